@@ -69,7 +69,7 @@ enum CurlFailure {
         }
     }
 
-    /// What libcurl ends its words with if a chunked body is malformed, and what newer ones begin them with.
+    /// The end of libcurl's message for a malformed chunked body, and the beginnings of newer ones.
     private static let inChunks = " in chunked-encoding"
     private static let ofChunks = ["chunk hex-length", "invalid chunk size"]
 

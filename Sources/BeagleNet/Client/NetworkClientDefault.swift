@@ -153,7 +153,7 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
-    /// How an operation is performed.
+    /// The path of an operation through the client.
     private enum Path {
         case ended(NetworkOperation.Result)
         case alone

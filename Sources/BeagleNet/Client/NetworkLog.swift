@@ -6,7 +6,7 @@ import BeagleNetRequestBuilder
 final class NetworkLog: RequestObservation {
     private let operation: NetworkOperation
     private let style: LogInterceptor.Style
-    /// How many attempts the run had made before.
+    /// The attempts of the run before this message.
     private let earlierAttempts: Int
     private let start = ContinuousClock.now
 

@@ -279,7 +279,7 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    /// The run is under way: who has a result of the run before hears that it is stale.
+    /// Subscribers with a result of the previous run receive it again, marked stale.
     private func goOn(_ run: Int, _ token: any RequestToken) {
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }

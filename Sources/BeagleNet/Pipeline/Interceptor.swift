@@ -34,8 +34,8 @@ public protocol Interceptor: Sendable {
     var neverBlocks: Bool { get }
 
     /// A number for the user whose credentials it adds to requests: a new one as soon as they may be another user's.
-    /// Responses are shared and stored for one number alone. `nil`, the default, for an interceptor that never adds any;
-    /// while nobody is signed in, a number of its own.
+    /// Responses are shared and stored for one number alone. `nil`, the default, for an interceptor that never adds any.
+    /// While no user is signed in, return a number for that.
     var credentialOwner: Int? { get }
 
     /// Whether it has anything to do with an operation; true by default. What says no is passed over, which costs
@@ -46,9 +46,9 @@ public protocol Interceptor: Sendable {
     /// transport's for a later attempt.
     ///
     /// - Parameters:
-    ///   - operation: what is asked; changes are seen by the interceptors after this one.
+    ///   - operation: the operation; the interceptors after this one see changes.
     ///   - next: the rest of the pipeline.
-    /// - Returns: How the operation goes on; `.wait` by default, which calls `intercept`.
+    /// - Returns: The next step; `.wait` by default, which calls `intercept`.
     func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision
 
     /// Takes an operation to its result, where `begin` returned `.wait`.
@@ -84,7 +84,7 @@ extension Interceptor {
 }
 
 extension Pipeline {
-    /// How an operation goes on after the synchronous part of an interceptor (`Interceptor.begin`).
+    /// The next step of an operation after the synchronous part of an interceptor (`Interceptor.begin`).
     public enum Decision: Sendable {
         /// With the rest of the pipeline; the observation, if any, receives the result.
         case proceed((any RequestObservation)?)

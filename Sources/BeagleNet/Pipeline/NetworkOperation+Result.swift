@@ -11,7 +11,7 @@ extension NetworkOperation {
         case end
     }
 
-    /// How an operation ends.
+    /// The end of an operation: its last result, or its error.
     public typealias Outcome = Swift.Result<Result, NetworkError>
 
     /// What comes of an operation: its answer, or a step on the way to it.

@@ -26,13 +26,13 @@ public struct NetworkOperation: Sendable {
         var elapsed: (@Sendable () -> Duration)?
     }
 
-    /// What interceptors have added to the message.
+    /// Fields and messages that interceptors have added.
     private struct Additions: Sendable {
         /// Fields that may go to this origin although it isn't declared.
         var permittedFields: Set<HTTPField.Name> = []
         /// Fields that hold the credentials of the user for whom the operation was made, or trace the message.
         var knownFields: [HTTPField] = []
-        /// What was asked first, and what is asked now, as the client made them; nil if that is the same.
+        /// The first message and the present one, as the client made them; nil if they are the same.
         var revised: (first: TransferRequest, now: TransferRequest)?
     }
 
@@ -236,7 +236,7 @@ public struct NetworkOperation: Sendable {
         add { $0.knownFields += known }
     }
 
-    /// What its attempts have in common; nil before a client has taken it on.
+    /// The state that its attempts share; nil before a client has accepted it.
     package var run: OperationRun? { taken === OperationRun.none ? nil : taken }
 
     /// The same operation in a run of its own.
@@ -256,7 +256,7 @@ public struct NetworkOperation: Sendable {
         }
     }
 
-    /// Where it is noted how the message was sent; nil if nothing is to be stored.
+    /// The record of how the message was sent; nil if the response isn't stored.
     var departure: Departure? { run?.departure }
 
     /// The deadline under which it runs; nil if there is none.
@@ -307,7 +307,7 @@ public struct NetworkOperation: Sendable {
 
     /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.
     package mutating func scope(_ fields: Set<HTTPField.Name>) {
-        // A union with nothing would be made anew.
+        // A union with an empty set would be copied.
         if transfer.originScopedFields.isEmpty {
             transfer.originScopedFields = fields
         } else {

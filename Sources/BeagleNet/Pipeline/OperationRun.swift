@@ -2,9 +2,9 @@ import BeagleNetDependencies
 package import BeagleNetHTTP
 import Synchronization
 
-/// What a client adds to an operation that it takes on, and what the attempts of its run have in common.
+/// The state that a client adds to an operation, and that the attempts of its run share.
 package final class OperationRun: Sendable {
-    /// What is asked, for those who may share the run; nil if it isn't shared.
+    /// Identifies identical operations, which share a run; nil if it isn't shared.
     let question: NetworkOperation.Question?
     /// The partition of which the question was made.
     let partition: String
@@ -13,7 +13,7 @@ package final class OperationRun: Sendable {
     let scopedFields: Set<HTTPField.Name>
     /// Those of them that the request brought.
     let broughtFields: HTTPFields
-    /// Whose credentials the pipeline had when the client took it on; 0 if it has none.
+    /// The number of the user whose credentials the pipeline had when the client accepted it; 0 if it has none.
     let person: Int
     /// The logger as the caller's task has it; nil if that is the client's.
     let logger: (any BeagleLogger)?
@@ -73,19 +73,19 @@ package final class OperationRun: Sendable {
 
     /// Counts messages that are sent: those of all attempts and redirects.
     ///
-    /// - Returns: How many there were before.
+    /// - Returns: The number before.
     @discardableResult
     package func add(_ count: Int = 1) -> Int {
         messages.add(count, ordering: .relaxed).oldValue
     }
 
-    /// How many attempts there have been, the present one included.
+    /// The number of attempts, including the present one.
     var attempts: Int { state.withLock { $0.attempts } }
 
     /// Counts another attempt.
     func addAttempt() { state.withLock { $0.attempts += 1 } }
 
-    /// Whose credentials the first attempt had, once there is another; 0 for nobody's.
+    /// The number of the user whose credentials the first attempt had, set before another attempt; 0 for none.
     var firstOwner: Int? {
         get { state.withLock { $0.firstOwner } }
         set { state.withLock { $0.firstOwner = newValue } }
@@ -104,7 +104,7 @@ package final class OperationRun: Sendable {
         }
     }
 
-    /// Where a cache notes how the message was sent; nil if nothing is to be stored.
+    /// The record of how the message was sent, for a cache; nil if the response isn't stored.
     var departure: Departure? {
         get { state.withLock { $0.departure } }
         set { state.withLock { $0.departure = newValue } }
@@ -124,13 +124,13 @@ package final class OperationRun: Sendable {
     }
 }
 
-/// What tells an entry of a log from all others: text is made of it when somebody reads it.
+/// Identifies an entry of a log. Its text is made only when it is read.
 package struct EntryID: Sendable, CustomStringConvertible {
     private let session: String
     private let number: Int
 
     /// - Parameters:
-    ///   - session: who wrote it.
+    ///   - session: the session that wrote it.
     ///   - number: which of the session's it is.
     package init(session: String, number: Int) {
         self.session = session

@@ -18,7 +18,7 @@ struct Passage: Sendable {
     /// Does the synchronous part of an interceptor.
     ///
     /// - Parameter next: the pipeline below it.
-    /// - Returns: Where the pass stops; nil if it goes on.
+    /// - Returns: The point at which the pass stops; nil if it continues.
     mutating func begin(_ interceptor: any Interceptor, _ next: Pipeline.Next) -> Pipeline.Stop? {
         switch interceptor.begin(&operation, next: next) {
         case .proceed(let observation):

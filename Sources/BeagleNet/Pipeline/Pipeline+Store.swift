@@ -1,5 +1,5 @@
 extension Pipeline {
-    /// What a store has for an operation that prefers a stored response to the network's.
+    /// A stored response for an operation that prefers it to the network's.
     enum StoredResult {
         /// Nothing that will do, or the operation doesn't prefer it.
         case nothing
@@ -11,7 +11,7 @@ extension Pipeline {
         case unknown
     }
 
-    /// What a store has for an operation, as far as that can be told without waiting.
+    /// The stored response for an operation, if that is known without waiting.
     func storedResult(for operation: NetworkOperation) -> StoredResult {
         guard hasStore, operation.policy.prefersStore, let cache, cache.applies(to: operation) else { return .nothing }
         guard cache.neverBlocks else { return .unknown }
@@ -40,7 +40,7 @@ extension Pipeline {
         return operation
     }
 
-    /// Whether it is no image that is refused.
+    /// Whether the image limit allows it.
     private func isAllowed(_ result: NetworkOperation.Result, for operation: NetworkOperation) -> Bool {
         for case let limit as ImageInterceptor in aboveCache where limit.applies(to: operation) {
             if limit.refusal(of: result, to: operation) != nil { return false }

@@ -56,7 +56,7 @@ public final class Pipeline: Sendable {
         let pipeline: Pipeline
         let index: Int
 
-        /// Whose credentials operations are given; 0 if they get none.
+        /// The number of the user whose credentials operations are given; 0 if they get none.
         var credentialOwner: Int { pipeline.credentialOwner }
 
         /// Reports a stored response to the observers below, which otherwise don't see it.
@@ -120,7 +120,7 @@ public final class Pipeline: Sendable {
         let interceptor: any Interceptor
         /// The same, if it is one.
         let observer: (any RequestObserver)?
-        /// Whether it measures attempts, of which an operation that leads nowhere has none.
+        /// Whether it measures attempts. An operation that can't be sent has none.
         let isForAttempts: Bool
 
         init(_ interceptor: any Interceptor) {
@@ -132,10 +132,10 @@ public final class Pipeline: Sendable {
 
     private let steps: [Step]
     private let transport: any HTTPTransport
-    /// Whether the transport's completion may be used; nobody knows how another transport keeps what `HTTPTransport`
-    /// promises.
+    /// Whether the transport's completion may be used. Only our transport is known to call it exactly once, and never from
+    /// inside `perform`.
     private let sendsWithoutTask: Bool
-    /// Where tasks of the pipeline's own run: on the thread of our transport if no interceptor blocks it.
+    /// The executor of the pipeline's tasks: on the thread of our transport if no interceptor blocks it.
     let executor: CurlTransport?
     /// Of those that add credentials the first.
     private let credentials: (any Interceptor)?
@@ -176,7 +176,7 @@ public final class Pipeline: Sendable {
     /// Whether answers may come from a store.
     let hasStore: Bool
 
-    /// Whose credentials operations are given; 0 if they get none, as what is asked to fetch credentials.
+    /// The number of the user whose credentials operations are given; 0 if they get none, such as requests for a token.
     var credentialOwner: Int {
         guard hasCredentials, let credentials, !CredentialFetch.isOne else { return 0 }
         return credentials.credentialOwner ?? 0
@@ -256,7 +256,7 @@ public final class Pipeline: Sendable {
 extension Pipeline {
     typealias Outcome = NetworkOperation.Outcome
 
-    /// What a pass has come to when it can go no further without waiting.
+    /// The point at which a pass can't continue without waiting.
     enum Stop: Sendable {
         /// The message is to be sent.
         case transport
@@ -278,7 +278,7 @@ extension Pipeline {
         return .transport
     }
 
-    /// Whether an operation has somewhere to go: it was not cancelled, and the transport or an interceptor answers its kind.
+    /// Whether an operation can be sent: it wasn't cancelled, and the transport or an interceptor handles its kind.
     private func leads(_ operation: NetworkOperation, from index: Int, _ isInTask: Bool) -> Bool {
         if isInTask, Task.isCancelled { return false }
         return (NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil)
@@ -301,7 +301,7 @@ extension Pipeline {
         return nil
     }
 
-    /// Takes a pass on from where it stopped to its outcome.
+    /// Continues a pass to its outcome.
     nonisolated(nonsending) func outcome(of passage: Passage, after stop: Stop) async -> Outcome {
         var outcome: Outcome
         switch stop {
@@ -403,7 +403,7 @@ extension Pipeline {
         return transport.perform(transfer(of: passage), completion: completion)
     }
 
-    /// Why an operation is not sent; nil if it is.
+    /// The reason not to send an operation; nil if it is sent.
     private func refusal(of operation: NetworkOperation) -> NetworkError? {
         if operation.isForStoreAlone { return .notStored(operation, hasStore: hasStore) }
         let isHandled = NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil

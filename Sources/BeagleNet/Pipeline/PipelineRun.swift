@@ -68,7 +68,7 @@ private final class PipelineRun: RequestToken {
 
     private let pipeline: Pipeline
     private let passage: Passage
-    /// Where it began, for a task that goes on from the transport's thread.
+    /// The caller's scope, for a task that is made on the transport's thread.
     private let scope = Beagle.scope
     private let fetch = CredentialFetch.present
     private let state: InlineLock<State>
@@ -119,7 +119,7 @@ private final class PipelineRun: RequestToken {
                     await pipeline.outcome(of: passage, resumingAt: waiting, after: outcome)
                 }
             }
-            // Nobody wants another attempt.
+            // A cancelled operation has no other attempt.
             passage.observations[waiting].observation.didEnd(&outcome, of: passage.operation)
             position = waiting
         }

@@ -18,8 +18,8 @@ public import BeagleNetHTTP
 public protocol RequestObserver: Interceptor {
     /// Called before a request is sent.
     ///
-    /// - Parameter operation: what is asked; changes are seen by the interceptors after this one, and by the transport.
-    /// - Returns: What receives the results; `nil` if nothing is to.
+    /// - Parameter operation: the operation; the interceptors after this one, and the transport, see changes.
+    /// - Returns: The observation that receives the results; `nil` for none.
     /// - Throws: `NetworkError`; nothing is sent then.
     func willSend(_ operation: inout NetworkOperation) throws(NetworkError) -> (any RequestObservation)?
 
@@ -32,7 +32,7 @@ public protocol RequestObserver: Interceptor {
 public protocol RequestObservation: AnyObject, Sendable {
     /// Called with each earlier result, such as progress or a stored response, on any thread.
     ///
-    /// - Returns: What the interceptors above and the caller receive; `nil` if they are not to receive it.
+    /// - Returns: The result for the interceptors above and the caller; `nil` to discard it.
     func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result?
 
     /// Called once with the outcome, on any thread, before the interceptors above and the caller receive it.

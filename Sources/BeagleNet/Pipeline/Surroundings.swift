@@ -120,7 +120,7 @@ extension NetworkOperation {
     /// A URL of this operation without secrets; of a form's without its query.
     package func shown(_ url: String) -> String { surroundings.shown(url, of: request) }
 
-    /// What a log calls it: `GET https://api.example.com/home`, or `subscription Prices https://api.example.com/graphql`.
+    /// Its name in a log: `GET https://api.example.com/home`, or `subscription Prices https://api.example.com/graphql`.
     var line: String {
         let verb = kind == .subscription ? title : transfer.head.method.rawValue
         return "\(verb ?? kind.name) \(shown(transfer.head.urlText))"

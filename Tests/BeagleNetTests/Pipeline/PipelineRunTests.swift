@@ -224,7 +224,7 @@ import Testing
         case inATask, withOthers, withACompletion
     }
 
-    /// It sees each message, whoever asks: the first without a task, those that follow in one.
+    /// It sees each message: the first one without a task, later ones in a task.
     @Test(arguments: Asked.allCases) private func whoLooksOnHearsEachOutcome(asked: Asked) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in

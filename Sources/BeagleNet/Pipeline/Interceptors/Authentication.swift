@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// What an `AuthInterceptor` does, whatever the type of its credentials.
+/// The part of an `AuthInterceptor` that doesn't depend on the type of its credentials.
 final class Authentication: Sendable {
     let shared: SharedCredential
     private let load: @Sendable () async throws -> Credential?
@@ -48,7 +48,7 @@ final class Authentication: Sendable {
         return try await next(operation, emit, observedBy: attempt)
     }
 
-    /// - Returns: What renews the credential if it is refused; nil if there is none.
+    /// - Returns: The observation that renews a rejected credential; nil if the app has no credential.
     private func attach(
         _ used: SharedCredential.Version,
         to operation: inout NetworkOperation
@@ -56,7 +56,7 @@ final class Authentication: Sendable {
         if used.credential != nil, operation.hasUndeclaredOrigins(origins) {
             throw .undeclaredOrigins("an AuthInterceptor has a credential")
         }
-        // A subscription begins anew each time; what else the person before wanted is not for this one to ask.
+        // A subscription starts again each time. Other requests of the previous user aren't sent for this one.
         if let first = operation.run?.firstOwner, first != used.person, operation.kind != .subscription {
             throw .ofAnotherPerson
         }
@@ -123,8 +123,8 @@ final class Authentication: Sendable {
         return renewed
     }
 
-    /// What takes the place of a credential that will not do: what somebody else was given meanwhile, else a renewed one;
-    /// nil where what there is now may be another person's.
+    /// The replacement of a rejected credential: one that another request has renewed meanwhile, or a renewed one; nil if the
+    /// present credential may belong to another user.
     nonisolated(nonsending) private func renewal(
         of used: SharedCredential.Version,
         _ operation: NetworkOperation
@@ -151,7 +151,7 @@ extension NetworkError {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// Whether the operation was not sent, for what failed before: it is another server's if any that refused.
+    /// Whether it failed before it was sent, as when a token couldn't be fetched: the server didn't reject the credential.
     fileprivate var isAside: Bool {
         if case .failure(let error) = self { return error.isAside }
         return false

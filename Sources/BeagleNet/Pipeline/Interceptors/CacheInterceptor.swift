@@ -27,7 +27,7 @@ public struct CacheInterceptor: Interceptor {
     public let store: any DocumentStore
     /// The same, where nothing has to be waited for.
     private let memory: MemoryDocumentStore?
-    /// Whether the store is in memory: what waits for a disk may not do it on the transport's thread.
+    /// Whether the store is in memory: a disk would block the transport's thread.
     public var neverBlocks: Bool { memory != nil }
 
     /// Answers from a store.
@@ -83,7 +83,7 @@ public struct CacheInterceptor: Interceptor {
         return false
     }
 
-    /// What a stored response is to an operation.
+    /// The use of a stored response for an operation.
     private enum Found {
         case nothing
         case answer(NetworkOperation.Result)

@@ -122,7 +122,7 @@ final class Countdown: Sendable {
     /// The time that is left by the system's clock, at least a millisecond.
     var left: Duration { max(.milliseconds(1), ContinuousClock.now.duration(to: end)) }
 
-    /// What came of a transfer that was limited: cancelled, if the time is up.
+    /// The error of a limited transfer, as a cancellation if the time is up.
     func received(_ error: NetworkError) -> NetworkError {
         guard limitsTransfers, error.kind == .timeout, ContinuousClock.now >= end, expire() || isExpired else {
             return error

@@ -18,7 +18,7 @@ public struct HeadersInterceptor: Interceptor {
     /// it is.
     ///
     /// - Parameters:
-    ///   - origins: who gets the fields; `nil`, the default, for the origins that the client's builder declares. If it
+    ///   - origins: the origins that receive the fields; `nil`, the default, for those that the client's builder declares. If it
     ///     declares none, every origin gets them, and a credential among them, as `Authorization`, fails the operation.
     ///   - fields: the fields for an operation, called on the caller's thread or the transport's; what it throws fails the
     ///     operation before anything is sent.

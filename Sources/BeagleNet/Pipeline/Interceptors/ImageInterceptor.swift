@@ -119,7 +119,7 @@ private final class ImageCheck: RequestObservation {
         limit.refusal(of: result, to: operation) == nil ? result : nil
     }
 
-    /// A stored image that is refused is requested anew.
+    /// A stored image that is too large is requested again.
     func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
         guard case .success(let result) = outcome, result.source == .cache, !result.isStale,
             operation.policy != .cacheOnly

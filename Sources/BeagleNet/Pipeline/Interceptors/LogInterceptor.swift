@@ -10,7 +10,7 @@ import BeagleNetHTTP
 ///
 /// An operation is logged once, however often it was retried; the `RetryInterceptor` logs each new attempt.
 public struct LogInterceptor: RequestObserver {
-    /// What is logged of an operation.
+    /// The lines that are logged for an operation.
     public enum Style: Sendable {
         /// A message for the request, one for each redirect, and one for the response, with their header fields.
         case messages

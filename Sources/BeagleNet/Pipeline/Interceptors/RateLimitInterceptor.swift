@@ -37,7 +37,7 @@ public final class RateLimitInterceptor: Interceptor {
         self.burst = max(1, burst ?? rate)
     }
 
-    /// Takes a token, if there is one and nobody waits.
+    /// Takes a token, if there is one and no operation waits.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         joinLine(of: operation.origin, at: time.now(for: operation), waiting: false) == nil ? .proceed(nil) : .wait
     }
@@ -57,9 +57,9 @@ public final class RateLimitInterceptor: Interceptor {
         return try await next(operation, emit)
     }
 
-    /// Takes a token if there is one and nobody waits.
+    /// Takes a token if there is one and no operation waits.
     ///
-    /// - Parameter waiting: whether it gets a place in the line if there is none.
+    /// - Parameter waiting: whether it gets a place in the line if the bucket is empty.
     /// - Returns: The place; nil if a token was taken.
     private func joinLine(of origin: Origin, at now: Duration, waiting: Bool = true) -> Int? {
         buckets.withLock { buckets in

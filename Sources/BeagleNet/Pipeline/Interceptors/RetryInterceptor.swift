@@ -86,10 +86,10 @@ public final class RetryInterceptor: Interceptor {
     /// The attempts of one operation.
     private final class Attempts: RequestObservation {
         private let operation: NetworkOperation
-        /// Whose credentials the first attempt had.
+        /// The number of the user whose credentials the first attempt had.
         private let owner: Int
         private let retry: RetryInterceptor
-        /// How long ago it began; nil if that doesn't matter.
+        /// Returns the time since the first attempt began; nil if no limit depends on it.
         private let elapsed: (@Sendable () -> Duration)?
 
         init(

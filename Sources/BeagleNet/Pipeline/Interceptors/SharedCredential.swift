@@ -4,7 +4,7 @@ import BeagleNetHTTP
 final class Credential: Sendable {
     let attach: @Sendable (inout HTTPRequest) -> Void
     let isExpiring: @Sendable () -> Bool
-    /// A new one in its place; nil if there is none.
+    /// Fetches a new credential; nil if the user has to sign in.
     let renew: @Sendable () async throws -> Credential?
 
     init(
@@ -214,12 +214,12 @@ final class CredentialFetch: Sendable {
     /// Whether the code that runs belongs to one, which would wait for its own end.
     static var isOne: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
 
-    /// Begins a task that belongs to the fetch of the code for which it is begun, if any.
+    /// Creates a task as a part of a fetch.
     static func begin<Value>(_ fetch: CredentialFetch?, _ body: () -> Value) -> Value {
         $current.withValue(fetch, operation: body)
     }
 
-    /// That to which the code that runs belongs.
+    /// The fetch that the running code belongs to.
     static var present: CredentialFetch? { current }
 
     /// Fetches.
