@@ -89,10 +89,10 @@ public final class Pipeline: Sendable {
             _ emit: @escaping Interceptor.Emit,
             observedBy observation: (any RequestObservation)?
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            var passage = Passage(operation, emit, isInTask: true)
-            if let observation { passage.add(observation, self) }
-            let stop = pipeline.descend(&passage, from: index)
-            return try await pipeline.outcome(of: passage, after: stop).get()
+            var pass = PipelinePass(operation, emit, isInTask: true)
+            if let observation { pass.add(observation, self) }
+            let stop = pipeline.descend(&pass, from: index)
+            return try await pipeline.outcome(of: pass, after: stop).get()
         }
 
         /// Takes an operation through an interceptor whose `begin` never waits, and the rest.
@@ -101,9 +101,9 @@ public final class Pipeline: Sendable {
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            var passage = Passage(operation, emit, isInTask: true)
-            let stop = passage.begin(interceptor, self) ?? pipeline.descend(&passage, from: index)
-            return try await pipeline.outcome(of: passage, after: stop).get()
+            var pass = PipelinePass(operation, emit, isInTask: true)
+            let stop = pass.begin(interceptor, self) ?? pipeline.descend(&pass, from: index)
+            return try await pipeline.outcome(of: pass, after: stop).get()
         }
 
         /// Whether the transport keeps time for the message of an operation.
@@ -234,9 +234,9 @@ public final class Pipeline: Sendable {
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        var passage = Passage(operation.run == nil ? operation.inNewRun() : operation, emit, isInTask: true)
-        let stop = descend(&passage, from: 0)
-        return try await outcome(of: passage, after: stop).get()
+        var pass = PipelinePass(operation.run == nil ? operation.inNewRun() : operation, emit, isInTask: true)
+        let stop = descend(&pass, from: 0)
+        return try await outcome(of: pass, after: stop).get()
     }
 
     /// Takes an operation through the interceptors, up to the head of its answer, which only one can read.
@@ -266,14 +266,14 @@ extension Pipeline {
     }
 
     /// Takes an operation down, as far as it gets without waiting.
-    func descend(_ passage: inout Passage, from start: Int) -> Stop {
+    func descend(_ pass: inout PipelinePass, from start: Int) -> Stop {
         var index = start
         while index < steps.count {
             let step = steps[index]
             index += 1
-            guard step.interceptor.applies(to: passage.operation) else { continue }
-            if step.isForAttempts, !leads(passage.operation, from: index, passage.isInTask) { continue }
-            if let stop = passage.begin(step.interceptor, Next(pipeline: self, index: index)) { return stop }
+            guard step.interceptor.applies(to: pass.operation) else { continue }
+            if step.isForAttempts, !leads(pass.operation, from: index, pass.isInTask) { continue }
+            if let stop = pass.begin(step.interceptor, Next(pipeline: self, index: index)) { return stop }
         }
         return .transport
     }
@@ -290,54 +290,54 @@ extension Pipeline {
     ///
     /// - Parameter position: those before this one have not ended.
     /// - Returns: The position of the one that has to wait; nil if all have ended.
-    func ascend(_ outcome: inout NetworkOperation.Outcome, _ passage: Passage, from position: Int) -> Int? {
+    func ascend(_ outcome: inout NetworkOperation.Outcome, _ pass: PipelinePass, from position: Int) -> Int? {
         var position = position
         while position > 0 {
             position -= 1
-            let observation = passage.observations[position].observation
+            let observation = pass.observations[position].observation
             if observation.mustWait(after: outcome) { return position }
-            observation.didEnd(&outcome, of: passage.operation)
+            observation.didEnd(&outcome, of: pass.operation)
         }
         return nil
     }
 
     /// Continues a pass to its outcome.
-    nonisolated(nonsending) func outcome(of passage: Passage, after stop: Stop) async -> Outcome {
+    nonisolated(nonsending) func outcome(of pass: PipelinePass, after stop: Stop) async -> Outcome {
         var outcome: Outcome
         switch stop {
         case .transport:
             do throws(NetworkError) {
-                outcome = .success(try await send(passage))
+                outcome = .success(try await send(pass))
             } catch {
-                outcome = .failure(passage.operation.countdown?.received(error) ?? error)
+                outcome = .failure(pass.operation.countdown?.received(error) ?? error)
             }
         case .interceptor(let index):
-            if let countdown = passage.operation.countdown, countdown.limitsTransfers {
+            if let countdown = pass.operation.countdown, countdown.limitsTransfers {
                 outcome = await countdown.waiting { () throws(NetworkError) in
-                    try await self.intercept(passage, at: index)
+                    try await self.intercept(pass, at: index)
                 }
             } else {
-                outcome = await .catching { () throws(NetworkError) in try await intercept(passage, at: index) }
+                outcome = await .catching { () throws(NetworkError) in try await intercept(pass, at: index) }
             }
         case .ended(let ended): outcome = ended
         }
-        if let position = ascend(&outcome, passage, from: passage.observations.count) {
-            return await self.outcome(of: passage, resumingAt: position, after: outcome)
+        if let position = ascend(&outcome, pass, from: pass.observations.count) {
+            return await self.outcome(of: pass, resumingAt: position, after: outcome)
         }
         return outcome
     }
 
     /// Takes a pass on from an observation that has to wait.
     nonisolated(nonsending) func outcome(
-        of passage: Passage,
+        of pass: PipelinePass,
         resumingAt position: Int,
         after first: Outcome
     ) async -> Outcome {
         var (position, outcome) = (position, first)
         while true {
-            let (next, observation) = passage.observations[position]
-            let emit = passage.emitter(above: position)
-            if let countdown = passage.operation.countdown, countdown.limitsTransfers {
+            let (next, observation) = pass.observations[position]
+            let emit = pass.emitter(above: position)
+            if let countdown = pass.operation.countdown, countdown.limitsTransfers {
                 outcome = await countdown.waiting { [outcome] () throws(NetworkError) in
                     try await observation.resume(after: outcome, next: next, emit: emit)
                 }
@@ -346,18 +346,18 @@ extension Pipeline {
                     try await observation.resume(after: outcome, next: next, emit: emit)
                 }
             }
-            guard let waiting = ascend(&outcome, passage, from: position) else { return outcome }
+            guard let waiting = ascend(&outcome, pass, from: position) else { return outcome }
             position = waiting
         }
     }
 
     nonisolated(nonsending) private func intercept(
-        _ passage: Passage,
+        _ pass: PipelinePass,
         at index: Int
     ) async throws(NetworkError) -> NetworkOperation.Result {
         // Indices of stops are those after their interceptors.
         try await steps[index - 1].interceptor
-            .intercept(passage.operation, next: Next(pipeline: self, index: index), emit: passage.emitter)
+            .intercept(pass.operation, next: Next(pipeline: self, index: index), emit: pass.emitter)
     }
 }
 
@@ -371,23 +371,23 @@ extension Pipeline {
 
     /// Sends the message of a pass.
     nonisolated(nonsending) private func send(
-        _ passage: Passage
+        _ pass: PipelinePass
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let operation = passage.operation
+        let operation = pass.operation
         if let refusal = refusal(of: operation) { throw refusal }
         if Task.isCancelled { throw .cancelledBeforeStart }
-        if operation.performer != nil { return try await perform(passage) }
-        let response = try await transport.perform(transfer(of: passage))
+        if operation.performer != nil { return try await perform(pass) }
+        let response = try await transport.perform(transfer(of: pass))
         return .of(consume response, isStream: operation.isStream)
     }
 
     /// The end of the pipeline for what is more than one message with one answer. Never inlined: the frame of each
     /// operation would have room for it.
     @inline(never) nonisolated(nonsending) private func perform(
-        _ passage: Passage
+        _ pass: PipelinePass
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        guard let performer = passage.operation.performer else { throw .unhandled(passage.operation.kind) }
-        return try await performer.perform(passage.operation, over: transport, passage.emitter)
+        guard let performer = pass.operation.performer else { throw .unhandled(pass.operation.kind) }
+        return try await performer.perform(pass.operation, over: transport, pass.emitter)
     }
 
     /// Sends the message of a pass.
@@ -396,11 +396,11 @@ extension Pipeline {
     /// - Returns: The handle that cancels it.
     /// - Throws: why it isn't sent.
     func send(
-        _ passage: Passage,
+        _ pass: PipelinePass,
         _ completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) throws(NetworkError) -> any RequestToken {
-        if let refusal = refusal(of: passage.operation) { throw refusal }
-        return transport.perform(transfer(of: passage), completion: completion)
+        if let refusal = refusal(of: pass.operation) { throw refusal }
+        return transport.perform(transfer(of: pass), completion: completion)
     }
 
     /// The reason not to send an operation; nil if it is sent.
@@ -412,8 +412,8 @@ extension Pipeline {
 
     /// The message as it is sent. Never inlined: the frame of each operation would have room for what it works on.
     @inline(never)
-    private func transfer(of passage: Passage) -> TransferRequest {
-        let operation = passage.operation
+    private func transfer(of pass: PipelinePass) -> TransferRequest {
+        let operation = pass.operation
         operation.departure?.note(operation, keepsCookies: keepsCookies)
         var transfer = operation.transfer
         if let countdown = operation.countdown, countdown.limitsTransfers {
@@ -421,7 +421,7 @@ extension Pipeline {
                 transfer.options.timeouts.total.map { min($0, countdown.left) } ?? countdown.left
         }
         if operation.reportsProgress {
-            let emit = passage.emitter
+            let emit = pass.emitter
             transfer.onProgress = { emit(NetworkOperation.Result(.progress($0))) }
         }
         return transfer

@@ -21,26 +21,26 @@ extension Pipeline {
         _ emit: @escaping Interceptor.Emit,
         _ completion: @escaping @Sendable (Outcome) -> Void
     ) -> Started {
-        var passage = Passage(operation, emit, isInTask: false)
+        var pass = PipelinePass(operation, emit, isInTask: false)
         guard operation.revision == nil else {
-            let run = PipelineRun(self, passage, completion)
+            let run = PipelineRun(self, pass, completion)
             run.work(startingHere: true) { [self] in
                 await .catching { () throws(NetworkError) in try await self.run(operation, emit) }
             }
             return run.started()
         }
-        let stop = descend(&passage, from: 0)
+        let stop = descend(&pass, from: 0)
         if case .ended(var outcome) = stop {
-            guard let waiting = ascend(&outcome, passage, from: passage.observations.count) else {
+            guard let waiting = ascend(&outcome, pass, from: pass.observations.count) else {
                 return .ended(outcome)
             }
-            let run = PipelineRun(self, passage, completion)
-            run.work(startingHere: true) { [self, passage, outcome] in
-                await self.outcome(of: passage, resumingAt: waiting, after: outcome)
+            let run = PipelineRun(self, pass, completion)
+            run.work(startingHere: true) { [self, pass, outcome] in
+                await self.outcome(of: pass, resumingAt: waiting, after: outcome)
             }
             return run.started()
         }
-        let run = PipelineRun(self, passage, completion)
+        let run = PipelineRun(self, pass, completion)
         run.start(after: stop)
         return run.started()
     }
@@ -67,15 +67,15 @@ private final class PipelineRun: RequestToken {
     }
 
     private let pipeline: Pipeline
-    private let passage: Passage
+    private let pass: PipelinePass
     /// The caller's scope, for a task that is made on the transport's thread.
     private let scope = Beagle.scope
     private let fetch = CredentialFetch.present
     private let state: InlineLock<State>
 
-    init(_ pipeline: Pipeline, _ passage: Passage, _ completion: @escaping @Sendable (Outcome) -> Void) {
+    init(_ pipeline: Pipeline, _ pass: PipelinePass, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.pipeline = pipeline
-        self.passage = passage
+        self.pass = pass
         state = InlineLock(State(completion: Completion(call: completion)))
     }
 
@@ -90,37 +90,37 @@ private final class PipelineRun: RequestToken {
     }
 
     func start(after stop: Pipeline.Stop) {
-        if case .transport = stop, pipeline.sendsWithoutTask(passage.operation) {
+        if case .transport = stop, pipeline.sendsWithoutTask(pass.operation) {
             do throws(NetworkError) {
-                let token = try pipeline.send(passage) { self.receive(response: $0) }
+                let token = try pipeline.send(pass) { self.receive(response: $0) }
                 fill(token, isFirst: true)
             } catch {
                 receive(.failure(error))
             }
             return
         }
-        work(startingHere: true) { [pipeline, passage] in await pipeline.outcome(of: passage, after: stop) }
+        work(startingHere: true) { [pipeline, pass] in await pipeline.outcome(of: pass, after: stop) }
     }
 
     private func receive(response: Result<TransferResponse, NetworkError>) {
         switch response {
         case .success(let response): receive(.success(.of(response, isStream: false)))
         case .failure(let error):
-            receive(.failure(passage.operation.countdown?.received(error) ?? error))
+            receive(.failure(pass.operation.countdown?.received(error) ?? error))
         }
     }
 
     /// Receives what came of the message.
     private func receive(_ outcome: Outcome) {
-        var (outcome, position) = (outcome, passage.observations.count)
-        while let waiting = pipeline.ascend(&outcome, passage, from: position) {
+        var (outcome, position) = (outcome, pass.observations.count)
+        while let waiting = pipeline.ascend(&outcome, pass, from: position) {
             guard state.withLock({ $0.isCancelled }) else {
-                return work(startingHere: false) { [pipeline, passage, outcome] in
-                    await pipeline.outcome(of: passage, resumingAt: waiting, after: outcome)
+                return work(startingHere: false) { [pipeline, pass, outcome] in
+                    await pipeline.outcome(of: pass, resumingAt: waiting, after: outcome)
                 }
             }
             // A cancelled operation has no other attempt.
-            passage.observations[waiting].observation.didEnd(&outcome, of: passage.operation)
+            pass.observations[waiting].observation.didEnd(&outcome, of: pass.operation)
             position = waiting
         }
         finish(outcome)

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 
 /// One pass of an operation through a pipeline: the operation as it has become, and what receives the outcome.
-struct Passage: Sendable {
+struct PipelinePass: Sendable {
     var operation: NetworkOperation
     private let emit: Interceptor.Emit
     /// Outermost first, each with the rest of the pipeline below its interceptor.
