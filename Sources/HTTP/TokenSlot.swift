@@ -19,19 +19,6 @@ package final class TokenSlot: RequestToken {
         if isCancelled { token.cancel() }
     }
 
-    /// Takes the first handle, unless the next has come before it.
-    package func fill(first token: any RequestToken) {
-        let isCancelled = state.withLock { state in
-            switch state {
-            case .empty: state = .filled(token)
-            case .filled: break
-            case .cancelled: return true
-            }
-            return false
-        }
-        if isCancelled { token.cancel() }
-    }
-
     package func cancel() {
         let token: (any RequestToken)? = state.withLock { state in
             defer { state = .cancelled }
