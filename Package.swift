@@ -57,6 +57,7 @@ let package = Package(
             path: "Sources/HTTP",
             swiftSettings: settings
         ),
+        .target(name: "BeagleNetCache", dependencies: ["BeagleNetHTTP"], path: "Sources/Cache", swiftSettings: settings),
         .target(
             name: "BeagleNetRequestBuilder",
             dependencies: ["BeagleNetHTTP"],
@@ -77,7 +78,9 @@ let package = Package(
         ),
         .target(
             name: "BeagleNet",
-            dependencies: ["BeagleNetHTTP", "BeagleNetRequestBuilder", "BeagleNetDependencies", "BeagleNetCurl"],
+            dependencies: [
+                "BeagleNetHTTP", "BeagleNetRequestBuilder", "BeagleNetDependencies", "BeagleNetCache", "BeagleNetCurl",
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -136,6 +139,7 @@ let package = Package(
             dependencies: ["BeagleNetHTTP", "TestPrograms"],
             swiftSettings: settings
         ),
+        .testTarget(name: "CacheTests", dependencies: ["BeagleNetCache"], swiftSettings: settings),
         .testTarget(
             name: "RequestBuilderTests",
             dependencies: ["BeagleNetRequestBuilder"],

@@ -3,7 +3,7 @@ import BeagleNet
 
 func store(_ dependencies: BeagleDependencies) {
     // snippet.store
-    dependencies.interceptors.add(CacheInterceptor(MemoryDocumentStore(maxBytes: 32 << 20)))
+    dependencies.interceptors.add(CacheInterceptor(MemoryResponseStore(maxBytes: 32 << 20)))
     dependencies.interceptors.add(RequestPolicyInterceptor(ttl: .seconds(60)))
     // snippet.end
 }
@@ -16,7 +16,7 @@ func ask(_ client: any NetworkClient, _ show: @escaping @Sendable (NetworkOperat
     // snippet.end
 }
 
-func signOut(_ client: any NetworkClient, _ auth: AuthInterceptor<String>, _ store: any DocumentStore) async {
+func signOut(_ client: any NetworkClient, _ auth: AuthInterceptor<String>, _ store: any ResponseStore) async {
     // snippet.signOut
     auth.reset()
     client.endAll()

@@ -1,4 +1,5 @@
 // One import is enough for a user.
+@_exported public import BeagleNetCache
 @_exported public import BeagleNetDependencies
 @_exported public import BeagleNetHTTP
 @_exported public import BeagleNetRequestBuilder

@@ -1,40 +1,40 @@
 /// Reads the words of a header field, given as opaque text (`String(opaque:)`), one after another (RFC 9110, 5.6).
-struct FieldReader {
+package struct FieldReader {
     private let bytes: [UInt8]
-    var place = 0
+    package var place = 0
 
-    init(_ field: String) {
+    package init(_ field: String) {
         bytes = field.opaqueBytes
     }
 
     /// The byte that comes next; nil at the end.
-    var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+    package var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
     /// Goes over a byte, if it is this one.
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    package mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         place += 1
         return true
     }
 
     /// Goes over spaces and tabs, and over these characters.
-    mutating func skipSpace(and others: String = "") {
+    package mutating func skipSpace(and others: String = "") {
         skip { $0 == 0x20 || $0 == 0x09 || others.utf8.contains($0) }
     }
 
-    mutating func skip(_ belongs: (UInt8) -> Bool) {
+    package mutating func skip(_ belongs: (UInt8) -> Bool) {
         while let next, belongs(next) { place += 1 }
     }
 
     /// A token (5.6.2), empty where there is none.
-    mutating func token() -> String {
+    package mutating func token() -> String {
         let start = place
         skip(Self.isTokenByte)
         return String(decoding: bytes[start..<place], as: UTF8.self)
     }
 
     /// A token or what stands in quotes (5.6.4); nil where there is neither.
-    mutating func value() -> String? {
+    package mutating func value() -> String? {
         guard skip("\"") else {
             let token = token()
             return token.isEmpty ? nil : token
@@ -54,7 +54,7 @@ struct FieldReader {
         return nil
     }
 
-    static func isTokenByte(_ byte: UInt8) -> Bool {
+    package static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):

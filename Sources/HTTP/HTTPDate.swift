@@ -31,16 +31,17 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
         return String(repeating: "0", count: max(digits - text.utf8.count, 0)) + text
     }
 
-    /// Reads a date in one of its three forms; `nil` if it is none.
+    /// Reads a date in one of its three forms; `nil` if it is none. Upper and lower case are the same (RFC 9111, 4.2).
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` (RFC 850) or
     ///     `Sun Nov  6 08:49:37 1994` (asctime).
+    ///   - isStrict: Whether the first form needs a year of four digits and the second one of two. Otherwise both may have either.
     ///   - now: The current time in seconds since 1970. A year of two digits is never more than 50 years after it.
-    package init?(_ text: String, now: @autoclosure () -> Int64 = Int64(Date().timeIntervalSince1970)) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard let parts = Parts(words) ?? Parts(rfc850: words) ?? Parts(asctime: words), parts.isOnWeekday,
-            let month = Self.months.firstIndex(where: { $0 == parts.month }), let time = Self.time(parts.time),
+    package init?(_ text: String, isStrict: Bool = false, now: @autoclosure () -> Int64 = Int64(Date().timeIntervalSince1970)) {
+        let words = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+        guard let parts = Parts(words, isStrict) ?? Parts(rfc850: words, isStrict) ?? Parts(asctime: words), parts.isOnWeekday,
+            let month = Self.months.firstIndex(where: { $0.lowercased() == parts.month }), let time = Self.time(parts.time),
             let day = Self.number(parts.day, digits: 2)
         else { return nil }
         func seconds(_ year: Int) -> Int64? {
@@ -70,17 +71,19 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
         let time: Substring
 
         /// `Sun, 06 Nov 1994 08:49:37 GMT`
-        init?(_ words: [Substring]) {
-            guard words.count == 6, words[0].last == ",", words[5] == "GMT" else { return nil }
+        init?(_ words: [Substring], _ isStrict: Bool) {
+            guard words.count == 6, words[0].last == ",", words[5] == "gmt" else { return nil }
             (weekday, day, month, year, time) = (words[0].dropLast(), words[1], words[2], words[3], words[4])
+            if isStrict, year.utf8.count != 4 { return nil }
         }
 
         /// `Sunday, 06-Nov-94 08:49:37 GMT`; also with a year of four digits, which many servers write.
-        init?(rfc850 words: [Substring]) {
-            guard words.count == 4, words[0].last == ",", words[3] == "GMT" else { return nil }
+        init?(rfc850 words: [Substring], _ isStrict: Bool) {
+            guard words.count == 4, words[0].last == ",", words[3] == "gmt" else { return nil }
             let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
             guard date.count == 3 else { return nil }
             (weekday, day, month, year, time) = (words[0].dropLast(), date[0], date[1], date[2], words[2])
+            if isStrict, year.utf8.count != 2 { return nil }
         }
 
         /// `Sun Nov  6 08:49:37 1994`, a space in the place of the day's first digit.
@@ -92,7 +95,7 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
         }
 
         /// Whether the first word is a day's name, in whichever of its two forms.
-        var isOnWeekday: Bool { weekdays.contains { $0 == weekday || $0.prefix(3) == weekday } }
+        var isOnWeekday: Bool { weekdays.contains { $0.lowercased() == weekday || $0.prefix(3).lowercased() == weekday } }
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int? {

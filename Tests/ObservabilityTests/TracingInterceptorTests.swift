@@ -265,7 +265,7 @@ import Tracing
     func whatIsTracedIsStored(sendsBaggage: Bool) async throws {
         let server = try serve { _ in .response(200) }
         trace(sendsBaggage: sendsBaggage)
-        let store = MemoryDocumentStore()
+        let store = MemoryResponseStore()
         Beagle.dependencies.interceptors.add(CacheInterceptor(store))
         _ = try await client().run(image("/a"))
         #expect(server.requests.map { $0["b3"] } == ["1"])

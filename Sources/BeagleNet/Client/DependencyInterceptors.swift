@@ -21,8 +21,9 @@ extension BeagleDependencies {
         set { self[ClockKey.self] = newValue }
     }
 
-    /// Whether stored answers will do for operations that do not say: `.cacheFirst` unless set.
-    public var policy: RequestPolicy {
+    /// Whether stored responses will do for operations that don't say. If `nil`, the default, the kind decides: `networkFirst` for
+    /// screens, `http` for raw requests, `cacheFirst` for images and queries.
+    public var policy: RequestPolicy? {
         get { self[PolicyKey.self] }
         set { self[PolicyKey.self] = newValue }
     }
@@ -49,7 +50,7 @@ enum ClockKey: DependencyDefault {
 }
 
 enum PolicyKey: DependencyDefault {
-    static func live(_ dependencies: BeagleDependencies) -> RequestPolicy { .cacheFirst }
+    static func live(_ dependencies: BeagleDependencies) -> RequestPolicy? { nil }
 }
 
 enum OperationScopeKey: DependencyDefault {

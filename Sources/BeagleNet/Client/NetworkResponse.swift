@@ -1,3 +1,4 @@
+public import BeagleNetCache
 public import BeagleNetHTTP
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -30,6 +31,13 @@ public struct NetworkResponse: Sendable {
     }
     /// Behind a reference, as every task that waits for a response has room for one.
     private var sharedMetrics: CopyOnWrite<TransferMetrics>
+    /// The part that stored responses had in this one; `nil` if no cache was asked.
+    public var cacheStatus: CacheStatus? {
+        get { sharedCacheStatus?.value }
+        set { sharedCacheStatus = newValue.map { CopyOnWrite($0) } }
+    }
+    /// Behind a reference, for the same reason.
+    private var sharedCacheStatus: CopyOnWrite<CacheStatus>?
     /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `response`.
     public var trailers: HTTPFields
     /// Informational (1xx) answers that came before.

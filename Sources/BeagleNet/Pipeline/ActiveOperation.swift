@@ -465,16 +465,17 @@ extension NetworkOperation.Event {
 
 extension RequestPolicy {
     /// Whether a stored answer is all that it wants, where there is one.
-    var prefersStore: Bool { self == .cacheFirst || self == .cacheOnly }
+    var prefersStore: Bool { self == .cacheFirst || self == .cacheOnly || self == .http }
 
     /// How much a run asks of the network.
     fileprivate var demand: Int {
         switch self {
         case .cacheOnly: 0
         case .cacheFirst: 1
-        case .networkFirst: 2
-        case .cacheAndNetwork: 3
-        case .networkOnly: 4
+        case .http: 2
+        case .networkFirst: 3
+        case .cacheAndNetwork: 4
+        case .networkOnly: 5
         }
     }
 }

@@ -92,8 +92,8 @@ extension NetworkOperation {
     /// The key of another message of this operation; nil where it would have no question.
     ///
     /// - Parameter left: fields that do not count.
-    func key(of transfer: TransferRequest, without left: [HTTPField]) -> Key? {
-        guard isShared, transfer.delivery == .collect, let body = transfer.body.known else { return nil }
+    func messageKey(of transfer: TransferRequest, without left: [HTTPField]) -> Key? {
+        guard transfer.delivery == .collect, let body = transfer.body.known else { return nil }
         return Key(kind, partition, person, transfer, body, without: left)
     }
 
@@ -135,7 +135,7 @@ extension TransferRequest {
 
 extension HTTPBody? {
     /// The bytes, none where there is no body; nil where only reading tells them.
-    fileprivate var known: Data?? {
+    var known: Data?? {
         switch self?.content {
         case .data(let bytes): bytes
         case nil: .some(nil)

@@ -197,7 +197,10 @@ public struct NetworkOperation: Sendable {
         let (question, scopedFields) = (Question.of(self, transfer, for: person), transfer.originScopedFields)
         let brought: HTTPFields =
             scopedFields.isEmpty ? [:] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
-        if policy != surroundings.policy, fields.value.policy == nil { operation.policy = surroundings.policy }
+        if fields.value.policy == nil {
+            let policy = surroundings.policy ?? kind.policy
+            if operation.policy != policy { operation.policy = policy }
+        }
         var transfer = transfer
         if kind.repetition != .ifIdempotent { transfer.repetition = kind.repetition }
         operation.transfer = transfer
@@ -222,6 +225,7 @@ public struct NetworkOperation: Sendable {
 
     /// Says that these fields hold credentials of a person, as they are now.
     mutating func note(credentials fields: Set<HTTPField.Name>, of person: Int) {
+        sendRecord?.addCredentials()
         if person == self.person { note(known: fields) }
     }
 
@@ -231,7 +235,7 @@ public struct NetworkOperation: Sendable {
     }
 
     private mutating func note(known fields: Set<HTTPField.Name>) {
-        if departure == nil { return }
+        if sendRecord == nil { return }
         let known = transfer.head.headerFields.filter { fields.contains($0.name) }
         add { $0.knownFields += known }
     }
@@ -257,7 +261,7 @@ public struct NetworkOperation: Sendable {
     }
 
     /// The record of how the message was sent; nil if the response isn't stored.
-    var departure: Departure? { run?.departure }
+    var sendRecord: SendRecord? { run?.sendRecord }
 
     /// The deadline under which it runs; nil if there is none.
     var countdown: Countdown? { run?.countdown }
@@ -271,15 +275,14 @@ public struct NetworkOperation: Sendable {
         run?.addAttempt()
     }
 
-    /// Whether the message is still what the key was made of, but for the credentials of the key's person and what
-    /// traces it.
-    var isAsAsked: Bool {
+    /// Whether the message is still that of a key, except for the credentials of the key's user and traces.
+    func sends(_ message: Key?) -> Bool {
         var sent = transfer
         if let revised = additions?.value.revised {
             guard sent.asksTheSame(as: revised.now) else { return false }
             sent.take(revised.first)
         }
-        return key == key(of: sent, without: additions?.value.knownFields ?? [])
+        return message == messageKey(of: sent, without: additions?.value.knownFields ?? [])
     }
 
     /// The message that was asked first.
@@ -354,6 +357,15 @@ public struct NetworkOperation: Sendable {
         ///
         /// An array, as the first ones are found sooner than any is hashed.
         static let transfers: [Kind] = [.component, .image, .form, .raw, .query, .mutation]
+
+        /// Whether stored responses will do if neither the operation nor the app says.
+        var policy: RequestPolicy {
+            switch self {
+            case .component: .networkFirst
+            case .raw: .http
+            default: .cacheFirst
+            }
+        }
 
         /// When messages of this kind may be sent again although the server may have acted on them.
         var repetition: TransferRequest.Repetition {

@@ -22,7 +22,7 @@ package final class OperationRun: Sendable {
         var attempts = 1
         var firstOwner: Int?
         var countdown: Countdown?
-        var departure: Departure?
+        var sendRecord: SendRecord?
         var shared: [ObjectIdentifier: any Sendable] = [:]
     }
 
@@ -105,9 +105,9 @@ package final class OperationRun: Sendable {
     }
 
     /// The record of how the message was sent, for a cache; nil if the response isn't stored.
-    var departure: Departure? {
-        get { state.withLock { $0.departure } }
-        set { state.withLock { $0.departure = newValue } }
+    var sendRecord: SendRecord? {
+        get { state.withLock { $0.sendRecord } }
+        set { state.withLock { $0.sendRecord = newValue } }
     }
 
     /// A value that the attempts share.

@@ -169,12 +169,15 @@ public final class Pipeline: Sendable {
         keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
         hasStore = cacheIndex != nil
+        failsOnStatus = interceptors.contains { $0 is StatusInterceptor }
         cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
         aboveCache = interceptors[..<(cacheIndex ?? 0)]
     }
 
     /// Whether answers may come from a store.
     let hasStore: Bool
+    /// Whether responses with a status outside of 200...299 fail.
+    let failsOnStatus: Bool
 
     /// The number of the user whose credentials operations are given; 0 if they get none, such as requests for a token.
     var credentialOwner: Int {
@@ -414,7 +417,7 @@ extension Pipeline {
     @inline(never)
     private func transfer(of pass: PipelinePass) -> TransferRequest {
         let operation = pass.operation
-        operation.departure?.note(operation, keepsCookies: keepsCookies)
+        operation.sendRecord?.add(operation, keepsCookies: keepsCookies)
         var transfer = operation.transfer
         if let countdown = operation.countdown, countdown.limitsTransfers {
             transfer.options.timeouts.total =
@@ -433,6 +436,8 @@ extension NetworkOperation {
     package static func of(
         _ transfer: TransferRequest,
         kind: Kind,
+        partition: String = "",
+        policy: RequestPolicy? = nil,
         logger: any BeagleLogger,
         redactor: Redactor = Redactor(),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -447,7 +452,9 @@ extension NetworkOperation {
             isOffline: isOffline
         )
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
-        return NetworkOperation(nowhere, kind: kind).sending(transfer, surroundings, for: 0)
+        var operation = NetworkOperation(nowhere, kind: kind, policy: policy)
+        operation.partition = partition
+        return operation.sending(transfer, surroundings, for: 0)
     }
 }
 

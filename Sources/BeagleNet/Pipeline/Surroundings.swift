@@ -1,6 +1,11 @@
 public import BeagleNetDependencies
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// What a client lends the interceptors of an operation: the dependencies of its container as they were when it began.
 final class Surroundings: Sendable {
@@ -12,7 +17,9 @@ final class Surroundings: Sendable {
     /// What goes with a request from who asks to who hears.
     let callerContexts: [any CallerContext]
     /// Whether stored answers will do for operations that do not say.
-    let policy: RequestPolicy
+    let policy: RequestPolicy?
+    /// The current time: the system's, unless the app has a clock of its own.
+    let now: @Sendable () -> Date
     /// What makes the client's messages; nil for those that no client has made.
     let builder: HttpRequestBuilder?
     /// Whether no message reaches a server, by the app's own choice (`OfflineTransport`).
@@ -28,7 +35,7 @@ final class Surroundings: Sendable {
         clock: any Clock<Duration>,
         origins: Set<Origin>,
         callerContexts: [any CallerContext] = [],
-        policy: RequestPolicy = .cacheFirst,
+        policy: RequestPolicy? = nil,
         builder: HttpRequestBuilder? = nil,
         isOffline: Bool = false
     ) {
@@ -41,6 +48,12 @@ final class Surroundings: Sendable {
         self.builder = builder
         self.isOffline = isOffline
         capturesLogger = logger.captured() != nil
+        if clock is ContinuousClock { now = { Date() } } else { now = Self.time(by: clock) }
+    }
+
+    private static func time(by clock: some Clock<Duration>) -> @Sendable () -> Date {
+        let (start, instant) = (Date(), clock.now)
+        return { start.addingTimeInterval(Double(instant.duration(to: clock.now))) }
     }
 
     /// The same with another builder, and the origins that it declares.

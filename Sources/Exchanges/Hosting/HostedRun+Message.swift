@@ -62,7 +62,7 @@ extension Operation.Policy {
     init(_ policy: RequestPolicy) {
         self =
             switch policy {
-            case .cacheFirst: .cacheFirst
+            case .cacheFirst, .http: .cacheFirst
             case .cacheOnly: .cacheOnly
             case .networkOnly, .networkFirst: .networkOnly
             case .cacheAndNetwork: .cacheAndNetwork

@@ -22,7 +22,7 @@ public final class DocumentCache: Interceptor {
     /// `.requestPolicy`: above what answers from the store.
     public var place: Pipeline.Place? { .requestPolicy }
     /// Where answers are kept; a `CacheInterceptor` has to use the same.
-    public let store: any DocumentStore
+    public let store: any ResponseStore
     private let answers: Lock<KnownAnswers>
     /// What is expected of mutations on whose message another follows.
     private let standing = Lock<[ObjectIdentifier: Int]>([:])
@@ -37,7 +37,7 @@ public final class DocumentCache: Interceptor {
     /// - Parameters:
     ///   - store: where answers are kept; in memory, 16 MiB at most, by default.
     ///   - limit: how many queries are known at once, above 0; 1,000 by default. What is no longer known is no longer stored.
-    public init(_ store: any DocumentStore = MemoryDocumentStore(), limit: Int = 1000) {
+    public init(_ store: any ResponseStore = MemoryResponseStore(), limit: Int = 1000) {
         self.store = store
         answers = Lock(KnownAnswers(limit: max(1, limit)))
     }
@@ -168,7 +168,7 @@ public final class DocumentCache: Interceptor {
                 guard let key = operation.key else { continue }
                 let earlier = answers.withLock { $0.expected(for: key) }
                 var stored = earlier
-                if stored == nil { stored = await store.document(for: operation)?.response }
+                if stored == nil { stored = await store.response(for: operation) }
                 guard let stored, let changed = expectation.changed(stored) else { continue }
                 expected[key] = changed
             }
@@ -184,5 +184,19 @@ public final class DocumentCache: Interceptor {
         client.withLock { $0.client }?.refetch(policy, afterRun: true) { operation in
             operation.key.map(keys.contains) ?? false
         }
+    }
+}
+
+extension ResponseStore {
+    /// The latest stored response to a query.
+    nonisolated(nonsending) fileprivate func response(for operation: NetworkOperation) async -> NetworkResponse? {
+        guard let key = operation.responseKey else { return nil }
+        return await responses(for: key).max { $0.responseTime < $1.responseTime }.map {
+            NetworkResponse(data: $0.body, response: $0.head, url: $0.url, trailers: $0.trailers)
+        }
+    }
+
+    nonisolated(nonsending) fileprivate func remove(_ operation: NetworkOperation) async {
+        if let key = operation.responseKey { await remove(key) }
     }
 }

@@ -25,6 +25,22 @@ struct BatchLine {
     /// `hello`, `clear`, `quit`; nil for a request.
     var operation: String? { members["op"].map { $0.string ?? "" } }
 
+    /// Which stored responses will do, in the words of Fetch (https://fetch.spec.whatwg.org/#concept-request-cache-mode).
+    enum CacheMode: String, CaseIterable {
+        case standard = "default"
+        case noStore = "no-store"
+        case reload
+        case noCache = "no-cache"
+        case forceCache = "force-cache"
+        case onlyIfCached = "only-if-cached"
+    }
+
+    /// The cache mode; `default` if the line has none.
+    func cacheMode() throws(NetworkError) -> CacheMode {
+        let modes = Dictionary(uniqueKeysWithValues: CacheMode.allCases.map { ($0.rawValue, $0) })
+        return try choice("cacheMode", modes) ?? .standard
+    }
+
     /// The request that the line describes.
     func request() throws(NetworkError) -> TransferRequest {
         guard let url = try text("url") else {

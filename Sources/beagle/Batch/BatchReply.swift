@@ -1,3 +1,4 @@
+import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
@@ -7,14 +8,18 @@ enum BatchReply {
     private static let textLimit = 2000
 
     /// A response.
-    static func answered(_ response: TransferResponse, _ body: Data) throws(NetworkError) -> [String: JSONValue] {
+    static func answered(_ response: NetworkResponse) throws(NetworkError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
-            "status": .integer(Int64(response.head.status.code)),
-            "headers": fields(response.head.headerFields),
-            "bodyBytes": .integer(Int64(body.count)),
-            "bodySha256": .string(try SHA256Digest.hex(of: body)),
+            "status": .integer(Int64(response.status.code)),
+            "headers": fields(response.response.headerFields),
+            "bodyBytes": .integer(Int64(response.data.count)),
+            "bodySha256": .string(try SHA256Digest.hex(of: response.data)),
         ]
-        if body.count < textLimit { members["body"] = .string(String(decoding: body, as: UTF8.self)) }
+        if response.data.count < textLimit { members["body"] = .string(String(decoding: response.data, as: UTF8.self)) }
+        if let status = response.cacheStatus {
+            members["cache"] = .string("\(status)")
+            members["fromCache"] = .bool(status.age != nil || status.isRevalidated)
+        }
         if !response.interim.isEmpty {
             members["interim"] = .array(
                 response.interim.map { [.integer(Int64($0.status.code)), fields($0.headerFields)] }
@@ -49,8 +54,8 @@ enum BatchReply {
         [
             "name": "BeagleNet",
             "version": .string(beagleNetVersion),
-            "cache": "none",
-            "features": ["interim"],
+            "cache": "private",
+            "features": ["interim", "cacheMode", "swr", "sie", "beagle-hash"],
         ]
     }
 

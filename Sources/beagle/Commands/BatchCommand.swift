@@ -18,11 +18,12 @@ struct BatchCommand: AsyncParsableCommand {
               {"id", "url", "method", "headers": [["Name", "value"]],
                "body" | "bodyBase64" | "bodySize": number of bytes "u" to send,
                "timeoutMs", "connectTimeoutMs", "maxBodyBytes", "tlsCA": a PEM file,
-               "httpVersion": "1.1" | "2" | "3", "redirect": "follow" | "manual"}
+               "httpVersion": "1.1" | "2" | "3", "redirect": "follow" | "manual",
+               "cacheMode": "default" | "no-store" | "reload" | "no-cache" | "force-cache" | "only-if-cached"}
 
             REPLY
               {"id", "status", "headers", "bodyBytes", "bodySha256",
-               "body": as text if shorter than 2,000 bytes, "interim"}
+               "body": as text if shorter than 2,000 bytes, "interim", "cache": the Cache-Status, "fromCache"}
               {"id", "error": {"code", "phase", "message"}}
 
             EXAMPLE
@@ -56,6 +57,7 @@ struct BatchCommand: AsyncParsableCommand {
 
     /// Answers the lines of standard input until they end.
     private static func serve(_ transport: any HTTPTransport) async throws {
+        let client = BatchClient(transport)
         let writer = ReplyWriter()
         await withTaskGroup(of: Void.self) { group in
             var count = 0
@@ -64,7 +66,7 @@ struct BatchCommand: AsyncParsableCommand {
                 if case .success(let line) = line, line.operation == "quit" { break }
                 if count == width { await group.next() } else { count += 1 }
                 group.addTask {
-                    let (id, reply) = await reply(to: line, with: transport)
+                    let (id, reply) = await reply(to: line, with: client)
                     await writer.write(.object(reply.merging(["id": id]) { $1 }))
                 }
             }
@@ -74,7 +76,7 @@ struct BatchCommand: AsyncParsableCommand {
 
     private static func reply(
         to line: Result<BatchLine, NetworkError>,
-        with transport: any HTTPTransport
+        with client: BatchClient
     ) async -> (id: JSONValue, [String: JSONValue]) {
         var id = JSONValue.null
         do throws(NetworkError) {
@@ -82,10 +84,11 @@ struct BatchCommand: AsyncParsableCommand {
             id = line.id
             switch line.operation {
             case nil:
-                let response = try await transport.perform(try line.request())
-                return (id, try BatchReply.answered(response, try await response.body.collect(upTo: .max)))
+                return (id, try BatchReply.answered(try await client.response(to: line)))
             case "hello": return (id, BatchReply.hello)
-            case "clear": return (id, [:])
+            case "clear":
+                client.store.removeAll()
+                return (id, [:])
             case let operation?:
                 throw NetworkError(.badRequest, during: .build, "unknown op \(operation)")
             }

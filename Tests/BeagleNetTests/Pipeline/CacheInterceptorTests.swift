@@ -45,7 +45,7 @@ import Testing
         case (.cacheFirst, .old), (.cacheAndNetwork, .young), (.cacheAndNetwork, .old): ([stale, network.told], 1)
         case (.networkFirst, .young), (.networkFirst, .old):
             (network.letsStaleTakeItsPlace ? [stale] : [network.told], 1)
-        case (.networkOnly, _), (_, .nothing): ([network.told], 1)
+        case (.networkOnly, _), (.http, _), (_, .nothing): ([network.told], 1)
         }
     }
 
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(arguments: RequestPolicy.allCases) func aSubscriptionPasses(policy: RequestPolicy) async {
-        let store = MemoryDocumentStore()
+        let store = MemoryResponseStore()
         let client = client(CacheInterceptor(store), ScriptedRuns { _, _ in .init("1") })
         let heard = Heard()
         client.watch(.asking(.subscription, policy), heard.hear)
@@ -214,30 +214,30 @@ import Testing
         world.client.endAll()
     }
 
-    /// A store that answers after a while, as one on a disk does.
-    private struct SlowStore: DocumentStore {
-        let memory = MemoryDocumentStore()
+    /// A store that needs a while, as one on a disk does.
+    private struct SlowStore: ResponseStore {
+        private let inner = MemoryResponseStore()
 
-        func document(for operation: NetworkOperation) async -> StoredDocument? {
+        func responses(for key: ResponseKey) async -> [StoredResponse] {
             await Task.yield()
             // As a database does.
-            if Task.isCancelled { return nil }
-            return memory.document(for: operation)
+            if Task.isCancelled { return [] }
+            return inner.responses(for: key)
         }
 
-        func store(_ response: NetworkResponse, for operation: NetworkOperation) async {
+        func insert(_ response: StoredResponse, for key: ResponseKey) async {
             await Task.yield()
-            memory.store(response, for: operation)
+            inner.insert(response, for: key)
         }
 
-        func remove(_ operation: NetworkOperation) async {
+        func remove(_ key: ResponseKey) async {
             await Task.yield()
-            memory.remove(operation)
+            inner.remove(key)
         }
 
-        func removeAll() async {
-            memory.removeAll()
-        }
+        func removeAll(ofOriginOf key: ResponseKey) async { inner.removeAll(ofOriginOf: key) }
+        func removeAll(of partition: String) async { inner.removeAll(of: partition) }
+        func removeAll() async { inner.removeAll() }
     }
 
     @Test func aStoreMayTakeItsTime() async throws {
@@ -452,7 +452,7 @@ import Testing
         let person = Person("A")
         let auth = person.auth
         let held = HeldCompletion()
-        let store = MemoryDocumentStore()
+        let store = MemoryResponseStore()
         Beagle.dependencies.interceptors = [CacheInterceptor(store), auth]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.transport())
         for operation in [NetworkOperation.asking(), .asking().of(partition: "A")] {
@@ -919,7 +919,7 @@ import Testing
 
     @Test func aScopeOfDependenciesMayHaveAStoreOfItsOwn() async throws {
         let world = StoreWorld()
-        let own = MemoryDocumentStore()
+        let own = MemoryResponseStore()
         let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: CacheInterceptor(own)) }
         let client = NetworkClientDefault(dependencies: scope, transport: world.transport)
         _ = await world.heard(.asking())

@@ -400,7 +400,7 @@ import Testing
                 ? .response(200, ["Cache-Control": "max-age=60"], Self.bomb)
                 : .sequence([.gate(gate), .response(200, [:], Self.small)])
         }
-        let store = MemoryDocumentStore()
+        let store = MemoryResponseStore()
         Beagle.dependencies.interceptors = [
             ImageInterceptor(maxPixels: nil), CacheInterceptor(store), StatusInterceptor(),
         ]

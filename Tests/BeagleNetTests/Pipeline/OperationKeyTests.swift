@@ -106,9 +106,9 @@ struct OperationKeyTests {
         operation.transfer.head.path = "/b"
         #expect(operation.question == question)
         #expect(try operation.key == self.operation().key)
-        #expect(!operation.isAsAsked)
+        #expect(!operation.sends(operation.key))
         operation.transfer.head.path = "/a"
-        #expect(operation.isAsAsked)
+        #expect(operation.sends(operation.key))
     }
 
     @Test func whatIsNotSharedHasNoKey() throws {

@@ -192,7 +192,7 @@ import Testing
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
         Beagle.dependencies.interceptors = [
             DeadlineInterceptor(limit: .seconds(600)), RequestPolicyInterceptor(ttl: .milliseconds(1)),
-            CacheInterceptor(MemoryDocumentStore()),
+            CacheInterceptor(MemoryResponseStore()),
             RetryInterceptor(backoff: Backoff(base: .zero, limit: 3), budget: RetryBudget(tokens: 1_000_000)),
             AuthInterceptor(server.rules, limit: .seconds(600)), HeadersInterceptor { _ in [.acceptLanguage: "pt"] },
             OriginPolicyInterceptor(), StatusInterceptor(),

@@ -5,7 +5,7 @@ import BeagleNetTesting
 final class StoreWorld: Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
-    let store: MemoryDocumentStore
+    let store: MemoryResponseStore
     let transport: ScriptedTransport
     let client: NetworkClientDefault
     private let answer: Lock<Outcome>
@@ -15,7 +15,7 @@ final class StoreWorld: Sendable {
     ///   - answers: makes the answer to a message, where it is not the one that was set.
     init(
         _ interceptors: any Interceptor...,
-        store: MemoryDocumentStore = MemoryDocumentStore(),
+        store: MemoryResponseStore = MemoryResponseStore(),
         wrapping: (ScriptedTransport) -> any HTTPTransport = { $0 },
         answers: (@Sendable (TransferRequest) -> Outcome)? = nil
     ) {

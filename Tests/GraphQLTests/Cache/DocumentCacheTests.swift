@@ -256,7 +256,7 @@ import Testing
     func whatWasStoredBeforeIsNotGivenBehindAMutationOfItsTypes(name: String, expected: Int) async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
-        let (endpoint, store) = (endpoint(server), MemoryDocumentStore())
+        let (endpoint, store) = (endpoint(server), MemoryResponseStore())
         func client() -> NetworkClientDefault {
             let dependencies = BeagleDependencies()
             dependencies.interceptors.add(DocumentCache(store))

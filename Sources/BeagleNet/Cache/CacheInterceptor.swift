@@ -1,0 +1,215 @@
+public import BeagleNetCache
+import BeagleNetDependencies
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Serves responses from a store, and stores those of the network, as HTTP (RFC 9111) and the `RequestPolicy` of each operation say.
+///
+/// ```swift
+/// dependencies.interceptors.add(CacheInterceptor())
+/// ```
+///
+/// It applies to screens, images and raw requests that are fetched with GET or HEAD, and to GraphQL queries. A stale response is
+/// validated with its `ETag`, `Last-Modified` or `beagle-hash`; if the server confirms it with 304, it is served from the store. A
+/// successful request with an unsafe method, as for a form, removes the responses of its URL. Subscriptions and streams pass.
+/// Responses to queries that are sent with POST are outside of HTTP's rules: they are stored if they have no `errors`.
+///
+/// Responses never reach another user. Without an `AuthInterceptor` and a `NetworkOperation.partition`, a response is stored only if
+/// its request was sent as the app made it, without cookies. Responses that were fetched with the credentials of an
+/// `AuthInterceptor` are found only until its next `reset()`, or until the credentials can't be renewed. If an interceptor changed the
+/// request, if the transport may keep cookies, or if the response sets one, only an operation with a `partition` has its response
+/// stored. A transport of the app's own counts as one that keeps cookies, except for operations whose options say not `usesCookies`.
+public struct CacheInterceptor: Interceptor {
+    /// `.cache`.
+    public var place: Pipeline.Place? { .cache }
+    /// The store of the responses.
+    public let store: any ResponseStore
+    /// Whether the store is in memory: a disk would block the transport's thread.
+    public var neverBlocks: Bool { memory != nil }
+    /// The store, if nothing in it has to be waited for.
+    private let memory: MemoryResponseStore?
+    private let revalidations = Revalidations()
+
+    /// Whether stale responses are served, marked stale, if the server can't be reached, whatever the operation's policy except
+    /// `networkOnly`. RFC 9111 (4.2.4) permits that unless the response must be validated. No by default: only operations with the
+    /// policy `networkFirst`, and responses with `stale-if-error`, are.
+    public let servesStaleOffline: Bool
+
+    /// Creates a cache.
+    ///
+    /// - Parameters:
+    ///   - store: The store of the responses; by default one in memory of at most 16 MiB.
+    ///   - servesStaleOffline: Whether stale responses are served if the server can't be reached; no by default.
+    public init(_ store: any ResponseStore = MemoryResponseStore(), servesStaleOffline: Bool = false) {
+        self.store = store
+        self.servesStaleOffline = servesStaleOffline
+        memory = store as? MemoryResponseStore
+    }
+
+    /// Applies to all operations except subscriptions, streams, and requests that neither use nor change stored responses.
+    public func applies(to operation: NetworkOperation) -> Bool {
+        operation.responseKey != nil || operation.mayInvalidate
+    }
+
+    /// Responds from memory if the operation's policy allows it, and otherwise stores the network's response.
+    public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
+        guard isUsable(for: operation) else { return .proceed(nil) }
+        guard let key = operation.responseKey else {
+            return .proceed(InvalidatingObservation(store, operation, next))
+        }
+        guard let memory = store.memory else { return .wait }
+        let lookup = CacheLookup(operation, key, memory)
+        switch lookup.decision {
+        case .hit(let stored), .staleWhileRevalidate(let stored):
+            guard let result = lookup.result(stored) else { break }
+            if case .staleWhileRevalidate = lookup.decision { revalidate(lookup, stored, next) }
+            return answer(result, operation, next)
+        case .unavailable where self.memory != nil: return unavailable(operation, next)
+        case .forward, .unavailable: break
+        }
+        // A disk may have more.
+        guard self.memory != nil else { return .wait }
+        let observation = CacheObservation(self, &operation, lookup, next)
+        return lookup.earlyResult.map { .emit(next.used($0, for: operation), observation) } ?? .proceed(observation)
+    }
+
+    /// Responds from the store if the operation's policy allows it, and otherwise stores the network's response.
+    nonisolated(nonsending) public func intercept(
+        _ operation: NetworkOperation,
+        next: Next,
+        emit: @escaping Emit
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        guard isUsable(for: operation) else { return try await next(operation, emit) }
+        guard let key = operation.responseKey else {
+            return try await next(operation, emit, observedBy: InvalidatingObservation(store, operation, next))
+        }
+        let lookup = await CacheLookup(operation, key, store)
+        switch lookup.decision {
+        case .hit(let stored), .staleWhileRevalidate(let stored):
+            guard let result = lookup.result(stored) else { break }
+            if case .staleWhileRevalidate = lookup.decision { revalidate(lookup, stored, next) }
+            return try answer(result, operation, next).outcome.get()
+        case .unavailable: return try unavailable(operation, next).outcome.get()
+        case .forward: break
+        }
+        var operation = operation
+        let observation = CacheObservation(self, &operation, lookup, next)
+        if let early = lookup.earlyResult { emit(next.used(early, for: operation)) }
+        return try await next(operation, emit, observedBy: observation)
+    }
+
+    private func isUsable(for operation: NetworkOperation) -> Bool {
+        if operation.isOfKeyedPartition { return true }
+        operation.log(PartitionMessage())
+        return false
+    }
+
+    /// The decision to respond with a stored response; a failure if its status is one.
+    private func answer(
+        _ result: NetworkOperation.Result,
+        _ operation: NetworkOperation,
+        _ next: Next
+    ) -> Pipeline.Decision {
+        let result = next.used(result, for: operation)
+        guard let response = result.response, response.status.kind != .successful, next.failsOnStatus else {
+            return .answer(result)
+        }
+        return .fail(response.refusal(of: operation.transfer.head))
+    }
+
+    /// The failure of an operation that accepts stored responses only; 504 if its own `Cache-Control` said so (RFC 9111, 5.2.1.7).
+    private func unavailable(_ operation: NetworkOperation, _ next: Next) -> Pipeline.Decision {
+        if operation.isForStoreAlone { return .fail(.notStored(operation, hasStore: true)) }
+        let response = NetworkResponse(text: "no response is stored (only-if-cached)", status: .gatewayTimeout)
+        return answer(.init(response, from: .cache), operation, next)
+    }
+
+    /// Validates a stored response in the background, unless that happens already.
+    private func revalidate(_ lookup: CacheLookup, _ stored: StoredResponse, _ next: Next) {
+        guard revalidations.begin(lookup.key) else { return }
+        var operation = lookup.operation.inNewRun()
+        operation.policy = .networkOnly
+        let observation = CacheObservation(self, &operation, lookup.validating(stored), next)
+        Task { [operation, revalidations] in
+            let outcome = await NetworkOperation.Outcome.catching { () throws(NetworkError) in
+                try await next(operation, { _ in }, observedBy: observation)
+            }
+            revalidations.end(lookup.key)
+            if case .failure(let error) = outcome { operation.log(RevalidationMessage(error: error)) }
+        }
+    }
+}
+
+extension Pipeline.Decision {
+    /// The end that the decision is, of those that end an operation.
+    fileprivate var outcome: NetworkOperation.Outcome {
+        switch self {
+        case .answer(let result): .success(result)
+        case .fail(let error): .failure(error)
+        case .proceed, .emit, .wait: preconditionFailure("the decision does not end the operation")
+        }
+    }
+}
+
+/// The keys of responses that are being validated in the background.
+private final class Revalidations: Sendable {
+    private let keys = Lock<Set<ResponseKey>>([])
+
+    /// Whether the validation of a key's response isn't running yet.
+    func begin(_ key: ResponseKey) -> Bool { keys.withLock { $0.insert(key).inserted } }
+
+    func end(_ key: ResponseKey) { keys.withLock { _ = $0.remove(key) } }
+}
+
+extension NetworkOperation.Kind {
+    /// Whether the operation's policy counts: one response is all there is, and the kind isn't made for changes.
+    var isStorable: Bool { self == .raw || isShared && self != .subscription }
+}
+
+extension NetworkOperation {
+    /// Whether only a store may respond.
+    var isForStoreAlone: Bool { policy == .cacheOnly && kind.isStorable && (kind != .raw || responseKey != nil) }
+
+    /// Whether its response may make stored responses invalid.
+    fileprivate var mayInvalidate: Bool {
+        kind != .subscription && kind != .query && !CachePolicy.isSafe(transfer.head.method)
+    }
+}
+
+extension NetworkError {
+    /// The operation accepts stored responses only, and there is none.
+    ///
+    /// - Parameter hasStore: Whether there is a cache.
+    static func notStored(_ operation: NetworkOperation, hasStore: Bool) -> NetworkError {
+        var error = NetworkError(
+            .notStored,
+            during: .queue,
+            hasStore ? "no response is stored" : "no response is stored because there is no cache",
+            advice: hasStore ? "use the policy cacheFirst" : "add a CacheInterceptor"
+        )
+        if operation.transfer.head.authority != nil { error.request = operation.transfer.head }
+        return error
+    }
+}
+
+/// Logged if an interceptor changes the partition.
+private struct PartitionMessage: LogType {
+    var category: String { "Cache" }
+    var level: LogLevel { .warning }
+    var message: String {
+        "Cache bypassed: an interceptor changed the partition of the operation; "
+            + "set the partition before running the operation"
+    }
+}
+
+/// Logged if a validation in the background fails.
+private struct RevalidationMessage: LogType {
+    let error: NetworkError
+    var category: String { "Cache" }
+    var level: LogLevel { .debug }
+    var message: String { "Validation in the background failed: \(error.message)" }
+}

@@ -1,0 +1,136 @@
+import BeagleNetCache
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The stored responses for an operation, and the decision about them.
+struct CacheLookup: Sendable {
+    let operation: NetworkOperation
+    /// The key, without the parts of the query that don't change the response.
+    let key: ResponseKey
+    let decision: CachePolicy.Decision
+    let now: Date
+
+    /// Looks into a store in memory.
+    init(_ operation: NetworkOperation, _ key: ResponseKey, _ memory: MemoryResponseStore) {
+        var key = key
+        if let ruleKey = key.varianceKey, let rule = memory.responses(for: ruleKey).first { key = key.reduced(by: rule) }
+        self.init(operation, key, memory.responses(for: key), memory)
+    }
+
+    /// Looks into a store that may have to be waited for.
+    nonisolated(nonsending) init(_ operation: NetworkOperation, _ key: ResponseKey, _ store: any ResponseStore) async {
+        var key = key
+        if let ruleKey = key.varianceKey, let rule = await store.responses(for: ruleKey).first {
+            key = key.reduced(by: rule)
+        }
+        self.init(operation, key, await store.responses(for: key), store)
+    }
+
+    private init(
+        _ operation: NetworkOperation,
+        _ key: ResponseKey,
+        _ responses: [StoredResponse],
+        _ store: any ResponseStore
+    ) {
+        self.operation = operation
+        self.key = key
+        now = operation.now
+        decision = CachePolicy.decision(
+            for: operation.transfer.head,
+            responses,
+            use: operation.use,
+            now: now,
+            digest: store.digest
+        )
+    }
+
+    private init(_ lookup: CacheLookup, _ decision: CachePolicy.Decision) {
+        (operation, key, now) = (lookup.operation, lookup.key, lookup.now)
+        self.decision = decision
+    }
+
+    /// The same lookup as if nothing was stored.
+    var withoutStored: CacheLookup { CacheLookup(self, .forward(.stale, stored: nil, candidates: [])) }
+
+    /// The same lookup with the decision to validate a response.
+    func validating(_ stored: StoredResponse) -> CacheLookup {
+        CacheLookup(self, .forward(.stale, stored: stored, candidates: []))
+    }
+
+    /// The result with a stored response; `nil` if only the server can respond.
+    func result(_ stored: StoredResponse, isStale: Bool = false) -> NetworkOperation.Result? {
+        guard let (head, body) = CachePolicy.response(stored, to: operation.transfer.head, now: now) else { return nil }
+        var response = NetworkResponse(data: body, response: head, url: stored.url, trailers: stored.trailers)
+        response.cacheStatus = CachePolicy.status(of: stored, now: now)
+        return .init(.response(response), from: .cache, isStale: isStale)
+    }
+
+    /// The response that the server is asked about, if any, and others that it may confirm.
+    var forwarded: (reason: CacheStatus.ForwardReason, stored: StoredResponse?, candidates: [StoredResponse]) {
+        switch decision {
+        case .forward(let reason, let stored, let candidates): (reason, stored, candidates)
+        case .hit, .staleWhileRevalidate, .unavailable: (.request, nil, [])
+        }
+    }
+
+    /// The stored response that is given before the server's, marked stale.
+    var earlyResult: NetworkOperation.Result? {
+        guard operation.policy == .cacheAndNetwork || operation.policy == .cacheFirst, let stored = forwarded.stored,
+            stored.isUsable(at: now)
+        else { return nil }
+        return result(stored, isStale: true)
+    }
+}
+
+extension StoredResponse {
+    /// Whether the response may stand in for the server's, although it may be stale.
+    func isUsable(at now: Date) -> Bool { head.status.kind == .successful && (allowsStale || isFresh(at: now)) }
+}
+
+extension NetworkOperation {
+    /// Which stored responses will do.
+    fileprivate var use: CachePolicy.Use {
+        switch policy {
+        case .http: .fresh
+        case .cacheFirst: .freshOrUnspecified(limit: maxAge.map { Double($0) } ?? .infinity)
+        case .cacheOnly: .any
+        case .networkOnly: .none
+        case .networkFirst, .cacheAndNetwork: .validated(unlessImmutable: true)
+        }
+    }
+
+    /// The current time by the client's clock.
+    var now: Date { surroundings.now() }
+}
+
+extension Double {
+    /// A duration in seconds.
+    init(_ duration: Duration) {
+        self = Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
+    }
+}
+
+extension ResponseKey {
+    /// The key of the rule that says which parts of the query count (`No-Vary-Search`); `nil` without a query.
+    var varianceKey: ResponseKey? {
+        guard method == "GET", let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        return ResponseKey(
+            method: "No-Vary-Search",
+            scheme: scheme,
+            authority: authority,
+            target: String(target[..<mark]),
+            partition: partition,
+            account: account
+        )
+    }
+
+    /// The key without the parts of the query that don't count.
+    func reduced(by rule: StoredResponse) -> ResponseKey {
+        guard let variance = SearchVariance(rule.head.headerFields) else { return self }
+        return with(target: variance.significantPart(of: target))
+    }
+}

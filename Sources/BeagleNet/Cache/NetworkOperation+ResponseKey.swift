@@ -1,0 +1,90 @@
+public import BeagleNetCache
+import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension NetworkOperation {
+    /// The key under which a `CacheInterceptor` stores responses to this operation: of GET and HEAD requests, and of GraphQL queries
+    /// however they are sent. `nil` for all others, for streams, and before a client has made the message.
+    public var responseKey: ResponseKey? {
+        guard transfer.delivery == .collect, let authority = transfer.head.authority, let scheme = transfer.head.scheme,
+            kind != .subscription
+        else { return nil }
+        switch transfer.head.method {
+        case .get, .head:
+            guard transfer.body == nil else { return nil }
+            return responseKey("GET", scheme, authority, body: nil)
+        case .post where kind == .query:
+            guard case .some(.some(let body)) = transfer.body.known else { return nil }
+            return responseKey("POST", scheme, authority, body: body)
+        default: return nil
+        }
+    }
+
+    /// The key of GET requests to the same target.
+    var targetKey: ResponseKey? {
+        guard let authority = transfer.head.authority, let scheme = transfer.head.scheme else { return nil }
+        return responseKey("GET", scheme, authority, body: nil)
+    }
+
+    private func responseKey(_ method: String, _ scheme: String, _ authority: String, body: Data?) -> ResponseKey {
+        ResponseKey(
+            method: method,
+            scheme: scheme,
+            authority: Self.withoutDefaultPort(authority, scheme),
+            target: transfer.head.path ?? "/",
+            body: body.map { $0 + queryFields },
+            partition: partition,
+            account: account
+        )
+    }
+
+    /// The fields of a query that is sent in a body. Servers don't name them in `Vary`, because other caches don't store such responses.
+    private var queryFields: Data {
+        var lines = ""
+        for field in transfer.head.headerFields where !isAccountField(field.name) {
+            lines += "\n\(field.name.canonicalName):\(field.value)"
+        }
+        return Data(lines.utf8)
+    }
+
+    private static func withoutDefaultPort(_ authority: String, _ scheme: String) -> String {
+        let port = scheme == "https" ? ":443" : ":80"
+        let name = authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority
+        return name.utf8.contains { (0x41...0x5A).contains($0) } ? name.lowercased() : name
+    }
+
+    /// A keyed hash of whatever may identify the user if the app named none: the owner of the credentials that an `AuthInterceptor`
+    /// adds, and all fields but those that every client sends.
+    private var account: UInt64 {
+        guard partition.isEmpty else { return 0 }
+        var hasField = false
+        for field in transfer.head.headerFields where isAccountField(field.name) { hasField = true }
+        if !hasField, person == 0 { return 0 }
+        let hash = KeyHash.of { hash in
+            hash.combine(person)
+            for field in transfer.head.headerFields where isAccountField(field.name) {
+                hash.combine(field.name.canonicalName)
+                hash.combine(field.value)
+            }
+        }
+        return hash.low == 0 ? 1 : hash.low
+    }
+
+    private func isAccountField(_ name: HTTPField.Name) -> Bool {
+        !Self.generalFields.contains(name) || transfer.originScopedFields.contains(name)
+    }
+
+    /// Fields that don't identify a user. `Vary` says whether a response depends on them.
+    private static let generalFields: [HTTPField.Name] = [
+        .accept, .acceptEncoding, .acceptLanguage, .userAgent, .contentType, .cacheControl, .ifNoneMatch, .ifModifiedSince,
+        .ifMatch, .ifUnmodifiedSince, .ifRange, .range, .beagleHash, .beaglePlatform, .pragma,
+    ]
+}
+
+extension HTTPField.Name {
+    static let beaglePlatform = Self("beagle-platform")!
+}

@@ -1,0 +1,55 @@
+/// The part that stored responses had in a response, in the words of RFC 9211 (`Cache-Status`).
+public struct CacheStatus: Sendable, Hashable {
+    /// Why the server was asked.
+    public enum ForwardReason: String, Sendable, Hashable, CaseIterable {
+        /// The operation's policy or the request asks for the server's response.
+        case bypass
+        /// Responses to the method aren't stored.
+        case method
+        /// Nothing is stored for the URL.
+        case uriMiss = "uri-miss"
+        /// Responses are stored for the URL, but not for these request fields (`Vary`).
+        case varyMiss = "vary-miss"
+        /// The request's `Cache-Control` excludes the stored response.
+        case request
+        /// The stored response is stale.
+        case stale
+    }
+
+    /// Why the server was asked, or `nil` if the stored response was used without.
+    public var forwardReason: ForwardReason?
+    /// Whether the server confirmed the stored response with 304.
+    public var isRevalidated: Bool
+    /// Whether the stored response was used although it is stale.
+    public var isStale: Bool
+    /// The age of the stored response that was used; `nil` if none was.
+    public var age: Duration?
+    /// The time for which the stored response is still fresh; negative if it is stale, and `nil` if none was used.
+    public var timeToLive: Duration?
+
+    /// Describes how a response was obtained.
+    public init(
+        forwardReason: ForwardReason? = nil,
+        isRevalidated: Bool = false,
+        isStale: Bool = false,
+        age: Duration? = nil,
+        timeToLive: Duration? = nil
+    ) {
+        self.forwardReason = forwardReason
+        self.isRevalidated = isRevalidated
+        self.isStale = isStale
+        self.age = age
+        self.timeToLive = timeToLive
+    }
+}
+
+extension CacheStatus: CustomStringConvertible {
+    /// The status as in a `Cache-Status` field, such as `hit; ttl=37` or `fwd=stale; fwd-status=304`.
+    public var description: String {
+        guard let forwardReason else {
+            return "hit" + (timeToLive.map { "; ttl=\($0.components.seconds)" } ?? "")
+        }
+        let outcome = isRevalidated ? "; fwd-status=304" : isStale ? "; stale" : ""
+        return "fwd=\(forwardReason.rawValue)" + outcome
+    }
+}
