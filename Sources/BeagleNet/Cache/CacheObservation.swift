@@ -112,7 +112,7 @@ final class CacheObservation: RequestObservation {
         guard store.accepts(lookup.key, byteCount: response.data.count), isForThisUser(response) else {
             return .remove(lookup.key)
         }
-        let isRedirected = !response.url.isEmpty && response.url != head.urlText
+        let isRedirected = response.metrics.redirects > 0
         let stored = CachePolicy.stored(
             response.response,
             body: response.data,
@@ -230,8 +230,10 @@ final class CacheObservation: RequestObservation {
 }
 
 extension StoredResponse {
-    /// Whether there will be a use for the response: it is successful, or it has a lifetime.
-    fileprivate var isWorthStoring: Bool { head.status.kind == .successful || lifetime > 0 }
+    /// Whether there will be a use for the response: it has a lifetime, or is successful and can be validated or served stale.
+    fileprivate var isWorthStoring: Bool {
+        lifetime > 0 || head.status.kind == .successful && (allowsStale || !CachePolicy.conditions(for: self).isEmpty)
+    }
 
     /// An entry with the field that says which parts of queries count.
     fileprivate var rule: StoredResponse {

@@ -62,7 +62,7 @@ final class InvalidatingObservation: RequestObservation {
             body: response.data,
             trailers: response.trailers,
             url: response.url,
-            isRedirected: !response.url.isEmpty && response.url != head.urlText,
+            isRedirected: response.metrics.redirects > 0,
             to: head,
             requestTime: start,
             responseTime: operation.now,

@@ -10,42 +10,40 @@ extension NetworkOperation {
     /// The key under which a `CacheInterceptor` stores responses to this operation: of GET and HEAD requests, and of GraphQL queries
     /// however they are sent. `nil` for all others, for streams, and before a client has made the message.
     public var responseKey: ResponseKey? {
-        guard transfer.delivery == .collect, let authority = transfer.head.authority, let scheme = transfer.head.scheme,
-            kind != .subscription
-        else { return nil }
-        switch transfer.head.method {
-        case .get, .head:
-            guard transfer.body == nil else { return nil }
-            return responseKey("GET", scheme, authority, body: nil)
+        guard transfer.delivery == .collect, transfer.head.authority != nil, kind != .subscription else { return nil }
+        // A query that is sent as a hash first, and then with its text, is one operation.
+        let asked = asked
+        switch asked.head.method {
+        case .get, .head: return asked.body == nil ? responseKey("GET", asked, body: nil) : nil
         case .post where kind == .query:
-            guard case .some(.some(let body)) = transfer.body.known else { return nil }
-            return responseKey("POST", scheme, authority, body: body)
+            guard case .some(.some(let body)) = asked.body.known else { return nil }
+            return responseKey("POST", asked, body: body)
         default: return nil
         }
     }
 
     /// The key of GET requests to the same target.
     var targetKey: ResponseKey? {
-        guard let authority = transfer.head.authority, let scheme = transfer.head.scheme else { return nil }
-        return responseKey("GET", scheme, authority, body: nil)
+        transfer.head.authority == nil ? nil : responseKey("GET", transfer, body: nil)
     }
 
-    private func responseKey(_ method: String, _ scheme: String, _ authority: String, body: Data?) -> ResponseKey {
-        ResponseKey(
+    private func responseKey(_ method: String, _ message: TransferRequest, body: Data?) -> ResponseKey {
+        let scheme = message.head.scheme ?? ""
+        return ResponseKey(
             method: method,
             scheme: scheme,
-            authority: Self.withoutDefaultPort(authority, scheme),
-            target: transfer.head.path ?? "/",
-            body: body.map { $0 + queryFields },
+            authority: Self.withoutDefaultPort(message.head.authority ?? "", scheme),
+            target: message.head.path ?? "/",
+            body: body.map { $0 + queryFields(of: message) },
             partition: partition,
             account: account
         )
     }
 
     /// The fields of a query that is sent in a body. Servers don't name them in `Vary`, because other caches don't store such responses.
-    private var queryFields: Data {
+    private func queryFields(of message: TransferRequest) -> Data {
         var lines = ""
-        for field in transfer.head.headerFields where !isAccountField(field.name) {
+        for field in message.head.headerFields where !isAccountField(field.name) {
             lines += "\n\(field.name.canonicalName):\(field.value)"
         }
         return Data(lines.utf8)

@@ -277,8 +277,8 @@ import Testing
     // MARK: - What is stored
 
     private static let whatMustNotBeStoredIsNotArguments: [String] = [
-        "no-store", "private, no-store", "NO-STORE", "max-age=60, No-Cache", "no-cache=\"x\"", " no-store ,private",
-        "max-age=0", "max-age=\"0\"", "private, max-age=60, Must-Revalidate",
+        "no-store", "private, no-store", "NO-STORE", "max-age=60, No-Cache", " no-store ,private",
+        "max-age=0, must-revalidate", "max-age=\"0\",Must-Revalidate",
     ]
 
     @Test(arguments: Self.whatMustNotBeStoredIsNotArguments)
@@ -290,7 +290,7 @@ import Testing
         #expect(world.store.count == 0, "an older one is taken away, too")
     }
 
-    @Test(arguments: ["max-age=10", "max-age", "s-maxage=0", "private", "x-no-store", "extension=no-store"])
+    @Test(arguments: ["max-age=10", "max-age", "s-maxage=0", "private", "x-no-store", "extension=no-store", "no-cache=\"x\"", "max-age=0"])
     func otherDirectivesLetItBeStored(directives: String) async {
         let world = StoreWorld()
         world.answers(.text("1", [.cacheControl: directives]))
@@ -311,7 +311,7 @@ import Testing
         #expect(world.store.count == 0)
     }
 
-    @Test(arguments: [201, 204, 206]) func onlyAWholeAnswerIsStored(status: Int) async {
+    @Test(arguments: [201, 206]) func onlyAWholeAnswerIsStored(status: Int) async {
         let world = StoreWorld()
         world.answers(.text("1", status: status))
         #expect(await world.heard(.asking()) == ["1"])
