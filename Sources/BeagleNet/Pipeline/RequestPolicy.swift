@@ -1,19 +1,23 @@
-/// Whether a stored answer will do. A `CacheInterceptor` makes it so: without one, all are the network's but
-/// `cacheOnly`, which fails. What may act, as forms and mutations, asks the network whatever the policy.
+/// A policy that decides whether stored responses are used.
+///
+/// A `CacheInterceptor` applies it. Without one, all policies use the network except `cacheOnly`, which fails.
+/// Operations that may change data, such as forms and mutations, use the network whatever the policy.
 public enum RequestPolicy: Sendable, Hashable, CaseIterable {
-    /// A stored answer where there is one, else the network. The default. One that is older than `maxAge` is not enough:
-    /// then it is as `cacheAndNetwork`.
+    /// Uses a stored response if there is one, otherwise the network. The default. If the stored response is older than
+    /// `maxAge`, behaves as `cacheAndNetwork`.
     case cacheFirst
-    /// A stored answer; without one the operation fails with an error of kind `.notStored`. Who asks or watches so joins
-    /// nobody who asks the network, and `refetch` looks into the store once more.
+    /// Uses a stored response; without one, the operation fails with an error of kind `.notStored`. Such an operation
+    /// never joins one that uses the network, and `refetch` reads the store again.
     case cacheOnly
-    /// The network, whatever is stored.
+    /// Uses the network, whatever is stored.
     case networkOnly
-    /// The network; where it cannot be reached, or the server answers 500, 502, 503 or 504, a stored answer, marked stale.
-    /// The time limits of `TransferOptions` say when it cannot be reached, and so does a `NetworkOperation.deadline` that
-    /// passes first; where nothing is stored, it is the operation's failure. Who joins a run of another policy that is
-    /// under way has that run's failure, whatever is stored.
+    /// Uses the network. If the server can't be reached or returns 500, 502, 503 or 504, uses a stored response, marked
+    /// stale.
+    ///
+    /// The server counts as unreachable when a time limit of `TransferOptions` or the `NetworkOperation.deadline`
+    /// passes. Without a stored response, the operation fails with that error. An operation that joins a run of another
+    /// policy gets that run's failure, whatever is stored.
     case networkFirst
-    /// A stored answer at once, marked stale, and then the network's, or its failure.
+    /// Emits a stored response immediately, marked stale, and then returns the network's response or its error.
     case cacheAndNetwork
 }

@@ -1,12 +1,12 @@
 import BeagleNetHTTP
 import Foundation
 
-/// The lines that `beagle batch` answers with.
+/// The reply lines of `beagle batch`.
 enum BatchReply {
-    /// Bodies below this many bytes are in the reply as text.
+    /// The size, in bytes, below which a body is included in the reply as text.
     private static let textLimit = 2000
 
-    /// A response.
+    /// Returns the reply for a response.
     static func answered(_ response: TransferResponse, _ body: Data) throws(NetworkError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
             "status": .integer(Int64(response.head.status.code)),
@@ -23,7 +23,7 @@ enum BatchReply {
         return members
     }
 
-    /// A failure. A time limit that passed before there was a connection has a word of its own.
+    /// Returns the reply for a failure. A timeout before the connection was established has an error code of its own.
     static func failed(_ error: NetworkError) -> [String: JSONValue] {
         let isUnconnected = [.resolve, .connect, .tls].contains(error.phase)
         let code = error.kind == .timeout && isUnconnected ? "connect_timeout" : error.kind.rawValue
@@ -33,7 +33,7 @@ enum BatchReply {
         ]
     }
 
-    /// What to try, in the words of the line protocol.
+    /// Returns advice in terms of the line protocol.
     private static func advice(for error: NetworkError) -> String? {
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
@@ -44,7 +44,7 @@ enum BatchReply {
         }
     }
 
-    /// What the tool can do.
+    /// The reply to `hello`, which describes the tool.
     static var hello: [String: JSONValue] {
         [
             "name": "BeagleNet",

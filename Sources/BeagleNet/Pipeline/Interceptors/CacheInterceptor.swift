@@ -1,50 +1,55 @@
 import BeagleNetDependencies
 public import BeagleNetHTTP
 
-/// Makes `RequestPolicy` act: answers from a store, and keeps there what the network answers.
+/// An interceptor that implements `RequestPolicy`: it returns stored responses and stores those of the network.
 ///
 /// ```swift
 /// dependencies.interceptors.add(CacheInterceptor())
 /// ```
 ///
-/// It serves operations that are shared and only ask: screens and images that are fetched with GET, and queries however
-/// they are sent. Forms, mutations, raw requests, subscriptions and streamed answers pass. Stored are whole answers of
-/// status 200 that do not say `no-store`, `no-cache`, `must-revalidate`, `max-age=0` or `Vary: *`; a query's only without
-/// `errors`. A newer answer that may not be stored takes an older one away, as 404 and 410 do, but a query's with `errors`
-/// leaves what is stored. How long an answer is good is the app's to say, with `NetworkOperation.maxAge` or a
-/// `RequestPolicyInterceptor`: another `max-age` than 0 is not looked at.
+/// It handles shared operations that only read data: screens and images fetched with GET, and queries however they are
+/// sent. Forms, mutations, raw requests, subscriptions and streamed responses pass.
 ///
-/// Nobody is given what was fetched for somebody else. An answer is stored where its message went out as it was asked,
-/// with nothing added but the credentials of an `AuthInterceptor`: what was fetched with those is found only until the
-/// next `reset()`, or until they could not be renewed. Where another interceptor put something on the message or changed
-/// it, where the transport may keep cookies or the answer sets one, and where the answer is not the transport's, only an
-/// operation with a `partition` has it stored, and the partition says whose it is. A transport of the app's own counts as
-/// one that keeps cookies, except for operations whose options say not `usesCookies`.
+/// It stores complete responses of status 200 without `no-store`, `no-cache`, `must-revalidate`, `max-age=0` or
+/// `Vary: *`, and those of a query only without `errors`. A newer response that may not be stored removes the older
+/// one, as do 404 and 410; a query's response with `errors` doesn't. The app decides how long a response is fresh, with
+/// `NetworkOperation.maxAge` or a `RequestPolicyInterceptor`: a `max-age` other than 0 is ignored.
+///
+/// A response is never given to another user. It is stored if its message was sent as requested, with nothing added
+/// except the credentials of an `AuthInterceptor`. A response that was fetched with credentials is found only until the
+/// next `reset()`, or until they couldn't be renewed.
+///
+/// In the following cases, a response is stored only if the operation has a `partition`, which must identify the user:
+/// another interceptor changed the message, the transport may keep cookies, the response sets a cookie, or the response
+/// isn't the transport's. An app's own transport counts as keeping cookies, unless the operation's options turn off
+/// `usesCookies`.
 public struct CacheInterceptor: Interceptor {
-    /// `.cache`.
+    /// The interceptor's place: `.cache`.
     public var place: Pipeline.Place? { .cache }
-    /// Where answers are kept.
+    /// The store of responses.
     public let store: any DocumentStore
-    /// The same, where nothing has to be waited for.
+    /// The store, if it is in memory and never waits.
     private let memory: MemoryDocumentStore?
-    /// Whether the store is in memory: a disk would block the transport's thread.
+    /// Whether the store is in memory.
+    ///
+    /// A store on disk would block the transport's thread.
     public var neverBlocks: Bool { memory != nil }
 
-    /// Answers from a store.
+    /// Creates an interceptor.
     ///
-    /// - Parameter store: where answers are kept; in memory, 16 MiB at most, by default.
+    /// - Parameter store: The store of responses; by default in memory, at most 16 MiB.
     public init(_ store: any DocumentStore = MemoryDocumentStore()) {
         self.store = store
         memory = store as? MemoryDocumentStore
     }
 
-    /// With what is asked and may be stored.
+    /// Returns `true` for operations that only read data and whose response may be stored.
     public func applies(to operation: NetworkOperation) -> Bool {
         guard operation.kind.isStorable, operation.question != nil else { return false }
         return operation.kind == .query || operation.transfer.head.method == .get
     }
 
-    /// Answers from memory, as the operation's policy says, and stores what comes.
+    /// Returns a response from memory, as the operation's policy specifies, and stores new ones.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         guard isUsable(for: operation) else { return .proceed(nil) }
         var stale: NetworkOperation.Result?
@@ -60,7 +65,7 @@ public struct CacheInterceptor: Interceptor {
         return stale.map { .emit($0, storing) } ?? .proceed(storing)
     }
 
-    /// Answers as the operation's policy says.
+    /// Returns a response as the operation's policy specifies.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -98,12 +103,12 @@ public struct CacheInterceptor: Interceptor {
         return .stale(next.used(.stale(stored), for: operation))
     }
 
-    /// A response in memory that will do for the operation.
+    /// Returns a response in memory that satisfies the operation.
     func result(inMemoryFor operation: NetworkOperation) -> NetworkOperation.Result? {
         result(memory?.document(for: operation), operation)
     }
 
-    /// A stored response that will do for the operation.
+    /// Returns a stored response that satisfies the operation.
     nonisolated(nonsending) func result(storedFor operation: NetworkOperation) async -> NetworkOperation.Result? {
         result(await store.document(for: operation), operation)
     }
@@ -113,7 +118,7 @@ public struct CacheInterceptor: Interceptor {
         return .init(stored.response, from: .cache)
     }
 
-    /// Stores what the network answers, and looks for a substitute if it doesn't.
+    /// An observation that stores the network's response, or looks for a substitute if the request fails.
     private final class Storing: RequestObservation {
         private let cache: CacheInterceptor
         private let operation: NetworkOperation
@@ -158,7 +163,7 @@ public struct CacheInterceptor: Interceptor {
             case .store(let response): await store.store(response, for: operation)
             }
             if wantsSubstitute(for: outcome) {
-                // A deadline has cancelled this task, in which a store might refuse to look.
+                // A deadline has cancelled this task, and a store might refuse to read in a cancelled task.
                 let stored =
                     outcome.isCancelled
                     ? await Task { [operation] in await store.document(for: operation) }.value
@@ -171,7 +176,7 @@ public struct CacheInterceptor: Interceptor {
         private func verdict(on outcome: NetworkOperation.Outcome) -> Verdict {
             let verdict = departure.hasPieces ? .leave : Verdict(on: outcome, to: operation, cache.memory)
             guard case .store(let response) = verdict else { return verdict }
-            // Asked now, as another user may have signed in meanwhile.
+            // Check this now, because another user may have signed in in the meantime.
             if next.credentialOwner != operation.person { return .leave }
             guard operation.partition.isEmpty,
                 !departure.isAsAsked || response.response.headerFields.contains(.setCookie)
@@ -180,7 +185,7 @@ public struct CacheInterceptor: Interceptor {
             return .forget
         }
 
-        /// Whether a stored response may take the place of the outcome: the network could not be reached, or not before the
+        /// Whether a stored response may replace the outcome: the server couldn't be reached, or not before the
         /// operation's deadline.
         private func wantsSubstitute(for outcome: NetworkOperation.Outcome) -> Bool {
             operation.policy == .networkFirst
@@ -193,13 +198,13 @@ public struct CacheInterceptor: Interceptor {
         }
     }
 
-    /// What becomes of what is stored.
+    /// A decision about the stored response.
     private enum Verdict {
         case store(NetworkResponse)
         case forget
         case leave
 
-        /// - Parameter memory: where the answer would be kept; nil where that is no store in memory.
+        /// - Parameter memory: The store in memory; `nil` if the store is another one.
         init(
             on outcome: Result<NetworkOperation.Result, NetworkError>,
             to operation: NetworkOperation,
@@ -210,9 +215,10 @@ public struct CacheInterceptor: Interceptor {
             guard case .success(let result) = outcome, let response = result.response, response.status == .ok,
                 result.source == .network, result.isSettled
             else { return }
-            // What nobody is given takes nothing from anybody.
+            // A rejected image must not remove the stored response.
             if operation.refuses(result) { return }
-            // What the server has of it is not known: a hash that it does not know forbids storing, mostly.
+            // A response with errors says nothing about the stored one, and must not remove it. Most responses to an
+            // unknown hash, for example, forbid storing.
             if operation.kind == .query, !response.data.isObject(without: "errors") { return }
             let isTooMuch = memory.map { !$0.mayKeep(response) } ?? false
             if isTooMuch || response.forbidsStoring || operation.transfer.head.headerFields.forbidStoring {
@@ -225,7 +231,7 @@ public struct CacheInterceptor: Interceptor {
 }
 
 extension RequestPolicy {
-    /// Whether the store is asked before the network.
+    /// Whether the policy reads the store before using the network.
     fileprivate var looksFirst: Bool {
         switch self {
         case .cacheFirst, .cacheOnly, .cacheAndNetwork: true
@@ -235,15 +241,15 @@ extension RequestPolicy {
 }
 
 extension NetworkOperation.Kind {
-    /// Whether answers of this kind may be stored: it is shared, and one answer is all there is.
+    /// Whether responses of this kind may be stored: the kind is shared and has a single response.
     var isStorable: Bool { isShared && self != .subscription }
 }
 
 extension NetworkOperation {
-    /// Whether nobody but a store may answer it.
+    /// Whether only a store may supply the response.
     var isForStoreAlone: Bool { policy == .cacheOnly && kind.isStorable }
 
-    /// Whether a stored answer is all that it wants.
+    /// Whether a stored response satisfies the operation without the network.
     fileprivate func isContent(with stored: StoredDocument) -> Bool {
         switch policy {
         case .cacheOnly: true
@@ -260,8 +266,8 @@ extension NetworkOperation.Result {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// Whether the server could not be reached, or said that it is out of order: when RFC 5861, 4 lets a stale answer
-    /// take its place.
+    /// Whether the server couldn't be reached or reported that it is out of order. RFC 5861, section 4, then permits a
+    /// stale response.
     fileprivate var isOutOfReach: Bool {
         if let status { return [500, 502, 503, 504].contains(status.code) }
         if case .failure(let error) = self { return error.isTransient }
@@ -282,14 +288,14 @@ extension NetworkResponse {
 }
 
 extension HTTPFields {
-    /// Whether they say that the answer must not be stored, or not be used before the server was asked (RFC 9111,
-    /// 5.2.2.4 and 5.2.2.5), which comes to the same here.
+    /// Whether the fields forbid storing the response, or using it without revalidation (RFC 9111, 5.2.2.4 and
+    /// 5.2.2.5). Both mean the same here.
     fileprivate var forbidStoring: Bool {
         hasDirective { name, _ in name == "no-store" || name == "no-cache" }
     }
 
-    /// Whether they say that the answer is stale at once, or must not be used when it is (RFC 9111, 5.2.2.1 and 5.2.2.2):
-    /// when that is, nobody looks.
+    /// Whether the response is stale immediately, or must not be used when it is stale (RFC 9111, 5.2.2.1 and 5.2.2.2).
+    /// The cache doesn't track when it becomes stale.
     fileprivate var wantRevalidation: Bool {
         hasDirective { name, value in name == "must-revalidate" || name == "max-age" && Int(value) == 0 }
     }
@@ -305,9 +311,9 @@ extension HTTPFields {
 }
 
 extension NetworkError {
-    /// The operation wants a stored answer, and there is none.
+    /// The error if an operation reads only the store and nothing is stored.
     ///
-    /// - Parameter hasStore: whether anything stores answers at all.
+    /// - Parameter hasStore: Whether there is a store.
     static func notStored(_ operation: NetworkOperation, hasStore: Bool) -> NetworkError {
         var error = NetworkError(
             .notStored,
@@ -320,7 +326,7 @@ extension NetworkError {
     }
 }
 
-/// What a log says where an answer might be somebody's.
+/// A log message for a response that isn't stored because it might be another user's.
 private struct NotStoredMessage: LogType {
     var category: String { "Cache" }
     var level: LogLevel { .debug }
@@ -330,7 +336,7 @@ private struct NotStoredMessage: LogType {
     }
 }
 
-/// What a log says where the key does not say whose an answer is.
+/// A log message for an operation whose key doesn't identify the user.
 private struct PartitionMessage: LogType {
     var category: String { "Cache" }
     var level: LogLevel { .warning }

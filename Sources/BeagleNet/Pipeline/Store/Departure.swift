@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// How the message of an operation went out and what came before the answer, noted for who wants to store that.
+/// A record of how an operation's message was sent and whether parts of the response came early, for the cache.
 final class Departure: Sendable {
     private struct State: Sendable {
         var hasLeft = false
@@ -10,21 +10,23 @@ final class Departure: Sendable {
 
     private let state = Lock(State())
 
-    /// Whether all attempts went out, and as the operation's key says: then the answer is anybody's who asks the same.
-    /// Not where something further in answered, changed the message or put a cookie on it.
+    /// Whether the attempts were sent, and all of them match the operation's key, so that the response may serve every
+    /// identical operation.
+    ///
+    /// `false` if a later interceptor returned the response, changed the message or added a cookie.
     var isAsAsked: Bool { state.withLock { $0.hasLeft && $0.isAsAsked } }
 
-    /// Whether something of the answer came before its end, so that the end is not the whole.
+    /// Whether parts of the response were emitted before the last result, which then isn't the complete response.
     var hasPieces: Bool { state.withLock { $0.hasPieces } }
 
-    /// Notes what came before the end.
+    /// Records an earlier result.
     func note(_ result: NetworkOperation.Result) {
         if result.isAnswer { state.withLock { $0.hasPieces = true } }
     }
 
-    /// Notes an attempt.
+    /// Records an attempt.
     ///
-    /// - Parameter keepsCookies: whether the transport may put cookies on it.
+    /// - Parameter keepsCookies: Whether the transport may add cookies to the message.
     func note(_ operation: NetworkOperation, keepsCookies: Bool) {
         let isAsAsked = !(keepsCookies && operation.transfer.options.usesCookies) && operation.isAsAsked
         state.withLock { state in

@@ -1,39 +1,40 @@
 import BeagleNetHTTP
 
-/// Keeps whole answers for a `CacheInterceptor`, one for each thing that operations ask.
+/// A store of complete responses for a `CacheInterceptor`, with one response for each key.
 ///
-/// What is asked is told apart by the operation's `key`, which is not nil here and already says whose answer it is. The
-/// functions are async because a disk may be slow, and run where they are called: a store in memory that never waits
-/// lets a stored answer be given inside of the call that asks for it. A store that fails has nothing stored.
+/// A response is identified by the operation's `key`, which is never `nil` here and already separates users. The
+/// functions are async because a disk may be slow, and run where they are called. A store in memory that never waits
+/// thus lets the cache return a response without suspending. A store that fails must behave as if it were empty.
 ///
-/// Keys are the process's own. A store that outlives the process tells answers apart by `transfer` and `partition`, and
-/// keeps only those of operations with a partition: without one nothing of an operation says who had signed in.
+/// Keys are valid in one process only. A store that outlives the process must identify responses by `transfer` and
+/// `partition`, and must store only those of operations with a partition: without one, nothing in an operation
+/// identifies the user.
 public protocol DocumentStore: Sendable {
-    /// What is stored for an operation; nil where nothing is.
+    /// Returns the stored response of an operation; `nil` if nothing is stored.
     nonisolated(nonsending) func document(for operation: NetworkOperation) async -> StoredDocument?
 
-    /// Stores the answer to an operation, in the place of an older one.
+    /// Stores the response of an operation and replaces an older one.
     ///
     /// - Parameters:
-    ///   - response: the whole answer, which came just now by the operation's `clock`.
-    ///   - operation: what was asked.
+    ///   - response: The complete response, which has just arrived by the operation's `clock`.
+    ///   - operation: The operation.
     nonisolated(nonsending) func store(_ response: NetworkResponse, for operation: NetworkOperation) async
 
-    /// Forgets what is stored for an operation.
+    /// Removes the stored response of an operation.
     nonisolated(nonsending) func remove(_ operation: NetworkOperation) async
 
-    /// Forgets everything, as after somebody has signed out.
+    /// Removes all responses, for example when a user signs out.
     nonisolated(nonsending) func removeAll() async
 }
 
-/// An answer that was stored.
+/// A stored response with its age.
 public struct StoredDocument: Sendable {
-    /// The answer.
+    /// The response.
     public var response: NetworkResponse
-    /// How long ago it came.
+    /// The time since the response arrived.
     public var age: Duration
 
-    /// Describes a stored answer.
+    /// Creates a stored response.
     public init(_ response: NetworkResponse, age: Duration) {
         self.response = response
         self.age = age

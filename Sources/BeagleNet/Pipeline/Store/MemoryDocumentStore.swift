@@ -1,8 +1,8 @@
 import BeagleNetHTTP
 
-/// Keeps answers in memory, as many as there is room for: what was asked for longest ago goes first.
+/// A store of responses in memory, which evicts the least recently used ones when it is full.
 public final class MemoryDocumentStore: DocumentStore {
-    /// What an entry takes beside its body and fields, roughly.
+    /// The approximate size of an entry apart from its body and fields, in bytes.
     fileprivate static let overhead = 1_024
 
     private struct State: Sendable {
@@ -10,40 +10,41 @@ public final class MemoryDocumentStore: DocumentStore {
         var bytes = 0
     }
 
-    /// The most bytes to keep: bodies, fields, and 1 KiB for each answer.
+    /// The maximum size of all responses, in bytes: bodies, fields, and 1 KiB for each response.
     public let maxBytes: Int
-    /// The most answers to keep.
+    /// The maximum number of responses.
     public let maxEntries: Int
     private let state = Lock(State())
 
-    /// An empty store.
+    /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - maxBytes: the most bytes to keep: bodies, fields, and 1 KiB for each answer; 16 MiB by default. An answer of
-    ///     more than a quarter of it is not kept, so that one does not drive out all others.
-    ///   - maxEntries: the most answers to keep; 1,000 by default. 0 of either keeps nothing.
+    ///   - maxBytes: The maximum size of all responses, in bytes: bodies, fields, and 1 KiB for each response; 16 MiB
+    ///     by default. A response that is larger than a quarter of this isn't stored, so that one response doesn't
+    ///     evict all others.
+    ///   - maxEntries: The maximum number of responses; 1,000 by default. If either limit is 0, nothing is stored.
     public init(maxBytes: Int = 16 << 20, maxEntries: Int = 1_000) {
         self.maxBytes = max(0, maxBytes)
         self.maxEntries = max(0, maxEntries)
     }
 
-    /// How many answers there are.
+    /// The number of stored responses.
     public var count: Int { state.withLock { $0.entries.count } }
-    /// What they take: bodies, fields, and 1 KiB for each.
+    /// The size of the stored responses, in bytes: bodies, fields, and 1 KiB for each response.
     public var bytes: Int { state.withLock { $0.bytes } }
 
-    /// What is stored for an operation.
+    /// Returns the stored response of an operation.
     public func document(for operation: NetworkOperation) -> StoredDocument? {
         guard let key = operation.key else { return nil }
         guard let entry = state.withLock({ $0.entries.used(key) }) else { return nil }
         return StoredDocument(entry.response, age: entry.age())
     }
 
-    /// Stores an answer, and lets those go that there is no room for any more.
+    /// Stores a response and evicts others until the limits are met.
     public func store(_ response: NetworkResponse, for operation: NetworkOperation) {
         guard let key = operation.key else { return }
         let entry = RecentEntries.Entry(response, age: operation.stopwatch())
-        // What goes is let go outside of the lock.
+        // Evicted entries are released outside of the lock.
         let dropped: [RecentEntries.Entry] = state.withLock { state in
             var dropped: [RecentEntries.Entry] = []
             func drop(_ entry: RecentEntries.Entry?) {
@@ -63,12 +64,12 @@ public final class MemoryDocumentStore: DocumentStore {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Whether an answer is not too much to be kept.
+    /// Whether a response is small enough to be stored.
     func mayKeep(_ response: NetworkResponse) -> Bool { mayKeep(response.storedBytes) }
 
     private func mayKeep(_ bytes: Int) -> Bool { maxEntries > 0 && bytes <= maxBytes / 4 }
 
-    /// Forgets what is stored for an operation.
+    /// Removes the stored response of an operation.
     public func remove(_ operation: NetworkOperation) {
         guard let key = operation.key else { return }
         let dropped = state.withLock { state in
@@ -79,7 +80,7 @@ public final class MemoryDocumentStore: DocumentStore {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Forgets everything.
+    /// Removes all responses.
     public func removeAll() {
         let dropped = state.withLock { state in
             defer { state = State() }
@@ -89,7 +90,7 @@ public final class MemoryDocumentStore: DocumentStore {
     }
 }
 
-/// Entries in the order in which they were used, as a list that is linked by their places in an array.
+/// Entries in the order of their last use: a list that is linked by indices of an array.
 private struct RecentEntries: Sendable {
     struct Entry: Sendable {
         let response: NetworkResponse
@@ -116,7 +117,7 @@ private struct RecentEntries: Sendable {
 
     var count: Int { places.count }
 
-    /// The entry of a key, which is the newest from now on.
+    /// Returns the entry of a key and makes it the newest.
     mutating func used(_ key: NetworkOperation.Key) -> Entry? {
         guard let place = places[key] else { return nil }
         if place != newest {
@@ -126,7 +127,7 @@ private struct RecentEntries: Sendable {
         return slots[place].entry
     }
 
-    /// Adds the entry of a key that has none.
+    /// Adds an entry for a key that has none.
     mutating func insert(_ entry: Entry, for key: NetworkOperation.Key) {
         let slot = Slot(key: key, entry: entry)
         let place: Int
@@ -168,7 +169,8 @@ private struct RecentEntries: Sendable {
 }
 
 extension NetworkResponse {
-    /// What it takes to keep it: heads and trailers may be as long as bodies.
+    /// The size of the response in the store, in bytes. Heads and trailers count, because they may be as long as
+    /// bodies.
     fileprivate var storedBytes: Int {
         let around = interim.reduce(MemoryDocumentStore.overhead) { $0 + $1.headerFields.storedBytes }
         return data.count + response.headerFields.storedBytes + trailers.storedBytes + around
