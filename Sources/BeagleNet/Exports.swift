@@ -1,4 +1,4 @@
-// One import is enough for a user.
+// Apps need only one import.
 @_exported public import BeagleNetCache
 @_exported public import BeagleNetDependencies
 @_exported public import BeagleNetHTTP

@@ -20,13 +20,13 @@
 
 enum {
     unit = 16,
-    smallest_shelf = 4 * sizeof(size_t) / unit, // glibc's smallest block
+    smallest_shelf = 4 * sizeof(size_t) / unit, // the smallest block size of glibc
     shelf_count = (17 << 10) / unit,
     max_bytes = 8 << 20,
-    idle_blocks = 16, // of a size, where that is little enough
+    idle_blocks = 16, // of each size kept when idle, if their total is small enough
 };
 
-/// A block while it is kept.
+/// The header of a kept block.
 struct kept {
     uintptr_t next;
     uintptr_t mark;
@@ -34,24 +34,24 @@ struct kept {
 
 struct store {
     size_t bytes;
-    /// Blocks of one size each, to a unit; the last one first, as it is in the processor's caches.
+    /// Lists of blocks by size, in units. The block freed last is first, because it is most likely in the CPU caches.
     struct kept *shelves[shelf_count];
 };
 
 static _Thread_local struct store *store;
 
-/// The shelf all of whose blocks have room for this much: glibc has a word beside each.
+/// Returns the shelf whose blocks all have room for this size; glibc uses one extra word per block.
 static size_t shelf_for(size_t size) {
     size_t index = (size + sizeof(size_t) + unit - 1) / unit;
     return index < smallest_shelf ? smallest_shelf : index;
 }
 
-/// The shelf that a block goes to.
+/// Returns the shelf that a block belongs to.
 static size_t shelf_of(void *block) {
     return (malloc_usable_size(block) + sizeof(size_t)) / unit;
 }
 
-/// A link, from or to what is written: who writes into a block that was freed cannot choose what is handed out next.
+/// Encodes or decodes a link, so that code that writes into a freed block can't choose the block that is returned next.
 static uintptr_t masked(uintptr_t link, const struct kept *block) {
     return link ^ ((uintptr_t)block >> 12);
 }
@@ -61,14 +61,14 @@ static void die(const char *reason) {
     abort();
 }
 
-/// What is behind a block that this thread keeps.
+/// Returns the block after a kept block in its list, and checks that the kept block wasn't modified.
 static struct kept *next_of(const struct kept *block) {
     uintptr_t next = masked(block->next, block);
     if (block->mark != (uintptr_t)store || next % (2 * sizeof(size_t))) die("a block was written to after it was freed");
     return (struct kept *)next;
 }
 
-/// A kept block with room for this much; NULL where there is none.
+/// Removes and returns a kept block with room for this size, or NULL if no such block is kept.
 static void *take(size_t size) {
     struct store *mine = store;
     if (!mine || size > (shelf_count - 2) * unit) return NULL;
@@ -81,7 +81,7 @@ static void *take(size_t size) {
     return block;
 }
 
-/// Whether a block is kept from now on.
+/// Keeps a freed block. Returns false if the block must be freed instead.
 static bool keep(void *freed) {
     struct store *mine = store;
     if (!mine) return false;
@@ -105,7 +105,7 @@ bool beagle_keep_blocks(void) {
     return store;
 }
 
-/// Frees a shelf's blocks but for the first few.
+/// Frees the blocks of a shelf except for the first few.
 static void thin(struct store *mine, size_t index, size_t rest) {
     struct kept *block = mine->shelves[index], *last = NULL;
     for (; block && rest > 0; rest--) {
@@ -126,7 +126,7 @@ static void thin(struct store *mine, size_t index, size_t rest) {
     }
 }
 
-/// Frees blocks, the largest first, until there are no more bytes than this, or few of each size.
+/// Frees blocks, largest sizes first, until at most this many bytes, or a few blocks of each size, are left.
 static void thin_all(struct store *mine, size_t bytes, size_t rest) {
     for (size_t index = shelf_count; mine->bytes > bytes && index-- > smallest_shelf;) thin(mine, index, rest);
 }
@@ -178,7 +178,7 @@ void *beagle_malloc(size_t size) {
     return block ? block : malloc(size);
 }
 
-/// Apart, so that a call with nothing to free, as four in five of libcurl's are, costs next to nothing.
+/// A separate function, so that a call with NULL (four in five of libcurl's calls) costs almost nothing.
 static __attribute__((noinline)) void let_go(void *block) {
     if (!keep(block)) free(block);
 }

@@ -2,8 +2,8 @@ package import BeagleNetHTTP
 
 /// The directives of the `Cache-Control` fields of a request or a response (RFC 9111, 5.2).
 ///
-/// Unknown directives are ignored. An argument that can't be read counts as 0 seconds, so that a response with a malformed
-/// `max-age` is stale (RFC 9111, 4.2.1). If a directive occurs more than once, the stricter argument applies.
+/// Unknown directives are ignored. An argument that can't be read counts as 0 seconds, so that a response with a
+/// malformed `max-age` is stale (RFC 9111, 4.2.1). If a directive occurs more than once, the stricter argument applies.
 package struct CacheDirectives: Sendable, Hashable {
     /// The response or the request must not be stored.
     package private(set) var noStore = false

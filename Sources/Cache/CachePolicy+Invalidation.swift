@@ -1,8 +1,8 @@
 package import BeagleNetHTTP
 
 extension CachePolicy {
-    /// The targets whose stored responses a response makes invalid (RFC 9111, 4.4): after a successful request with an unsafe
-    /// method, that of the request, and those of `Location` and `Content-Location` if they have the same origin.
+    /// The targets whose stored responses a response makes invalid (RFC 9111, 4.4): after a successful request with an
+    /// unsafe method, that of the request, and those of `Location` and `Content-Location` if they have the same origin.
     package static func invalidatedTargets(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !isSafe(request.method), (200..<400).contains(response.status.code) else { return [] }
         let own = Origin(of: request)
@@ -19,12 +19,14 @@ extension CachePolicy {
         [.get, .head, .options, .trace].contains(method)
     }
 
-    /// Whether a response asks to remove all stored responses of its origin (`Clear-Site-Data: "cache"`), which counts over https
-    /// and from this machine (Clear Site Data, a W3C working draft, 3.1).
+    /// Whether a response asks to remove all stored responses of its origin (`Clear-Site-Data: "cache"`), which counts
+    /// over https and from this machine (Clear Site Data, a W3C working draft, 3.1).
     package static func clearsOrigin(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard let text = response.headerFields[.clearSiteData] else { return false }
         let origin = Origin(of: request)
-        guard origin.scheme == "https" || ["localhost", "127.0.0.1", "[::1]"].contains(origin.host) else { return false }
+        guard origin.scheme == "https" || ["localhost", "127.0.0.1", "[::1]"].contains(origin.host) else {
+            return false
+        }
         return text.split(separator: ",").contains { ["\"cache\"", "\"*\""].contains($0.filter { $0 != " " }) }
     }
 }

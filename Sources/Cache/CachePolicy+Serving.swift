@@ -6,8 +6,8 @@ package import BeagleNetHTTP
 #endif
 
 extension CachePolicy {
-    /// The response that the store gives to a request: the stored one with its age, 304 if the request's own condition says that
-    /// the app has it already, or the range that the request asks for.
+    /// The response that the store gives to a request: the stored one with its age, 304 if the request's own condition
+    /// says that the app has it already, or the range that the request asks for.
     ///
     /// - Returns: `nil` if only the server can respond, as to a condition or a range that isn't supported here.
     package static func response(
@@ -23,7 +23,9 @@ extension CachePolicy {
         if request.method == .head { return (head, Data()) }
         guard let range = fields[.range] else { return (head, stored.body) }
         if let condition = fields[single: .ifRange], !stored.meets(ifRange: condition) { return (head, stored.body) }
-        guard stored.head.status == .ok, let bounds = ByteRangeSet.single(range, of: stored.body.count) else { return nil }
+        guard stored.head.status == .ok, let bounds = ByteRangeSet.single(range, of: stored.body.count) else {
+            return nil
+        }
         head.status = .partialContent
         head.headerFields[.contentRange] = "bytes \(bounds.lowerBound)-\(bounds.upperBound - 1)/\(stored.body.count)"
         head.headerFields[.contentLength] = String(bounds.count)

@@ -8,8 +8,8 @@ package import BeagleNetHTTP
 extension CachePolicy {
     /// Whether a complete response may be stored (RFC 9111, 3).
     ///
-    /// A response to POST may be stored for later GET requests if it names their URL in `Content-Location` and its lifetime is
-    /// explicit (RFC 9110, 9.3.3).
+    /// A response to POST may be stored for later GET requests if it names their URL in `Content-Location` and its
+    /// lifetime is explicit (RFC 9110, 9.3.3).
     package static func mayStore(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         let status = response.status.code
         // A part, or a confirmation of a stored response, isn't a response of its own.
@@ -22,7 +22,9 @@ extension CachePolicy {
         } else if directives.noStore {
             return false
         }
-        if fields[.vary]?.split(separator: ",").contains(where: { $0.filter { $0 != " " } == "*" }) == true { return false }
+        if fields[.vary]?.split(separator: ",").contains(where: { $0.filter { $0 != " " } == "*" }) == true {
+            return false
+        }
         let isExplicit = directives.maxAge != nil || fields.contains(.expires)
         switch request.method {
         case .get:
@@ -68,7 +70,9 @@ extension CachePolicy {
         _ request: HTTPRequest,
         _ digest: (String) -> String
     ) -> [SelectingField] {
-        let names = (response.headerFields[.vary] ?? "").lowercased().split(separator: ",").map { $0.filter { $0 != " " } }
+        let names = (response.headerFields[.vary] ?? "").lowercased().split(separator: ",").map {
+            $0.filter { $0 != " " }
+        }
         return Set(names).sorted().filter { !$0.isEmpty }.map { name in
             let field = SelectingField(name, of: request.headerFields)
             return SelectingField(name: name, value: field.value.map(digest))

@@ -13,7 +13,8 @@ extension CachePolicy {
         }
     }
 
-    /// The fields that ask the server whether a stored response is still valid (RFC 9111, 4.3.1), or none if it can't be asked.
+    /// The fields that ask the server whether a stored response is still valid (RFC 9111, 4.3.1), or none if it can't
+    /// be asked.
     ///
     /// - Parameters:
     ///   - stored: The response that matches the request.
@@ -41,7 +42,8 @@ extension CachePolicy {
         return candidates.last { $0.entityTag?.matches(tag) == true }
     }
 
-    /// A stored response after the server confirmed it with 304: its fields are updated (RFC 9111, 3.2), and its age begins anew.
+    /// A stored response after the server confirmed it with 304: its fields are updated (RFC 9111, 3.2), and its age
+    /// begins anew.
     ///
     /// `Content-Length` stays, because it belongs to the stored body.
     package static func refreshed(
@@ -71,7 +73,8 @@ extension CachePolicy {
         )
     }
 
-    /// A stored response after a HEAD request (RFC 9111, 4.3.5), or `nil` if the stored body isn't that of the current response.
+    /// A stored response after a HEAD request (RFC 9111, 4.3.5), or `nil` if the stored body isn't that of the current
+    /// response.
     package static func refreshed(
         _ stored: StoredResponse,
         byHead response: HTTPResponse,

@@ -11,12 +11,13 @@ package enum CachePolicy {
     package enum Use: Sendable, Hashable {
         /// Fresh ones, as RFC 9111 says.
         case fresh
-        /// Fresh ones, and those for which the server states no lifetime; of both, those that were received or validated within
-        /// `limit` seconds.
+        /// Fresh ones, and those for which the server states no lifetime; of both, those that were received or
+        /// validated within `limit` seconds.
         case freshOrUnspecified(limit: Double)
         /// All of them, except stale ones that must be validated.
         case any
-        /// None before the server has validated it; `unlessImmutable` excepts fresh responses that don't change (RFC 8246).
+        /// None before the server has validated it; `unlessImmutable` excepts fresh responses that don't change (RFC
+        /// 8246).
         case validated(unlessImmutable: Bool)
         /// None.
         case none
@@ -28,8 +29,8 @@ package enum CachePolicy {
         case hit(StoredResponse)
         /// Use the stored response, and validate it in the background (`stale-while-revalidate`).
         case staleWhileRevalidate(StoredResponse)
-        /// Ask the server. `stored` is the response that matches the request, and `candidates` are those that may turn out to
-        /// match by their entity tags.
+        /// Ask the server. `stored` is the response that matches the request, and `candidates` are those that may turn
+        /// out to match by their entity tags.
         case forward(CacheStatus.ForwardReason, stored: StoredResponse?, candidates: [StoredResponse])
         /// Fail, because the request accepts a stored response only and there is none (`only-if-cached`).
         case unavailable
@@ -91,7 +92,9 @@ package enum CachePolicy {
         if staleness < 0 { return .hit(stored) }
         guard stored.allowsStale else { return forward(.stale, stored) }
         if let maxStale = directives.maxStale, staleness <= maxStale { return .hit(stored) }
-        if let window = stored.directives.staleWhileRevalidate, staleness <= window { return .staleWhileRevalidate(stored) }
+        if let window = stored.directives.staleWhileRevalidate, staleness <= window {
+            return .staleWhileRevalidate(stored)
+        }
         return forward(.stale, stored)
     }
 

@@ -16,8 +16,8 @@ public final class MemoryResponseStore: ResponseStore {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - maxBytes: The most bytes to hold: bodies, fields, and 1 KiB for each response; 16 MiB by default. A response of more
-    ///     than a quarter of it isn't stored, so that one response doesn't evict all others.
+    ///   - maxBytes: The most bytes to hold: bodies, fields, and 1 KiB for each response; 16 MiB by default. A response
+    ///     of more than a quarter of it isn't stored, so that one response doesn't evict all others.
     ///   - maxEntries: The most URLs to hold responses of; 1,000 by default. 0 of either stores nothing.
     public init(maxBytes: Int = 16 << 20, maxEntries: Int = 1_000) {
         self.maxBytes = max(0, maxBytes)
@@ -42,7 +42,8 @@ public final class MemoryResponseStore: ResponseStore {
         state.withLock { $0.entries.used(key)?.responses } ?? []
     }
 
-    /// Stores a response, and evicts the least recently used ones if there are too many. A response that is too large is removed.
+    /// Stores a response, and evicts the least recently used ones if there are too many. A response that is too large
+    /// is removed.
     public func insert(_ response: StoredResponse, for key: ResponseKey) {
         // Entries are released outside of the lock.
         let evicted: [RecentEntries.Entry] = state.withLock { state in

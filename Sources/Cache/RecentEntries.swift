@@ -7,8 +7,8 @@ struct RecentEntries: Sendable {
         /// The most responses of a key.
         private static let mostVariants = 8
 
-        /// The responses of a key with one more, which replaces that with the same selecting fields. The oldest ones are left out
-        /// if there are too many.
+        /// The responses of a key with one more, which replaces that with the same selecting fields. The oldest ones
+        /// are left out if there are too many.
         init(_ earlier: [StoredResponse], with response: StoredResponse, isAccepted: Bool, _ maxBytes: Int) {
             var responses = earlier.filter { $0.selectingFields != response.selectingFields }
             if isAccepted { responses.append(response) }

@@ -20,10 +20,12 @@ public struct ResponseKey: Sendable, Hashable {
     public let body: Data?
     /// The user that the app named for the request; empty if it named none.
     public let partition: String
-    /// A keyed hash of the credentials if the app named no user; 0 without credentials. It means nothing in another process.
+    /// A keyed hash of the credentials if the app named no user; 0 without credentials. It means nothing in another
+    /// process.
     public let account: UInt64
 
-    /// Whether a store may hold responses longer than the process lives: the app named the user, or there are no credentials.
+    /// Whether a store may hold responses longer than the process lives: the app named the user, or there are no
+    /// credentials.
     public var isPersistent: Bool { account == 0 }
 
     /// Describes a key.

@@ -1,7 +1,7 @@
 /// Stores responses for a `CacheInterceptor`: for each key, the variants that its `Vary` fields tell apart.
 ///
-/// The functions are async because a disk may be slow, and run on the caller's executor. A store that fails has nothing stored,
-/// and reports the failure by itself. Decisions such as whether a response is fresh aren't made here.
+/// The functions are async because a disk may be slow, and run on the caller's executor. A store that fails has nothing
+/// stored, and reports the failure by itself. Decisions such as whether a response is fresh aren't made here.
 public protocol ResponseStore: Sendable {
     /// The part of the store that is in memory and responds without waiting; `nil`, the default, if there is none.
     var memory: MemoryResponseStore? { get }
@@ -11,15 +11,15 @@ public protocol ResponseStore: Sendable {
     /// - Parameter byteCount: The size of the body in bytes.
     func accepts(_ key: ResponseKey, byteCount: Int) -> Bool
 
-    /// Converts the value of a selecting field to the form in which responses of this store hold it: a keyed digest in a store
-    /// that outlives the process. By default the value itself.
+    /// Converts the value of a selecting field to the form in which responses of this store hold it: a keyed digest in
+    /// a store that outlives the process. By default the value itself.
     func digest(_ value: String) -> String
 
     /// The stored responses of a key.
     nonisolated(nonsending) func responses(for key: ResponseKey) async -> [StoredResponse]
 
-    /// Stores a response in the place of one that has the same selecting fields. A store may hold as few responses of a key as it
-    /// likes; those here hold eight.
+    /// Stores a response in the place of one that has the same selecting fields. A store may hold as few responses of a
+    /// key as it likes; those here hold eight.
     nonisolated(nonsending) func insert(_ response: StoredResponse, for key: ResponseKey) async
 
     /// Removes the responses of a key.

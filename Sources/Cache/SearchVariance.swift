@@ -1,6 +1,7 @@
 package import BeagleNetHTTP
 
-/// The parts of a query that don't change a response: the value of `No-Vary-Search` (an IETF draft of the HTTP working group).
+/// The parts of a query that don't change a response: the value of `No-Vary-Search` (an IETF draft of the HTTP working
+/// group).
 package struct SearchVariance: Sendable, Hashable {
     /// Whether the order of parameters of different names doesn't matter.
     private var ignoresOrder = false

@@ -1,11 +1,12 @@
 package import BeagleNetHTTP
 
-/// A field of a request that selects among the stored responses of a URL, because their `Vary` names it (RFC 9111, 4.1).
+/// A field of a request that selects among the stored responses of a URL, because their `Vary` names it (RFC 9111,
+/// 4.1).
 public struct SelectingField: Sendable, Hashable, Codable {
     /// The name, in lower case.
     public let name: String
-    /// The normalized value, or `nil` if the request doesn't have the field. A store that outlives the process holds a keyed
-    /// digest of the value instead.
+    /// The normalized value, or `nil` if the request doesn't have the field. A store that outlives the process holds a
+    /// keyed digest of the value instead.
     public let value: String?
 
     /// Describes a field.
@@ -16,19 +17,20 @@ public struct SelectingField: Sendable, Hashable, Codable {
 
     /// The field of a request.
     ///
-    /// Fields of the same name are joined, and white space around the elements of lists is removed. For the `Accept` fields,
-    /// neither case nor order counts beyond the quality values, because they don't change the meaning.
+    /// Fields of the same name are joined, and white space around the elements of lists is removed. For the `Accept`
+    /// fields, neither case nor order counts beyond the quality values, because they don't change the meaning.
     package init(_ name: String, of fields: HTTPFields) {
         self.name = name
         guard let key = HTTPField.Name(name), let text = fields.joined(key) else {
             value = nil
             return
         }
-        value = switch name {
-        case "accept", "accept-encoding", "accept-language", "accept-charset": Self.preferences(text)
-        case "cookie", "authorization": text
-        default: Self.elements(text).joined(separator: ", ")
-        }
+        value =
+            switch name {
+            case "accept", "accept-encoding", "accept-language", "accept-charset": Self.preferences(text)
+            case "cookie", "authorization": text
+            default: Self.elements(text).joined(separator: ", ")
+            }
     }
 
     private static func elements(_ text: String) -> [Substring] {

@@ -17,7 +17,8 @@ public final class StoredResponse: Sendable {
     public let url: String
     /// The fields of the request that `Vary` names.
     public let selectingFields: [SelectingField]
-    /// Whether the response came from another URL than that of the key. The redirect may change, so the response is never fresh.
+    /// Whether the response came from another URL than that of the key. The redirect may change, so the response is
+    /// never fresh.
     public let isRedirected: Bool
     /// The time at which the request was sent.
     public let requestTime: Date

@@ -2,15 +2,16 @@ public import BeagleNetGraphQL
 import BeagleNetHTTP
 
 extension NetworkClient {
-    /// A publisher of what a GraphQL operation gives: the answer of a query or mutation, or each result of a subscription up to
-    /// its end. Cancelling tells the server.
+    /// Returns a publisher of the results of a GraphQL operation.
     ///
-    /// Of a subscription, 64 results that nobody wants yet are kept; then the oldest make room, and the container's logger is
-    /// told once.
+    /// A query or mutation has one result; a subscription delivers results until the server ends it. Cancelling the
+    /// subscription notifies the server. For a GraphQL subscription, the publisher buffers up to 64 results that the
+    /// subscriber hasn't requested yet. After that it drops the oldest, and writes a warning to the container's logger
+    /// once.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
+    ///   - operation: The operation to execute.
+    ///   - endpoint: The endpoint to send it to; `nil` uses the container's `graphQLEndpoint`.
     public func publisher<Input: Encodable & Sendable, Output: Decodable & Sendable>(
         for operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil
@@ -33,13 +34,13 @@ extension GraphQLOperation {
 }
 
 extension NetworkClient {
-    /// Tells that a subscriber wants less than comes.
+    /// Logs that results were dropped because the subscriber is too slow.
     func logDroppedResults(of name: String) {
         container.logger.log(DropMessage(name: name))
     }
 }
 
-/// What a log says of results that had to make room. What they hold is not said: it may be secret.
+/// The log message for dropped results. It doesn't include their content, which may be secret.
 private struct DropMessage: LogType {
     let name: String
 

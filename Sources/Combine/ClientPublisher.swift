@@ -5,16 +5,19 @@ public import BeagleNet
     public import OpenCombine
 #endif
 
-/// Gives what comes of a request. Cold: nothing is asked before somebody wants a value, and each subscriber asks anew.
+/// A publisher of the results of a request.
 ///
-/// Values come on any thread: say where they are wanted with `receive(on:)`, on the main thread
-/// `receive(on: DispatchQueue.main)`, without Combine `receive(on: DispatchQueue.main.ocombine)`. Cancelling ends the
-/// request, down to the transport, unless somebody else waits for the same. Values that nobody wants yet are kept, up to
-/// 64 of them; then the oldest make room. Only `RelayNetwork` keeps more: 4,096 results of a subscription, and all pieces
-/// where its `pieces` are `.patches`. Of results that had to make room the container's logger is told, once for each
-/// subscriber.
+/// The publisher is cold: it sends a request for each subscriber, when the subscriber first requests a value.
+/// Cancelling the subscription cancels the request down to the transport, unless another caller shares it.
+///
+/// Values are delivered on any thread. To change that, use `receive(on:)`; for the main thread it is
+/// `receive(on: DispatchQueue.main)`, or without Combine `receive(on: DispatchQueue.main.ocombine)`.
+///
+/// Up to 64 values that the subscriber hasn't requested yet are buffered; after that the oldest are dropped. Only
+/// `RelayNetwork` buffers more: 4,096 results of a subscription, and all pieces if its `pieces` are `.patches`. If
+/// results of GraphQL operations are dropped, the container's logger receives a warning, once per subscriber.
 public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
-    /// Why there is no answer.
+    /// The error type of a failed request.
     public typealias Failure = NetworkError
 
     typealias Emit = @Sendable (Output) -> Void
@@ -24,11 +27,13 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     private let onDrop: (@Sendable () -> Void)?
     private let produce: @Sendable (@escaping Emit) async throws(NetworkError) -> Void
 
+    /// Creates a publisher.
+    ///
     /// - Parameters:
-    ///   - limit: how many values are kept that nobody wants yet; nil keeps all.
-    ///   - bytes: how many bytes they may have; nil counts none.
-    ///   - onDrop: hears, once for each subscriber, that values had to make room.
-    ///   - produce: asks, and sends what comes; called in a task for each subscriber.
+    ///   - limit: The maximum number of buffered values; `nil` for no limit.
+    ///   - bytes: The limit on the size of the buffered values; `nil` for no limit.
+    ///   - onDrop: Called once per subscriber, when the first value is dropped.
+    ///   - produce: Sends the request and emits its results; called in a task for each subscriber.
     init(
         keeping limit: Int? = 64,
         bytes: ByteLimit<Output>? = nil,
@@ -41,7 +46,7 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
         self.produce = produce
     }
 
-    /// Connects a subscriber, for whom it is asked when it wants a value.
+    /// Attaches a subscriber, whose request is sent when it first requests a value.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == NetworkError {
         let outlet = Outlet(to: subscriber, keeping: limit, bytes: bytes, onDrop: onDrop) { [produce] outlet in
@@ -61,8 +66,9 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
 }
 
 extension NetworkClient {
-    /// A publisher of a request's answer, whose status is in 200...299; any other is a failure of kind `.status` with
-    /// response and data.
+    /// Returns a publisher of the response to a request.
+    ///
+    /// A status outside 200...299 is a failure of kind `.status` with response and data.
     public func publisher(for request: Request) -> ClientPublisher<NetworkResponse> {
         ClientPublisher { emit throws(NetworkError) in
             guard let response = try await run(NetworkOperation(request)).response else {
@@ -72,7 +78,8 @@ extension NetworkClient {
         }
     }
 
-    /// A publisher of all that comes of an operation, up to its settled result: progress, a stored answer, the network's.
+    /// Returns a publisher of all results of an operation until it is settled: progress, a stored response, the
+    /// network's response.
     public func publisher(for operation: NetworkOperation) -> ClientPublisher<NetworkOperation.Result> {
         ClientPublisher { emit throws(NetworkError) in emit(try await run(operation, emit: emit)) }
     }

@@ -5,28 +5,30 @@
     public import OpenCombine
 
     extension URLSession {
-        /// Gives what a data task answers, as Combine's of the same name does where there is Combine. Cold: the task begins
-        /// when somebody wants its answer, and each subscriber has one of its own. Cancelling cancels it.
+        /// A publisher that delivers the response of a data task, like Combine's type of the same name on Apple
+        /// platforms.
         ///
-        /// The answer comes on the session's queue: say where it is wanted with `receive(on:)`.
+        /// The publisher is cold: each subscriber has its own task, which starts when the subscriber requests a value.
+        /// Cancelling the subscription cancels the task. The response is delivered on the session's queue; use
+        /// `receive(on:)` to change that.
         public struct DataTaskPublisher: Publisher, Sendable {
-            /// Body and head.
+            /// The body and head of the response.
             public typealias Output = (data: Data, response: URLResponse)
-            /// Why there is none.
+            /// The error type of the data task.
             public typealias Failure = URLError
 
-            /// What is asked.
+            /// The request of the data task.
             public let request: URLRequest
-            /// Whom.
+            /// The session that runs the data task.
             public let session: URLSession
 
-            /// A publisher of what the session's data task answers.
+            /// Creates a publisher for a data task of the session.
             public init(request: URLRequest, session: URLSession) {
                 self.request = request
                 self.session = session
             }
 
-            /// Connects a subscriber, whose task begins when it wants a value.
+            /// Attaches a subscriber, whose task starts when it requests a value.
             public func receive<Downstream: Subscriber>(subscriber: Downstream)
             where Downstream.Input == Output, Downstream.Failure == URLError {
                 let outlet = Outlet(to: subscriber, keeping: 1) { [request, session] outlet in
@@ -45,12 +47,12 @@
             }
         }
 
-        /// A publisher of what a data task for this URL answers.
+        /// Returns a publisher that delivers the response of a data task for this URL.
         public func dataTaskPublisher(for url: URL) -> DataTaskPublisher {
             dataTaskPublisher(for: URLRequest(url: url))
         }
 
-        /// A publisher of what a data task for this request answers.
+        /// Returns a publisher that delivers the response of a data task for this request.
         public func dataTaskPublisher(for request: URLRequest) -> DataTaskPublisher {
             DataTaskPublisher(request: request, session: self)
         }

@@ -1,4 +1,5 @@
-// One import is enough for what the seeds show: publishers, URLSession, and Relay's words.
+// Re-exports everything that the seeds' code uses, so that one import is enough: publishers, URLSession and Relay's
+// types.
 @_exported public import BeagleNetGraphQL
 @_exported public import BeagleNetURLSession
 #if canImport(FoundationNetworking)

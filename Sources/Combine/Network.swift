@@ -5,16 +5,18 @@ public import BeagleNetGraphQL
     public import OpenCombine
 #endif
 
-/// Executes the operations of an app for Relay: the protocol of seed `000_da437bb786693eb1.txt`, which an app implements
-/// with whatever it likes, or takes `RelayNetwork`.
+/// A network layer that executes operations for Relay.
+///
+/// This is the protocol of seed `000_da437bb786693eb1.txt`. An app implements it in any way it likes, or uses
+/// `RelayNetwork`.
 public protocol Network {
     /// Executes an operation.
     ///
     /// - Parameters:
-    ///   - request: which operation.
-    ///   - variables: its variables.
-    ///   - cacheConfig: how stored answers are treated.
-    /// - Returns: gives the answer: the text of a JSON object with `data`, `errors`, or both.
+    ///   - request: The operation to execute.
+    ///   - variables: The variables of the operation.
+    ///   - cacheConfig: The use of stored responses.
+    /// - Returns: A publisher of responses, each the text of a JSON object with `data`, `errors`, or both.
     func execute(
         request: RequestParameters,
         variables: VariableData,

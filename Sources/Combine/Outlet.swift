@@ -5,15 +5,15 @@ import BeagleNetHTTP
     import OpenCombine
 #endif
 
-/// One subscriber's side of values that come from another thread: begins when the first is wanted, hands over as many as
-/// are wanted, one after another, and keeps the rest, or the newest of it.
+/// A Combine subscription to values from another thread. It starts the source when the subscriber first requests a
+/// value, delivers values one at a time according to demand, and buffers the others up to a limit.
 final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
-    /// Begins to send; the token ends it.
+    /// A closure that starts the source and returns a token to cancel it.
     typealias Begin = @Sendable (Outlet) -> any RequestToken
 
-    /// `@unchecked Sendable` is sound because only the delivery that has set `isDelivering` calls the subscriber, and the
-    /// lock hands that right from thread to thread; of the end it is told by whoever took it out of the state, behind the
-    /// last value of the same delivery. Whoever else holds it, as `cancel` does, only lets it go.
+    /// The subscriber. `@unchecked Sendable` is sound because only the delivery that has set `isDelivering` calls the
+    /// subscriber, and the lock passes that right from thread to thread. The code that takes it out of the state sends
+    /// it the completion, after the last value of the same delivery. Other owners, such as `cancel`, only release it.
     private struct Downstream: @unchecked Sendable {
         let subscriber: AnySubscriber<Output, Failure>
     }
@@ -24,7 +24,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     }
 
     private struct State: Sendable {
-        /// nil after the end.
+        /// The subscriber; `nil` after the end.
         var downstream: Downstream?
         var hasBegun = false
         var demand = Subscribers.Demand.none
@@ -32,12 +32,12 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         var completion: Subscribers.Completion<Failure>?
         var isDelivering = false
         var isCancelled = false
-        /// nil before the beginning, and when there is nothing to end any more.
+        /// The token of the source; `nil` before the source starts and after it has ended.
         var token: (any RequestToken)?
-        /// Whether anything had to make room.
+        /// Whether any value has been dropped.
         var hasDropped = false
 
-        /// What is due; where it is nothing, the delivery is over.
+        /// Returns the next delivery, or `nil` at the end of the current delivery loop.
         mutating func next() -> Step? {
             if let downstream, demand > .none, let value = kept.popFirst() {
                 demand -= 1
@@ -56,14 +56,15 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     private let onDrop: (@Sendable () -> Void)?
     private let begin: Begin
 
-    /// An outlet.
+    /// Creates an outlet.
     ///
     /// - Parameters:
-    ///   - subscriber: who takes the values.
-    ///   - limit: how many are kept that nobody wants yet; then the oldest make room. nil keeps all.
-    ///   - bytes: how many bytes they may have, one apart, which is kept whatever its size; nil counts none.
-    ///   - onDrop: hears that one had to make room, the first time.
-    ///   - begin: called once, when the first value is wanted.
+    ///   - subscriber: The subscriber that receives the values.
+    ///   - limit: The maximum number of buffered values, above which the oldest are dropped; `nil` for no limit.
+    ///   - bytes: The limit on the size of the buffered values, which doesn't apply to a single value; `nil` for no
+    ///     limit.
+    ///   - onDrop: Called when the first value is dropped.
+    ///   - begin: Called once, when the subscriber first requests a value.
     init(
         to subscriber: some Subscriber<Output, Failure>,
         keeping limit: Int?,
@@ -79,7 +80,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         self.begin = begin
     }
 
-    /// Wants so many values more.
+    /// Adds to the subscriber's demand.
     func request(_ demand: Subscribers.Demand) {
         let isFirst = state.withLock { state in
             state.demand += demand
@@ -91,7 +92,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         deliver()
     }
 
-    /// Keeps what ends the sending, unless that is over or unwanted already.
+    /// Stores the token of the source, unless the source has already ended or was cancelled.
     private func hold(_ token: any RequestToken) {
         let isUnwanted = state.withLock { state in
             if !state.isCancelled, state.completion == nil { state.token = token }
@@ -100,7 +101,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         if isUnwanted { token.cancel() }
     }
 
-    /// Ends the sending; nothing is delivered that was not begun.
+    /// Cancels the source. Afterwards no new delivery begins.
     func cancel() {
         let ended = state.withLock { state in
             let ended = state
@@ -134,7 +135,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         return bytes > maxBytes
     }
 
-    /// Sends the end.
+    /// Sends the completion.
     func finish(_ completion: Subscribers.Completion<Failure>) {
         let token: (any RequestToken)? = state.withLock { state in
             guard state.downstream != nil, state.completion == nil else { return nil }
@@ -145,7 +146,7 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
         deliver()
     }
 
-    /// Hands over what is due, unless somebody is about it, who then does it.
+    /// Delivers all values that are due. If another thread is already delivering, that thread does so.
     private func deliver() {
         let isFree = state.withLock { state in
             if state.isDelivering { return false }
@@ -165,20 +166,20 @@ final class Outlet<Output: Sendable, Failure: Error>: Subscription, Sendable {
     }
 }
 
-/// How many bytes values may have together.
+/// A limit on the total size of values, in bytes.
 struct ByteLimit<Value>: Sendable {
     let limit: Int
-    /// Those of one.
+    /// A closure that returns the size of a value, in bytes.
     let size: @Sendable (Value) -> Int
 }
 
-/// What was put in first comes out first, in the same time however much there is.
+/// A first-in, first-out queue with amortized constant-time operations.
 private struct Queue<Element> {
     private var incoming: [Element] = []
-    /// The first is the last of it.
+    /// The front of the queue in reverse order.
     private var outgoing: [Element] = []
     private let size: (@Sendable (Element) -> Int)?
-    /// Of all in it; 0 where none are counted.
+    /// The total size of all elements; 0 if sizes aren't counted.
     private(set) var bytes = 0
 
     init(size: (@Sendable (Element) -> Int)? = nil) {

@@ -5,64 +5,71 @@ public import BeagleNetGraphQL
     public import OpenCombine
 #endif
 
-/// A network for Relay that is there already: operations go where `GraphQLEndpoint` says, through the client's own
-/// pipeline, and everything that `CacheConfig` says acts.
+/// A ready-made network layer for Relay, which sends operations to a `GraphQLEndpoint` through the client's own
+/// pipeline and supports all of `CacheConfig`.
 ///
 /// ```swift
 /// var network = RelayNetwork(client: dependencies.networkClient, at: GraphQLEndpoint("https://example.org/graphql"))
 /// network.cache = RelayResponseCache(size: 250, ttl: .seconds(60))
 /// ```
 ///
-/// - Queries that ask the same at the same time share one request.
-/// - What the server says went wrong is part of the answer, for Relay to read, also where it says so with a status of
-///   refusal; `"data":null`, `"errors":null` and `"extensions":null` are left out. The publisher fails, with a
-///   `NetworkError`, where there is no answer of GraphQL's.
-/// - An operation with text is sent as `GraphQLEndpoint.documents` says. One that has only an id is sent by it: where
-///   text is asked for, as `documentId`.
-/// - A subscription goes as `GraphQLEndpoint.subscriptions` says, and gives each result as an answer of its own, until the
-///   server ends it; cancelling tells the server. A lost connection is followed by another. Where the server refuses it,
-///   that is its only answer, with `errors`. Of results that nobody wants yet 4,096 are kept, and no more than 64 MiB of
-///   several; then the oldest make room, and the logger of the client's container is told once for each subscriber.
+/// - Identical queries at the same time share one request.
+/// - GraphQL errors are part of the response, for Relay to read, even if the server sends them with an error status.
+///   `"data":null`, `"errors":null` and `"extensions":null` are removed. The publisher fails with a `NetworkError` if
+///   there is no GraphQL response.
+/// - An operation with text is sent as set in `GraphQLEndpoint.documents`. An operation that has only an id is sent by
+///   its id, as `documentId` if the setting is `.text` or `.automatic`.
+/// - A subscription uses the protocol of `GraphQLEndpoint.subscriptions` and delivers each result as a separate
+///   response until the server ends it. Cancelling it notifies the server. A lost connection is replaced by a new one.
+///   If the server rejects the subscription, its only response contains the `errors`. Up to 4,096 results and 64 MiB
+///   are buffered if the subscriber hasn't requested them yet. After that the oldest are dropped, and the container's
+///   logger receives a warning, once per subscriber. A single result is kept whatever its size.
 ///
-/// It is cold, and gives as much as is wanted, on any thread; see `ClientPublisher`.
+/// The publishers are cold, respect the subscriber's demand and deliver values on any thread; see `ClientPublisher`.
 public struct RelayNetwork: Network, Sendable {
-    /// How an answer that comes in pieces is given, as `@defer` and `@stream` ask for it.
+    /// The form in which incremental responses are delivered (`@defer` and `@stream`).
     ///
-    /// What is put together here loses the last digits of whole numbers beyond 64 bits; an answer that comes whole is given as it
-    /// came.
+    /// Integers beyond 64 bits lose their last digits when pieces are merged. A response in one piece is not
+    /// affected.
     public enum Pieces: Sendable, Hashable {
-        /// Each time the whole answer so far, which is what Relay.swift reads. Pieces that have come together are given
-        /// together.
-        case merged
-        /// Each piece by itself, as Relay's runtime reads it: with its `label` and `path`, and `extensions.is_final`. A fragment that
-        /// the server announced is given when it is complete, with all that is there.
+        /// Delivers the whole response so far with each update, which is the form that Relay.swift reads.
         ///
-        /// None makes room for another: all that nobody wants yet are kept.
+        /// Pieces that arrive together are delivered together.
+        case merged
+        /// Delivers each piece separately, in the form that Relay's runtime reads: with its `label` and `path`, and
+        /// `extensions.is_final`.
+        ///
+        /// A fragment that the server has announced is delivered when it is complete. No pieces are dropped: all that
+        /// the subscriber hasn't requested yet are buffered.
         case patches
     }
 
-    /// Who performs operations.
+    /// The client that performs operations.
     public var client: any NetworkClient
-    /// Where they go; nil takes the `graphQLEndpoint` of the client's container.
+    /// The endpoint of the operations; `nil` uses the `graphQLEndpoint` of the client's container.
     public var endpoint: GraphQLEndpoint?
-    /// Where answers to queries are stored that have no errors; nil, the default, stores none. `CacheConfig.force` passes it
-    /// by, and a mutation clears it, whatever came of it: a query that was under way then is not stored.
+    /// The store for responses to queries without errors; `nil`, the default, stores no responses.
     ///
-    /// Nobody is given what was fetched for somebody else by an `AuthInterceptor` of the client's container, or with other header
-    /// fields of the endpoint, and networks may share one for several endpoints. Where credentials come another way, as from an
-    /// interceptor of the app's own, `clear()` it when another person signs in.
+    /// `CacheConfig.force` bypasses it. A mutation clears it, even if the mutation fails, and queries that were in
+    /// flight at that time aren't stored.
+    ///
+    /// Responses are separated by the user of an `AuthInterceptor` of the client's container, and by the endpoint and
+    /// its header fields. Several networks may share one store for several endpoints. If credentials are added in
+    /// another way, such as by an interceptor of the app, `clear()` the store when another user signs in.
     public var cache: RelayResponseCache?
-    /// The name of a header field that tells the server the transaction's id, subscriptions apart; nil, the default, sends none. Queries with
-    /// different ids don't share a request then.
+    /// The name of a header field with the transaction's id; `nil`, the default, doesn't send the id.
+    ///
+    /// The field isn't sent for subscriptions. Queries with different ids don't share a request if the name is set.
     public var transactionField: String?
-    /// How answers are given that come in pieces. An operation that has only an id is not asked for in pieces.
+    /// The form in which incremental responses are delivered; an operation that has only an id doesn't use incremental
+    /// delivery.
     public var pieces = Pieces.merged
 
-    /// A network.
+    /// Creates a network layer.
     ///
     /// - Parameters:
-    ///   - client: who performs operations.
-    ///   - endpoint: where they go; nil takes the one of the client's container.
+    ///   - client: The client that performs operations.
+    ///   - endpoint: The endpoint of the operations; `nil` uses the one of the client's container.
     public init(client: any NetworkClient, at endpoint: GraphQLEndpoint? = nil) {
         self.client = client
         self.endpoint = endpoint
@@ -70,9 +77,9 @@ public struct RelayNetwork: Network, Sendable {
 
     /// Executes an operation.
     ///
-    /// With `CacheConfig.poll` it is executed again so many seconds after each answer, by the clock of the client's
-    /// container and past stored answers, until an error ends it or nobody listens any more. A subscription cannot be
-    /// polled.
+    /// With `CacheConfig.poll` the operation is executed again that many seconds after each response, measured by the
+    /// clock of the client's container and bypassing stored responses. Polling ends with an error or when the
+    /// subscription is cancelled. A GraphQL subscription can't be polled.
     public func execute(
         request: RequestParameters,
         variables: VariableData,
@@ -81,14 +88,15 @@ public struct RelayNetwork: Network, Sendable {
         execute(request: request, variables: variables, cacheConfig: cacheConfig, uploadables: [:])
     }
 
-    /// Executes an operation with files, which are sent as a form of several parts (GraphQL multipart request
-    /// specification); it cannot be polled. A subscription has none.
+    /// Executes an operation with files, which are sent as a multipart form (GraphQL multipart request specification).
+    ///
+    /// An operation with files can't be polled. A subscription can't have files.
     ///
     /// - Parameters:
-    ///   - request: which operation.
-    ///   - variables: its variables.
-    ///   - cacheConfig: how stored answers are treated.
-    ///   - uploadables: the files, by where they belong among the variables, as `photo` or `input.photos.0`.
+    ///   - request: The operation to execute.
+    ///   - variables: The variables of the operation.
+    ///   - cacheConfig: The use of stored responses.
+    ///   - uploadables: The files, by their path in the variables, such as `photo` or `input.photos.0`.
     public func execute(
         request: RequestParameters,
         variables: VariableData,
@@ -108,10 +116,10 @@ public struct RelayNetwork: Network, Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// As much as a `GraphQLBuffering` keeps.
+    /// The same size as a `GraphQLBuffering`.
     private static let byteLimit = ByteLimit<Data>(limit: 64 << 20) { $0.count }
 
-    /// How many answers are kept that nobody wants yet; nil for all.
+    /// Returns the maximum number of buffered responses; `nil` for no limit.
     private func limit(of kind: OperationKind) -> Int? {
         if kind == .subscription { return 4096 }
         return pieces == .patches ? nil : 64

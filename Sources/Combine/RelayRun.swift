@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import BeagleNetHTTP
 
-/// One execution of an operation by a `RelayNetwork`, with all its repetitions.
+/// One execution of an operation by a `RelayNetwork`, including all repetitions.
 struct RelayRun: Sendable {
     typealias Emit = @Sendable (Data) -> Void
 
@@ -9,11 +9,11 @@ struct RelayRun: Sendable {
     private let execution: RelayExecution
     private let variables: VariableData
     private let message: GraphQLRequest
-    /// How long it is until the next repetition; nil where there is none.
+    /// The time until the next repetition; `nil` if the operation isn't polled.
     private let pause: Duration?
 
-    /// - Parameter uploadables: files, by where they belong among the variables.
-    /// - Throws: `NetworkError` where this cannot be sent.
+    /// - Parameter uploadables: The files, by their path in the variables.
+    /// - Throws: `NetworkError` if the operation can't be sent.
     init(
         _ execution: RelayExecution,
         _ variables: VariableData,
@@ -27,7 +27,7 @@ struct RelayRun: Sendable {
         message = try GraphQLRequest(execution, variables, uploadables: uploadables)
     }
 
-    /// Executes the operation, again and again where it is polled.
+    /// Executes the operation, repeatedly if it is polled.
     func run(_ emit: @escaping Emit) async throws(NetworkError) {
         if message.kind == .subscription { return try await subscribe(emit) }
         try await runOnce(isForced: execution.cacheConfig.force, emit)
@@ -42,7 +42,7 @@ struct RelayRun: Sendable {
         }
     }
 
-    /// Gives the stored answer, else the server's.
+    /// Delivers the stored response if it exists, otherwise the server's.
     private func runOnce(isForced: Bool, _ emit: Emit) async throws(NetworkError) {
         let id = try storedID()
         if let id, !isForced, let stored = network.cache?.answer(to: id, variables) {
@@ -65,7 +65,8 @@ struct RelayRun: Sendable {
         }
     }
 
-    /// What an answer is stored under: for whom, of which server, and to which operation. nil where it is not stored.
+    /// Returns the key of the stored response, made of user, endpoint and operation, or `nil` if the response isn't
+    /// stored.
     private func storedID() throws(NetworkError) -> String? {
         guard network.cache != nil, message.files.isEmpty, message.kind == .query,
             let identity = execution.request.identity
@@ -74,11 +75,11 @@ struct RelayRun: Sendable {
         let endpoint = try container.endpoint(network.endpoint)
         let fields = endpoint.headers.map { "\($0): \($1)" }.sorted()
         let url = try endpoint.target.url(in: container).absoluteString
-        // No field has line ends: what comes last may have them.
+        // No field contains a line break; only the last part may contain one.
         return (["\(container.credentialOwner)", url] + fields + ["", identity]).joined(separator: "\n")
     }
 
-    /// Subscribes, and gives what comes until the server ends it.
+    /// Subscribes, and delivers results until the server ends the subscription.
     private func subscribe(_ emit: @escaping Emit) async throws(NetworkError) {
         let client = ExecutionClient(wrapped: network.client, execution: execution)
         let give: @Sendable (NetworkOperation.Result) -> Void = { result in
@@ -90,16 +91,16 @@ struct RelayRun: Sendable {
             log("ended")
         } catch {
             log("failed: \(error.kind.rawValue)")
-            // What the server says went wrong is for Relay to read.
+            // GraphQL errors are for Relay to read.
             let errors = error.graphQLErrors
             guard error.kind == .graphQL || error.kind == .status, !errors.isEmpty else { throw error }
             emit(try JSONValue.object(["errors": .array(errors.map(\.raw))]).data())
         }
     }
 
-    /// Asks the server, and gives what comes.
+    /// Sends the operation to the server and delivers its responses.
     ///
-    /// - Returns: the whole answer; nil where it came in pieces and there is no cache.
+    /// - Returns: The whole response; `nil` if it was delivered in patches and there is no cache.
     private func answer(_ policy: RequestPolicy, _ emit: Emit) async throws(NetworkError) -> Data? {
         let endpoint = try endpoint()
         let client = ExecutionClient(wrapped: network.client, execution: execution)
@@ -112,7 +113,7 @@ struct RelayRun: Sendable {
             }
             data = try await client.response(to: message, at: endpoint) { $0.policy = policy }.data
         } catch {
-            // What the server says went wrong is for Relay to read.
+            // GraphQL errors are for Relay to read.
             guard error.kind == .status, !error.graphQLErrors.isEmpty, let body = error.data else { throw error }
             data = body
         }
@@ -121,9 +122,9 @@ struct RelayRun: Sendable {
         return answer
     }
 
-    /// Gives an answer piece by piece.
+    /// Delivers an incremental response.
     ///
-    /// - Returns: the whole answer; nil where it is given in patches and there is no cache.
+    /// - Returns: The whole response; `nil` if it was delivered in patches and there is no cache.
     private func pieces(of updates: GraphQLUpdates<JSONValue>, _ emit: Emit) async throws(NetworkError) -> Data? {
         var (updates, whole) = (updates.makeAsyncIterator(), Data?.none)
         while let update = try await updates.next() {
@@ -147,7 +148,7 @@ struct RelayRun: Sendable {
     private func endpoint() throws(NetworkError) -> GraphQLEndpoint {
         var endpoint = try network.client.container.endpoint(network.endpoint)
         if message.query == nil, endpoint.documents == .automatic { endpoint.documents = .documentID }
-        // It would keep subscriptions from sharing a connection.
+        // For subscriptions, the field would prevent them from sharing a connection.
         if message.kind != .subscription, let field = network.transactionField,
             let id = execution.cacheConfig.transactionID
         {
@@ -156,7 +157,7 @@ struct RelayRun: Sendable {
         return endpoint
     }
 
-    /// Tells what became of an execution that has an id.
+    /// Logs the outcome of an execution that has a transaction id.
     private func log(_ outcome: String) {
         let logger = network.client.container.logger
         guard let id = execution.cacheConfig.transactionID, logger.accepts(.debug) else { return }
@@ -171,9 +172,9 @@ struct RelayRun: Sendable {
 }
 
 extension RelayExecution {
-    /// How long it is until the next execution; nil where there is none.
+    /// Returns the time until the next execution, or `nil` if the operation isn't polled.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where it cannot be as it is wanted.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the combination of settings isn't supported.
     fileprivate func pause(with uploadables: [String: FormFile]) throws(NetworkError) -> Duration? {
         let isSubscription = request.operationKind == .subscription
         if isSubscription, !uploadables.isEmpty {
@@ -203,12 +204,12 @@ extension RelayExecution {
 }
 
 extension GraphQLUpdate<JSONValue> {
-    /// The text of an answer that came whole, as Relay is given it; nil of one that was put together.
+    /// The text of a response in one piece, without null members; `nil` for a merged response.
     fileprivate var asItCame: Data? {
         response.response.data.isEmpty ? nil : RelayPayload(response.response.data).withoutNulls
     }
 
-    /// The text of the answer so far, without `"data":null`.
+    /// Returns the text of the response so far, without `"data":null`.
     fileprivate func whole() throws(NetworkError) -> Data {
         if let asItCame { return asItCame }
         var json = json
@@ -218,11 +219,11 @@ extension GraphQLUpdate<JSONValue> {
 }
 
 extension RequestParameters {
-    /// What tells operations apart where answers are stored: one text may hold several.
+    /// The operation's identity in the cache. It includes the name, because one text may contain several operations.
     fileprivate var identity: String? { (cacheID ?? id ?? text).map { "\(name) \($0)" } }
 }
 
-/// Hands everything on, and says which execution operations are for.
+/// A client that passes all calls on and attaches the Relay execution to operations.
 private struct ExecutionClient: NetworkClientWrapper {
     let wrapped: any NetworkClient
     let execution: RelayExecution

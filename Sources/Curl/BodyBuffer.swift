@@ -8,13 +8,13 @@ import BeagleNetHTTP
     import Darwin
 #endif
 
-/// Grows with a collected body and is handed over as `Data` without a copy.
+/// A growing buffer for a collected body, which is returned as `Data` without a copy.
 struct BodyBuffer: ~Copyable {
     private var start: UnsafeMutableRawPointer?
     private var capacity = 0
     private(set) var count = 0
 
-    /// Room for a body of this announced size; no more than 1 MiB is taken on a server's word.
+    /// Reserves memory for a body of the announced size, at most 1 MiB, because the server may announce any size.
     mutating func reserve(_ size: Int) throws(NetworkError) {
         try grow(to: min(size, 1 << 20))
     }
@@ -27,7 +27,7 @@ struct BodyBuffer: ~Copyable {
         count += bytes.count
     }
 
-    /// The bytes; the buffer is empty afterwards.
+    /// Returns the bytes and empties the buffer.
     mutating func take() -> Data {
         guard let bytes = start, count > 0 else { return Data() }
         defer {

@@ -1,12 +1,13 @@
 import BeagleNetHTTP
 
-/// Carries a streamed body from the loop to its reader and tells the loop when to pause and when to go on.
+/// A pipe that carries a streamed body from the loop to its reader and pauses the loop while the reader is behind.
 ///
-/// The reader takes everything that is there at once, so that lock and thread hop are paid per batch, not per chunk.
+/// The reader takes all available chunks in one call, so there is one lock operation and thread hop per batch, not per
+/// chunk.
 final class BodyPipe: Sendable {
     private struct State {
         var chunks: [Data] = []
-        /// What comes behind the chunks and is being filled.
+        /// The slab being filled, which follows the chunks.
         var slab: SlabPool.Slab?
         var bytes = 0
         var isPaused = false
@@ -22,17 +23,17 @@ final class BodyPipe: Sendable {
     private let state = Lock(State())
     private let slabs: SlabPool
     private let room: PipeRoom
-    /// Tells the loop to go on: called by the reader, at most once per pause.
+    /// A closure that resumes the transfer. The reader calls it at most once per pause.
     private let resume: @Sendable () -> Void
-    /// Ends the transfer when the reader goes away or is cancelled.
+    /// A closure that cancels the transfer when the reader is released or cancelled.
     private let cancel: @Sendable () -> Void
 
-    /// `ForkCount.now` when the loop began to fill it.
+    /// `ForkCount.now` when the pipe was created.
     private let forks = ForkCount.now
     private let ledger: Ledger?
     private let entry: Ledger.Entry
 
-    /// - Parameter room: how much it may hold, beside others.
+    /// - Parameter room: The limit on the bytes that this pipe may hold, shared with other pipes.
     init(
         in room: PipeRoom,
         ledger: Ledger?,
@@ -59,7 +60,7 @@ final class BodyPipe: Sendable {
 
     // MARK: the loop's side
 
-    /// Whether the transfer has to pause before it gives more; remembers that it does.
+    /// Returns whether the transfer must pause. If so, the pipe resumes it later.
     func isFull() -> Bool {
         state.withLock { state in
             if room.isFull(at: state.bytes) { state.isPaused = true }
@@ -67,7 +68,7 @@ final class BodyPipe: Sendable {
         }
     }
 
-    /// Takes bytes in; the reader hears of them by `wake`.
+    /// Adds bytes; `wake` notifies the reader.
     func write(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { state in
             if state.bytes == 0, bytes.count < SlabPool.smallSize {
@@ -81,13 +82,13 @@ final class BodyPipe: Sendable {
         }
     }
 
-    /// It and its reader hold so many bytes more.
+    /// Adds to the count of bytes that the pipe and its reader hold.
     fileprivate func count(held change: Int) {
         room.count(held: change)
         ledger?.add(.buffered, change)
     }
 
-    /// Fills slabs with any number of bytes.
+    /// Copies the bytes into slabs.
     private func append(_ bytes: UnsafeRawBufferPointer, _ state: inout State) {
         var rest = bytes
         while !rest.isEmpty {
@@ -106,7 +107,7 @@ final class BodyPipe: Sendable {
         state.chunks.append(slab.count < SlabPool.smallSize ? slabs.copy(of: slab) : slabs.data(of: slab))
     }
 
-    /// Lets a waiting reader go on.
+    /// Resumes a waiting reader.
     func wake() {
         state.withLock { $0.takeWaiter() }?.resume()
     }
@@ -122,7 +123,7 @@ final class BodyPipe: Sendable {
 
     // MARK: the reader's side
 
-    /// Everything that is there, as soon as there is something; nil at the end.
+    /// Returns all available chunks, waiting for the first if necessary; `nil` at the end.
     fileprivate func read() async throws(NetworkError) -> [Data]? {
         while true {
             switch try take() {
@@ -138,7 +139,7 @@ final class BodyPipe: Sendable {
     }
 
     private func take() throws(NetworkError) -> Taken {
-        // The loop of a parent has no thread here, and may have held the lock.
+        // In a forked child, the parent's loop has no thread and may have held the lock.
         guard forks == ForkCount.now else {
             throw NetworkError(
                 .network,
@@ -183,10 +184,10 @@ final class BodyPipe: Sendable {
     }
 }
 
-/// The reading end of a pipe: lives as long as somebody may read, and ends the transfer when nobody can.
+/// The reading end of a pipe. It cancels the transfer when it is released.
 final class BodyPipeReader: Sendable {
     private let pipe: BodyPipe
-    /// What was taken and not given out, the last first.
+    /// The chunks that were taken from the pipe and not returned yet, in reverse order.
     private let pending = Lock<[Data]>([])
 
     init(_ pipe: BodyPipe) {

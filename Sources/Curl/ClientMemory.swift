@@ -1,23 +1,23 @@
 import BeagleNetHTTP
 
-/// What a client remembers from one message to the next.
+/// The state that a client keeps between requests: cookies, HSTS hosts and alternative services.
 struct ClientMemory {
     let cookies: CookieJar?
     let hsts: HSTSStore?
     let altSvc: AltSvcStore?
 
-    /// nil where it remembers nothing.
+    /// Creates the memory of a client, or returns `nil` if the configuration has no stores.
     init?(_ configuration: CurlConfiguration) {
         (cookies, hsts, altSvc) = (configuration.cookies, configuration.hsts, configuration.altSvc)
         if cookies == nil && hsts == nil && altSvc == nil { return nil }
     }
 
-    /// Whether a message for http goes out over https.
+    /// Returns whether an http request is upgraded to https.
     func upgrades(_ head: HTTPRequest) -> Bool {
         head.scheme == "http" && hsts?.covers(Origin(of: head).host) == true
     }
 
-    /// Who is asked in the place of a message's origin; nil where that is the origin itself.
+    /// Returns the alternative service to send a request to, or `nil` to use the origin itself.
     func alternative(for request: TransferRequest) -> AltSvcStore.Service? {
         guard let altSvc else { return nil }
         if let extras = request.options.extras {
@@ -34,18 +34,18 @@ struct ClientMemory {
         }
     }
 
-    /// The `Cookie` field of a message, as opaque text.
+    /// Returns the `Cookie` field of a request, as opaque text.
     func cookieField(of request: TransferRequest) -> String? {
         let own = request.head.headerFields.cookies
         guard let cookies, request.options.extras?.usesCookies != false else { return own }
         return cookies.field(for: request.head, own: own)
     }
 
-    /// Takes what the answer to a message says of later ones.
+    /// Stores the cookies, HSTS policy and alternative services of a response.
     func take(_ response: RawHead, to request: TransferRequest) {
         if request.options.extras?.usesCookies != false { cookies?.take(from: response, of: request.head) }
         hsts?.take(from: response.head.headerFields, of: request.head)
-        // Who was reached by an option of one request speaks for nobody else's.
+        // A server that was reached through one request's options must not affect other requests.
         if let extras = request.options.extras {
             guard extras.unixSocket == nil, extras.overrides.isEmpty else { return }
         }
@@ -54,7 +54,7 @@ struct ClientMemory {
 }
 
 extension HTTPFields {
-    /// The `Cookie` fields as one, as opaque text (`String(opaque:)`); `nil` if there is none.
+    /// The `Cookie` fields joined into one, as opaque text (`String(opaque:)`); `nil` if there are no such fields.
     var cookies: String? {
         let texts = self[fields: .cookie].map(\.opaqueValue)
         return texts.isEmpty ? nil : texts.joined(separator: "; ")

@@ -9,19 +9,19 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// What we know of the connections in libcurl's pool: enough to see, before a message goes out on one, that it is
-/// dead or holds bytes which nobody asked for and which would be taken for the answer.
+/// A record of the connections in libcurl's pool. Before a request is sent on one, it shows whether the connection is
+/// dead or holds unsolicited bytes that would be mistaken for the response.
 ///
-/// libcurl 7.88 takes a connection with bytes waiting for a healthy one. A connection is known by its local port; two
-/// of the same port on different addresses make us open a new one at worst.
+/// libcurl 7.88 treats a connection with pending bytes as healthy. A connection is identified by its ports and
+/// addresses; at worst, a mix-up makes us open a new one.
 struct Connections {
     struct Key: Hashable {
         let localPort: Int32
         private let remotePort: Int32
-        /// Of both addresses' texts.
+        /// A hash of both addresses as text.
         private let addresses: UInt64
 
-        /// The two ends of a connection, as libcurl writes them.
+        /// Creates a key from both ends of a connection, as libcurl writes them.
         init(
             _ local: UnsafePointer<CChar>?,
             _ localPort: Int32,
@@ -33,7 +33,8 @@ struct Connections {
             addresses = Self.mix(Self.mix(0xCBF2_9CE4_8422_2325, local), remote)
         }
 
-        /// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) of a text with its end.
+        /// Returns the FNV-1a hash (http://www.isthe.com/chongo/tech/comp/fnv/) of a text including its terminating
+        /// NUL.
         private static func mix(_ seed: UInt64, _ text: UnsafePointer<CChar>?) -> UInt64 {
             var hash = seed
             var next = text
@@ -45,7 +46,7 @@ struct Connections {
         }
     }
 
-    /// A connection in the pool, reached only on the loop's thread.
+    /// A connection in the pool, used only on the loop's thread.
     final class Connection {
         fileprivate let key: Key
         private let socket: Int32
@@ -54,21 +55,21 @@ struct Connections {
         fileprivate(set) var isOpen = true
         private var users = 0
         fileprivate var isInUse: Bool { users > 0 }
-        /// The poller's waits when the last message ended.
+        /// The poller's number of waits when the last request ended.
         private var idleSince = UInt64.max
-        /// Whether it speaks HTTP/2 or 3, where bytes may come at any time; nil before its first answer.
+        /// Whether it speaks HTTP/2 or 3, with which bytes may arrive at any time; `nil` before its first response.
         var isMultiplexed: Bool?
-        /// Whether it speaks HTTP/3; not known before its first answer.
+        /// Whether it speaks HTTP/3; false before its first response.
         var speaksHTTP3 = false
         /// The proxy whose shared tunnel it is: see `TunnelOwners`.
         var tunnel: Proxy?
-        /// What was agreed on with TLS.
+        /// The negotiated TLS parameters.
         var session: TransferMetrics.Details?
-        /// Where libcurl keeps its TLS session, while it is open and its end is watched for.
+        /// The address of its TLS session, while it is open and its end is watched.
         fileprivate var tls: UnsafeMutableRawPointer?
-        /// Whether the server has said that nothing more comes (close_notify); `nil` if that is not watched for.
+        /// Whether the server has sent close_notify; `nil` if this isn't watched.
         fileprivate var hasGoodbye: Bool?
-        /// Whether the connection ended without a word of the server's.
+        /// Whether the connection ended without close_notify although this was watched.
         var hasLostPeer: Bool { !isOpen && hasGoodbye == false }
 
         fileprivate init(_ key: Key, _ socket: Int32, _ remoteAddress: String) {
@@ -77,38 +78,40 @@ struct Connections {
             self.remoteAddress = remoteAddress
         }
 
-        /// Whether it is idle and must not be used; then it is shut, so that libcurl drops it.
+        /// Shuts the connection down, so that libcurl drops it, if it is idle but must not be used. Returns whether it
+        /// did.
         ///
-        /// One that speaks HTTP/1.1 is idle although its last user has not been reaped yet: it serves one at a time.
+        /// An HTTP/1.1 connection counts as idle even if its last user hasn't been reaped yet, because it serves one
+        /// request at a time.
         ///
-        /// - Parameter poller: what has waited for its socket meanwhile.
+        /// - Parameter poller: The poller that has watched its socket in the meantime.
         func shutIfStale(after poller: (any Poller)? = nil) -> Bool {
             guard isOpen, isMultiplexed.map({ !$0 }) ?? (users == 0) else { return false }
-            // A call of the system less for each message.
+            // Saves a system call per request.
             if let poller, users == 0, idleSince < poller.looks, poller.wasQuiet(socket) { return false }
             guard beagle_socket_stirs(socket) != 0 else { return false }
             shutdown(socket, Int32(SHUT_RDWR))
             return true
         }
 
-        /// Whether it has ended, and was on one of these sockets.
+        /// Returns whether it is closed and was on one of these sockets.
         func wasOn(_ sockets: [Int32]) -> Bool {
             !isOpen && sockets.contains(socket)
         }
 
-        /// Ends it where nobody uses it.
+        /// Shuts the connection down if it is idle.
         func shutIfIdle() {
             if isOpen, users == 0 { shutdown(socket, Int32(SHUT_RDWR)) }
         }
 
-        /// A message goes out on it.
+        /// Notes that a request is sent on it.
         func begin() {
             users += 1
         }
 
-        /// A message has been answered, or given up.
+        /// Notes that a request has ended.
         ///
-        /// - Parameter looks: the waits so far: see `Poller`.
+        /// - Parameter looks: The poller's number of waits so far.
         func end(at looks: UInt64 = .max) {
             users = max(0, users - 1)
             idleSince = looks
@@ -117,12 +120,12 @@ struct Connections {
 
     private var connections: [Key: Connection] = [:]
     private var bySocket: [Int32: Connection] = [:]
-    /// Those whose end is watched for.
+    /// The connections whose TLS end is watched.
     private var bySession: [UnsafeMutableRawPointer: Connection] = [:]
 
     subscript(key: Key) -> Connection? { connections[key] }
 
-    /// A connection was made, on one of these sockets; nil where it is not to be told which.
+    /// Adds a connection that was opened on one of these sockets. Returns `nil` if the socket can't be identified.
     mutating func add(_ key: Key, _ sockets: [Int32], to remoteAddress: String) -> Connection? {
         guard key.localPort > 0,
             let socket = sockets.count == 1 ? sockets[0] : sockets.last(where: { localPort(of: $0) == key.localPort })
@@ -133,7 +136,7 @@ struct Connections {
         return connection
     }
 
-    /// The socket was closed. Gives the connection that it was.
+    /// Removes the connection of a closed socket and returns it.
     @discardableResult
     mutating func remove(_ socket: Int32) -> Connection? {
         guard let connection = bySocket.removeValue(forKey: socket) else { return nil }
@@ -143,7 +146,7 @@ struct Connections {
         return connection
     }
 
-    /// The end of a connection's TLS session is watched for.
+    /// Starts watching the end of a connection's TLS session.
     mutating func note(_ tls: UnsafeMutableRawPointer, of connection: Connection?) {
         guard let connection, connection.hasGoodbye == nil else { return }
         connection.tls = tls
@@ -151,18 +154,18 @@ struct Connections {
         bySession[tls] = connection
     }
 
-    /// A server has said that nothing more comes.
+    /// Notes that the server has sent close_notify.
     func noteGoodbye(in tls: UnsafeMutableRawPointer) {
         bySession[tls]?.hasGoodbye = true
     }
 
-    /// How many there are.
+    /// The number of active and idle connections.
     var count: ConnectionCount {
         let active = bySocket.values.count(where: \.isInUse)
         return ConnectionCount(active: active, idle: bySocket.count - active)
     }
 
-    /// Ends the connections that nobody uses.
+    /// Shuts all idle connections down.
     func shutIdle() {
         for connection in bySocket.values { connection.shutIfIdle() }
     }
@@ -174,7 +177,7 @@ struct Connections {
             guard let base = bytes.baseAddress,
                 getsockname(socket, base.assumingMemoryBound(to: sockaddr.self), &size) == 0
             else { return nil }
-            // sin_port and sin6_port stand at the same place.
+            // sin_port and sin6_port have the same offset.
             return bytes.loadUnaligned(fromByteOffset: 2, as: in_port_t.self)
         }
         return port.map { Int32(UInt16(bigEndian: $0)) }

@@ -1,55 +1,55 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// What the libcurl that this process runs with can do, looked up when the program runs.
+/// The capabilities of the libcurl that this process uses, determined at run time.
 ///
-/// An option that needs something missing ends a transfer with `NetworkError.Kind.unsupported`, which names libcurl's
-/// version and what would provide it.
+/// An option that needs a missing capability fails the transfer with `NetworkError.Kind.unsupported`. The error names
+/// libcurl's version and a way to get the capability.
 public struct CurlCapabilities: Sendable {
-    /// Something that not every libcurl can do. An open set.
+    /// A capability that not every libcurl has.
     public struct Feature: RawRepresentable, Sendable, Hashable {
-        /// The name that `beagle --version` shows.
+        /// The name as shown by `beagle --version`.
         public let rawValue: String
 
-        /// A feature of this name.
+        /// Creates a feature with this name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// `HTTPVersion.http2`, and what `.automatic` prefers.
+        /// Support for `HTTPVersion.http2`, which `.automatic` prefers.
         public static let http2 = Feature(rawValue: "HTTP/2")
-        /// `HTTPVersion.http3`.
+        /// Support for `HTTPVersion.http3`.
         public static let http3 = Feature(rawValue: "HTTP/3")
-        /// `ContentCoding.brotli`.
+        /// Support for `ContentCoding.brotli`.
         public static let brotli = Feature(rawValue: "brotli")
-        /// `ContentCoding.zstd`.
+        /// Support for `ContentCoding.zstd`.
         public static let zstd = Feature(rawValue: "zstd")
-        /// `Proxy.Scheme.https`.
+        /// Support for `Proxy.Scheme.https`.
         public static let secureProxies = Feature(rawValue: "HTTPS proxies")
-        /// `TransferOptions.unixSocket`.
+        /// Support for `TransferOptions.unixSocket`.
         public static let unixSockets = Feature(rawValue: "Unix sockets")
-        /// Addresses of IPv6.
+        /// Support for IPv6 addresses.
         public static let ipv6 = Feature(rawValue: "IPv6")
-        /// Host names beyond ASCII (RFC 5890).
+        /// Support for internationalized host names (RFC 5890).
         public static let internationalNames = Feature(rawValue: "international host names")
-        /// Knowing which suffixes of host names are public, so that no cookie is set for one.
+        /// Support for the public suffix list, which prevents cookies from being set for a public suffix.
         public static let publicSuffixes = Feature(rawValue: "public suffixes")
-        /// `TransferOptions.usesEarlyData`.
+        /// Support for `TransferOptions.usesEarlyData`.
         public static let earlyData = Feature(rawValue: "TLS early data")
-        /// `TLSTrust.native`.
+        /// Support for `TLSTrust.native`.
         public static let nativeTrust = Feature(rawValue: "native certificate store")
     }
 
-    /// libcurl's version: `7.88.1`.
+    /// The version of libcurl, such as `7.88.1`.
     public let version: String
-    /// The TLS library below libcurl and its version: `OpenSSL/3.0.19`; empty where there is none.
+    /// The TLS library of libcurl and its version, such as `OpenSSL/3.0.19`; empty if there is no TLS library.
     public let tls: String
-    /// What it can do.
+    /// The available features.
     public let features: Set<Feature>
-    /// What it cannot do, and what would provide that, in the order of their names.
+    /// The missing features, each with the software that provides it, in a fixed order.
     public let missing: [(feature: Feature, provider: String)]
 
-    /// Whether it can do this.
+    /// Returns whether the feature is available.
     public func contains(_ feature: Feature) -> Bool { features.contains(feature) }
 
     static let current = CurlCapabilities()
@@ -66,7 +66,7 @@ public struct CurlCapabilities: Sendable {
         missing = Self.table.filter { !$0.isThere(libcurl) }.map { ($0.feature, $0.provider) }
     }
 
-    /// - Throws: `NetworkError` of kind `.unsupported` where the feature is missing.
+    /// - Throws: `NetworkError` of kind `.unsupported` if the feature is missing.
     func require(_ feature: Feature, for option: String) throws(NetworkError) {
         guard let absent = missing.first(where: { $0.feature == feature }) else { return }
         throw .unsent(
@@ -121,11 +121,11 @@ public struct CurlCapabilities: Sendable {
 }
 
 extension CurlTransport {
-    /// What the libcurl that this process runs with can do.
+    /// The capabilities of the libcurl that this process uses.
     public static var capabilities: CurlCapabilities { .current }
 }
 
 extension String {
-    /// Whether GnuTLS is what this text of libcurl's says that it uses; what it could use besides stands in brackets.
+    /// Whether this TLS version text of libcurl names GnuTLS as the active library; inactive ones are in parentheses.
     var isOfGnuTLS: Bool { split(separator: " ").contains { $0.hasPrefix("GnuTLS") } }
 }

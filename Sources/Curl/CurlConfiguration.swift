@@ -1,94 +1,121 @@
 public import BeagleNetHTTP
 
-/// What all transfers of a `CurlTransport` share. Each value has a default.
+/// The settings shared by all transfers of a `CurlTransport`, each with a default.
 ///
-/// A value out of its range is no crash and no other value: `validate()` throws, and so does each transfer.
+/// A value out of range causes neither a crash nor a silent replacement: `validate()` throws, and so does each
+/// transfer.
 public struct CurlConfiguration: Sendable {
-    /// Probes that find out whether an idle TCP connection still stands (RFC 9293, 3.8.4).
+    /// Settings for probes that detect whether an idle TCP connection is still open (RFC 9293, 3.8.4).
     public struct KeepAlive: Sendable, Hashable {
-        /// Silence before the first probe, in 1 s...1 h.
+        /// The idle time before the first probe, in 1 s...1 h.
         public var idle: Duration
-        /// Between two probes, in 1 s...1 h.
+        /// The time between two probes, in 1 s...1 h.
         public var interval: Duration
 
-        /// Probes after a minute of silence, a minute apart, unless told otherwise.
+        /// Creates probe settings; by default, probes start after a minute of silence and repeat every minute.
         public init(idle: Duration = .seconds(60), interval: Duration = .seconds(60)) {
             self.idle = idle
             self.interval = interval
         }
     }
 
-    /// Connections kept open while nothing uses them, in 1...100,000. 256: well below the usual limit of open files.
+    /// The maximum number of idle connections kept open, in 1...100,000.
+    ///
+    /// The default of 256 is well below the usual limit of open files.
     /// https://curl.se/libcurl/c/CURLMOPT_MAXCONNECTS.html
     public var maxIdleConnections = 256
-    /// When a transfer that waits for its answer, or whose answer has no length, counts as one that lasts: see
-    /// `TransferOptions.isLongLived`. 10 s; above 0.
+    /// The time after which a transfer counts as long-lived if its response hasn't begun or has no known length.
+    ///
+    /// The value must be above 0; the default is 10 s. See `TransferOptions.isLongLived`.
     public var longLivedAfter = Duration.seconds(10)
-    /// How long a connection may have been idle to be used again, in 1 s...1 day. 118 s, libcurl's own: servers and the
-    /// boxes between drop most before long. https://curl.se/libcurl/c/CURLOPT_MAXAGE_CONN.html
+    /// The longest idle time after which a connection may be reused, in 1 s...1 day.
+    ///
+    /// The default is 118 s, as in libcurl: servers and middleboxes drop most idle connections soon afterwards.
+    /// https://curl.se/libcurl/c/CURLOPT_MAXAGE_CONN.html
     public var idleConnectionLifetime = Duration.seconds(118)
-    /// How old a connection may be to be used again, in 1 s...1 day: with a limit, a server's new addresses are used in
-    /// time. nil, the default: any age. https://curl.se/libcurl/c/CURLOPT_MAXLIFETIME_CONN.html
+    /// The maximum age at which a connection may be reused, in 1 s...1 day.
+    ///
+    /// A limit makes the client pick up a server's new addresses in time. `nil`, the default, allows any age.
+    /// https://curl.se/libcurl/c/CURLOPT_MAXLIFETIME_CONN.html
     public var connectionLifetime: Duration?
-    /// Probes of idle connections. nil, the default: none, as a connection that nobody uses is given up before most boxes
-    /// between forget it. For long streams that are silent now and then.
+    /// The settings for probes of idle connections.
+    ///
+    /// `nil`, the default, disables probes, because an unused connection is closed before most middleboxes forget it.
+    /// Enable them for long streams with periods of silence.
     public var keepAlive: KeepAlive?
-    /// The head start of IPv6 before IPv4 is tried beside it, in 1 ms...10 s. 200 ms, libcurl's own (RFC 8305, 5).
+    /// The time for which only IPv6 is tried before IPv4 is tried in parallel, in 1 ms...10 s.
+    ///
+    /// The default is 200 ms, as in libcurl (RFC 8305, 5).
     /// https://curl.se/libcurl/c/CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS.html
     public var happyEyeballsDelay = Duration.milliseconds(200)
 
-    /// Keeps cookies and gives them to requests; nil, the default, keeps none: `Set-Cookie` is a field like any other
-    /// then. A request's own `Cookie` field stays, the jar's other cookies come behind it. May be shared by transports.
+    /// The cookie jar that stores cookies and adds them to requests.
+    ///
+    /// `nil`, the default, disables cookie handling; `Set-Cookie` is then an ordinary field. A request's own `Cookie`
+    /// field is kept, and the jar's other cookies are added after it. Several transports may share one jar.
     public var cookies: CookieJar?
-    /// Remembers which hosts want https alone, and sends requests for their http URLs there; nil, the default,
-    /// remembers none. `TransferResponse.url` and the hops of `TransferMetrics` tell the URL that was asked; a log's line
-    /// of the request tells that of the app, as it is written before.
+    /// The store of hosts that require https, which upgrades http requests to these hosts.
+    ///
+    /// `nil`, the default, disables HSTS. `TransferResponse.url` and the hops of `TransferMetrics` contain the upgraded
+    /// URL. The log line of a request contains the app's URL, because it is written earlier.
     public var hsts: HSTSStore?
-    /// Remembers which other servers answer for an https origin (RFC 7838) and asks those in its place; nil, the default,
-    /// remembers none: each would be a host that the app did not name, and a server could know a client again by it. Host
-    /// field and certificate stay those of the origin, which is asked itself where the other is not reached within 3 s,
-    /// is refused by `TransferOptions.addressGuard`, or does not speak what was announced. Requests with a proxy, a Unix
-    /// socket or overrides of their own, of HTTP/1.1 alone, and WebSockets ask the origin. A change of the network has
-    /// all forgotten that are not meant for any.
+    /// The store of alternative services for https origins (RFC 7838), to which requests are sent instead.
+    ///
+    /// `nil`, the default, disables alternative services: each would be a host that the app didn't name, and a server
+    /// could use them to track a client.
+    ///
+    /// The `Host` field and the certificate remain those of the origin. Requests go to the origin itself if the
+    /// alternative can't be reached within 3 s, is blocked by `TransferOptions.addressGuard`, or doesn't speak the
+    /// advertised protocol. Requests also go to the origin if they have their own proxy, Unix socket or overrides or
+    /// allow only HTTP/1.1, and so do WebSockets. A network change removes all entries that the server didn't mark as
+    /// persistent.
     public var altSvc: AltSvcStore?
 
-    /// Finds the addresses of a host.
+    /// A closure that returns the addresses of a host.
     public typealias Resolver = @Sendable (_ host: String, _ port: Int) async throws -> [IPAddress]
 
-    /// Asked for the addresses of each message's host, in the place of the system's resolver; nil, the default, leaves it
-    /// to the system. What it gives counts for a new connection; a kept one is used whatever it gives. Keep answers
-    /// yourself, as it is asked each time, except for a URL that names an address, and for requests with a proxy, a Unix
-    /// socket or overrides. `Timeouts.connect` limits it, and its task is cancelled with the transfer.
+    /// The resolver that is used for each request's host instead of the system's.
+    ///
+    /// `nil`, the default, uses the system's resolver. The returned addresses apply only to new connections; an
+    /// existing connection is reused regardless. The closure is called every time, so cache results yourself. It isn't
+    /// called for URLs that contain an address, or for requests with a proxy, a Unix socket or overrides.
+    /// `Timeouts.connect` limits it, and its task is cancelled with the transfer.
     public var resolver: Resolver?
 
-    /// Connections in use to one origin, in 1...100,000; further transfers wait. nil: any number. 256.
+    /// The maximum number of connections in use to one origin, in 1...100,000; further transfers wait.
     ///
-    /// Browsers keep to 6. A transfer over HTTP/1.1 takes a connection of its own.
+    /// The default is 256; `nil` means no limit. Browsers use 6. Each HTTP/1.1 transfer needs its own connection.
     public var maxConnectionsPerOrigin: Int? = 256
 
-    /// Transfers at once to an origin that speaks HTTP/2, in 1...100,000; further ones wait. nil: any number. 256.
+    /// The maximum number of concurrent transfers to an HTTP/2 origin, in 1...100,000; further ones wait.
     ///
-    /// libcurl puts up to 100 on a connection, or as many as the server takes.
+    /// The default is 256; `nil` means no limit. libcurl runs up to 100 on one connection, or as many as the server
+    /// allows.
     public var maxStreamsPerOrigin: Int? = 256
 
-    /// Connections in use to all origins together, in 1...100,000; further transfers wait. nil: any number. 512: with
-    /// the idle ones well below the usual limit of 1,024 open files.
+    /// The maximum number of connections in use to all origins, in 1...100,000; further transfers wait.
+    ///
+    /// The default is 512; `nil` means no limit. Together with the idle connections this is well below the usual limit
+    /// of 1,024 open files.
     public var maxConnections: Int? = 512
 
-    /// What each transfer of priority `.prefetch` may receive, in bytes per second, 1 and above, until its priority is
-    /// raised. nil: as much as others.
+    /// The maximum receive rate of each transfer of priority `.prefetch`, in bytes per second, until its priority is
+    /// raised.
+    ///
+    /// The value must be 1 or more; `nil`, the default, means no limit.
     public var prefetchBytesPerSecond: Int?
 
-    /// Tells that the network is another one: idle connections are closed, transfers under way come to their end, and
-    /// what follows opens connections of its own. nil: nobody tells.
+    /// A stream that yields a value for each change of network; `nil`, the default, ignores changes.
     ///
-    /// A stream has one reader: give each transport its own. Listening does not keep the transport alive.
+    /// On a change, idle connections are closed, transfers in flight continue, and later transfers open new
+    /// connections. A stream has one reader, so give each transport its own. Listening doesn't keep the transport
+    /// alive.
     public var networkChanges: AsyncStream<Void>?
 
-    /// The documented defaults.
+    /// Creates a configuration with the documented defaults.
     public init() {}
 
-    /// Finds a value that cannot be used.
+    /// Checks that all values are in range.
     ///
     /// - Throws: `NetworkError` of kind `.badConfiguration` that names the property and its range.
     public func validate() throws(NetworkError) {
@@ -127,7 +154,7 @@ public struct CurlConfiguration: Sendable {
         )
     }
 
-    /// Whether connections are libcurl's own way in all but their number.
+    /// Whether the connection options are libcurl's defaults, apart from the limits on their number.
     var hasPlainConnections: Bool {
         let plain = CurlConfiguration()
         return idleConnectionLifetime == plain.idleConnectionLifetime && connectionLifetime == nil && keepAlive == nil

@@ -1,14 +1,16 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Makes a `NetworkError` of what libcurl says about a hop.
+/// The conversion of libcurl's errors to `NetworkError`.
 enum CurlFailure {
+    /// Returns the error for a result code.
+    ///
     /// - Parameters:
-    ///   - code: libcurl's verdict.
-    ///   - detail: libcurl's own words, may be empty.
-    ///   - phase: how far the hop was.
-    ///   - options: what it was told.
-    ///   - isOfProxy: whether a proxy's certificate was refused.
+    ///   - code: The result code of libcurl.
+    ///   - detail: libcurl's error text, which may be empty.
+    ///   - phase: The phase of the hop.
+    ///   - options: The options of the request.
+    ///   - isOfProxy: Whether a proxy's certificate was rejected.
     static func error(
         _ code: CURLcode,
         _ detail: String,
@@ -18,7 +20,7 @@ enum CurlFailure {
     ) -> NetworkError {
         if let error = badOption(code, detail, options) { return error }
         let text = detail.isEmpty ? words(for: code, during: phase) : Proxy.withoutSecrets(of: detail)
-        // What a handshake that did not come to its end is known by where libcurl has no mark for its begin.
+        // A failed handshake is recognized by its text if libcurl recorded no time for its start.
         let phase = phase == .connect && text.hasPrefix("SSL ") ? .tls : phase
         let (kind, place) = kind(of: code, text, during: phase)
         var error = NetworkError(kind, during: place, message(of: kind, code, text), advice: nil)
@@ -27,17 +29,17 @@ enum CurlFailure {
         return error
     }
 
-    /// What libcurl says in general where it has no words for the case.
+    /// Returns libcurl's general text for a code, used if there is no specific one.
     private static func words(for code: CURLcode, during phase: NetworkError.Phase) -> String {
         guard code == CURLE_HTTP2_STREAM, phase == .send else { return String(cString: curl_easy_strerror(code)) }
         return "the server closed the HTTP/2 stream before it received the whole request, and its response was lost"
     }
 
-    /// An option that the TLS library refused; the server has not been told anything then.
+    /// Returns the error for an option that the TLS library rejected. Nothing has been sent to the server in this case.
     private static func badOption(_ code: CURLcode, _ detail: String, _ options: TransferOptions) -> NetworkError? {
         switch code {
         case CURLE_SSL_CERTPROBLEM: return options.identity.map { .badIdentity($0.problem) }
-        // The same where libcurl has GnuTLS.
+        // The same error from a libcurl with GnuTLS.
         case CURLE_SSL_CONNECT_ERROR where detail.hasPrefix("error reading X.509"):
             return options.identity.map { .badIdentity($0.problem) }
         case CURLE_SSL_CIPHER where options.ciphers != TLSCiphers():
@@ -52,12 +54,12 @@ enum CurlFailure {
         }
     }
 
-    /// CURLE_TOO_LARGE, since libcurl 8.6.
+    /// The value of CURLE_TOO_LARGE, which libcurl 8.6 introduced.
     private static let tooLarge = CURLcode(rawValue: 100)
-    /// CURLE_ECH_REQUIRED, since libcurl 8.8.
+    /// The value of CURLE_ECH_REQUIRED, which libcurl 8.8 introduced.
     private static let echRequired = CURLcode(rawValue: 101)
 
-    /// libcurl's words, unless they mislead: it says "out of memory" to a field that is too long for it.
+    /// Returns libcurl's text unless it is misleading: libcurl says "out of memory" for a field that exceeds its limit.
     private static func message(of kind: NetworkError.Kind, _ code: CURLcode, _ text: String) -> String {
         switch code {
         case CURLE_OUT_OF_MEMORY where kind == .tooLarge,
@@ -69,11 +71,11 @@ enum CurlFailure {
         }
     }
 
-    /// The end of libcurl's message for a malformed chunked body, and the beginnings of newer ones.
+    /// The end of libcurl's message for a malformed chunked body, and the beginnings of the messages in newer versions.
     private static let inChunks = " in chunked-encoding"
     private static let ofChunks = ["chunk hex-length", "invalid chunk size"]
 
-    /// Whether libcurl, as newer ones do, refuses a redirect with several targets before we see them.
+    /// Returns whether libcurl rejected a redirect with several targets, as newer versions do before we see it.
     private static func isAboutLocation(_ code: CURLcode, _ text: String) -> Bool {
         code == CURLE_WEIRD_SERVER_REPLY && text.contains("Location")
     }
@@ -84,7 +86,7 @@ enum CurlFailure {
         during phase: NetworkError.Phase
     ) -> (NetworkError.Kind, NetworkError.Phase) {
         switch code {
-        // Also what libcurl says to an answer without a head (HTTP/0.9).
+        // libcurl also returns this for a response without a head (HTTP/0.9).
         case CURLE_UNSUPPORTED_PROTOCOL where phase == .firstByte || phase == .send: (.protocol, phase)
         case CURLE_UNSUPPORTED_PROTOCOL: (.unsupportedScheme, .build)
         case CURLE_URL_MALFORMAT: (.badURL, .build)
@@ -93,25 +95,25 @@ enum CurlFailure {
             CURLE_PROXY:
             (.connect, .connect)
         case CURLE_OPERATION_TIMEDOUT: (.timeout, phase)
-        // Also an HTTP/2 connection that ended before the head of the answer.
+        // Also an HTTP/2 connection that ended before the response head.
         case CURLE_PARTIAL_FILE: phase == .body ? (.truncated, phase) : (.network, phase)
         case CURLE_OUT_OF_MEMORY where phase == .firstByte || phase == .send, tooLarge: (.tooLarge, phase)
         case CURLE_FILESIZE_EXCEEDED: (.tooLarge, .body)
         case CURLE_BAD_CONTENT_ENCODING: (.encoding, .body)
-        // What libcurl says to a response head that it cannot store, as one whose first line is folded.
+        // libcurl returns this for a response head that it can't store, such as one with a folded first line.
         case CURLE_BAD_FUNCTION_ARGUMENT where phase == .firstByte: (.protocol, phase)
-        // What libcurl says to a trailer that is no field, with the code of a write that failed; the second is of 8.14.
+        // libcurl returns the code of a failed write for a malformed trailer; the second text is from 8.14.
         case _ where ["Failed reading the chunked-encoded stream", "Invalid response header"].contains(text):
             (.protocol, phase)
         case _ where isAboutLocation(code, text): (.protocol, .redirect)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: (.protocol, phase)
         case CURLE_TOO_MANY_REDIRECTS: (.tooManyRedirects, .redirect)
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: (.network, phase)
-        // The one buffer that grows with a chunked body is that of a trailer.
+        // The only buffer that grows with a chunked body is that of a trailer.
         case CURLE_RECV_ERROR where text == "Out of memory\(inChunks)": (.tooLarge, phase)
         case CURLE_RECV_ERROR where text.hasSuffix(inChunks) || ofChunks.contains(where: text.hasPrefix):
             (.protocol, phase)
-        // A proxy that does not let us through.
+        // The proxy refused the tunnel.
         case CURLE_RECV_ERROR where text.contains("CONNECT"): (.connect, .connect)
         case CURLE_RECV_ERROR: phase == .body ? (.truncated, phase) : (.network, phase)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
@@ -120,8 +122,8 @@ enum CurlFailure {
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS,
             CURLE_SSL_CLIENTCERT, echRequired:
             (.tls, .tls)
-        // Other protocols' codes, obsolete ones, wrong use of libcurl, and what our callbacks stop it with: they say
-        // themselves why.
+        // Codes of other protocols, obsolete codes, misuse of libcurl, and errors of our own callbacks, which state
+        // their own reason.
         default: (.other, phase)
         }
     }
@@ -145,10 +147,10 @@ enum CurlFailure {
             } else {
                 "check that the server is running at this address and port"
             }
-        // What OpenSSL and GnuTLS say to an answer that is no TLS.
+        // OpenSSL's and GnuTLS's messages for a response that isn't TLS.
         case .tls where ["wrong version number", "unexpected TLS packet"].contains(where: error.message.contains):
             "if this port serves plain HTTP, begin the URL with http://"
-        // What OpenSSL and GnuTLS say when the server closes the connection, as servers of http may do.
+        // OpenSSL's and GnuTLS's messages for a connection that the server closed, as http servers may do.
         case .tls
         where code == CURLE_SSL_CONNECT_ERROR
             && [
@@ -167,7 +169,7 @@ enum CurlFailure {
         }
     }
 
-    /// The answer to CONNECT breaks the protocol.
+    /// Returns the error for a malformed response to CONNECT.
     static func malformedProxyHead(_ options: TransferOptions) -> NetworkError {
         var error = NetworkError(
             .protocol,
@@ -219,7 +221,8 @@ extension NetworkError.Phase {
 }
 
 extension String {
-    /// Without the capital and the full stop of a sentence. A name keeps its capitals: OpenSSL.
+    /// The text without the initial capital and final full stop of a sentence. A name such as OpenSSL keeps its
+    /// capitals.
     fileprivate var asClause: String {
         var text = self[...]
         while let last = text.last, last == "." || last.isWhitespace { text = text.dropLast() }

@@ -1,7 +1,9 @@
 import BeagleNetHTTP
 
-/// The transport's thread as an executor, for tasks that do little but ask: whoever runs there gets an answer without
-/// a hop between threads, which is a good part of what a small request costs.
+/// The transport's thread as an executor for tasks that mainly send requests.
+///
+/// Tasks on this executor receive their responses without a thread hop, which is a large part of the cost of a small
+/// request.
 ///
 /// ```swift
 /// await withTaskExecutorPreference(transport) {
@@ -9,11 +11,13 @@ import BeagleNetHTTP
 /// }
 /// ```
 ///
-/// What such a task does between its awaits holds up all transfers of the transport: never block or compute for long
-/// there. Actors with an executor of their own, the main actor among them, stay where they are.
+/// All transfers of the transport wait while such a task runs, so it must never block or compute for long between its
+/// awaits. Actors with their own executor, including the main actor, are not affected.
 extension CurlTransport: TaskExecutor {
-    /// Runs the job on the transport's thread; where that does not run, before the first transfer and after
-    /// `shutDown()`, on Swift's pool: a job begins no thread that nobody would end.
+    /// Runs the job on the transport's thread, or on Swift's global pool if the thread isn't running (before the first
+    /// transfer and after `shutDown()`).
+    ///
+    /// A job doesn't start the thread because nothing would stop it.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if let owner = runningOwner(for: .ordinary) {

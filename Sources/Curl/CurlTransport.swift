@@ -1,21 +1,25 @@
 public import BeagleNetHTTP
 
-/// Performs HTTP transfers and opens WebSockets with libcurl, on one event-loop thread of its own, and on a second for
-/// those that last.
+/// A transport that performs HTTP transfers and opens WebSockets with libcurl.
 ///
-/// Connections are pooled per thread and used by all its transfers; HTTP/2 ones by many at once. A thread starts with
-/// its first transfer. Event streams, and what `TransferOptions.isLongLived` says, go to the second thread. What is
-/// found to last on the first, because it is an event stream or has gone on for `CurlConfiguration.longLivedAfter`,
-/// stays there: later requests for its path go to the second thread, and others to its host to a third. Releasing the
-/// transport lets transfers in flight come to their end, `shutDown()` ends them at once; either way each completion is
-/// called once. After a `fork` the child gets connections of its own.
+/// It runs on an event-loop thread of its own, and on a second one for long-lived transfers. Each thread has a
+/// connection pool that all its transfers share. HTTP/2 connections carry many transfers at the same time. A thread
+/// starts with its first transfer.
+///
+/// Event streams, and requests with `TransferOptions.isLongLived`, run on the second thread. A transfer on the first
+/// thread that turns out to be long-lived, because it is an event stream or has lasted for
+/// `CurlConfiguration.longLivedAfter`, stays there. Later requests for its path run on the second thread, and other
+/// requests to its host on a third.
+///
+/// When the transport is released, transfers in flight run to completion; `shutDown()` ends them immediately. Either
+/// way each completion is called exactly once. After a `fork`, the child process opens its own connections.
 public final class CurlTransport: HTTPTransport {
     private struct State {
-        /// By the raw value of their role.
+        /// The running loops, by the raw value of their role.
         var loops = LoopRole.allCases.map { _ in nil as LoopOwner? }
-        /// `ForkCount.now` when the loops began.
+        /// `ForkCount.now` when the loops were started.
         var forks = 0
-        /// Listens for changes of the network.
+        /// The task that listens for network changes.
         var listening: Task<Void, Never>?
     }
 
@@ -25,12 +29,12 @@ public final class CurlTransport: HTTPTransport {
     private let streams = StreamMemory()
     let ledger = Ledger.current
 
-    /// A transport with its own connections.
+    /// Creates a transport with its own connections.
     public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         self.init(configuration, isPortable: false)
     }
 
-    /// - Parameter isPortable: whether it waits with `curl_multi_poll`, as it does where there is no epoll.
+    /// - Parameter isPortable: Whether to wait with `curl_multi_poll`, as on systems without epoll.
     package init(_ configuration: CurlConfiguration = CurlConfiguration(), isPortable: Bool) {
         self.configuration = configuration
         self.isPortable = isPortable
@@ -45,13 +49,14 @@ public final class CurlTransport: HTTPTransport {
         state.withLock { $0.listening }?.cancel()
     }
 
-    /// Ends all transfers in flight with `NetworkError.Kind.shutdown` and closes the connections. A transfer that
-    /// is begun later starts anew.
+    /// Ends all transfers in flight with `NetworkError.Kind.shutdown` and closes the connections.
+    ///
+    /// The transport stays usable: the next transfer starts a new thread.
     public func shutDown() {
         for owner in takeLoops() { owner.loop.post(.shutDown) }
     }
 
-    /// Leaves the loops with their connections to the transfers that they have; the next one begins another.
+    /// Leaves the loops and their connections to their current transfers; the next transfer starts a new loop.
     private func leaveNetwork() {
         configuration.altSvc?.leaveNetwork()
         for owner in takeLoops() { owner.loop.post(.leaveNetwork) }
@@ -64,7 +69,9 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 
-    /// Starts a transfer; see `HTTPTransport`. `completion` must not block: the loop's thread calls it.
+    /// Starts a transfer; see `HTTPTransport`.
+    ///
+    /// `completion` must not block, because it is called on the loop's thread.
     @discardableResult
     public func perform(
         _ request: TransferRequest,
@@ -81,7 +88,9 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 
-    /// Performs a transfer; cancelling the task cancels it.
+    /// Performs a transfer and waits for its response.
+    ///
+    /// Cancelling the task cancels the transfer.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
         let (owner, transfer) = try transfer(of: request)
         let actor = #isolation
@@ -93,23 +102,25 @@ public final class CurlTransport: HTTPTransport {
         return try transfer.takeResponse()
     }
 
-    /// Never inlined, as `takeResponse`: the frame of each task that waits would have room for what they work on.
+    /// Creates the transfer of a request. Never inlined, like `takeResponse`, to keep temporary values out of the frame
+    /// of each waiting task.
     @inline(never) private func transfer(of request: TransferRequest) throws(NetworkError) -> (LoopOwner, Transfer) {
         let owner = try owner(for: streams.role(of: request))
         return (owner, Transfer(request, on: owner.loop))
     }
 
-    /// Who has the running loop of this role; nil where none runs.
+    /// Returns the owner of the running loop with this role, or `nil` if no such loop is running.
     func runningOwner(for role: LoopRole) -> LoopOwner? {
         state.withLock { $0.forks == ForkCount.now ? $0.loops[role.rawValue] : nil }
     }
 
-    /// Who has the running loop of this role, begun where need be, to be held while something is handed to the loop.
+    /// Returns the owner of the loop with this role, starting the loop if necessary. Retain the owner while posting to
+    /// the loop.
     func owner(for role: LoopRole) throws(NetworkError) -> LoopOwner {
         try state.withLock { state throws(NetworkError) in
             let forks = ForkCount.now
             if state.forks != forks {
-                // The parent's loops have no thread here. They are left alone: closing them would say goodbye on
+                // The parent's loops have no thread in this process. They are leaked on purpose: closing them would end
                 // connections that the parent still uses.
                 for case let inherited? in state.loops { _ = Unmanaged.passRetained(inherited) }
                 state.loops = State().loops
@@ -130,7 +141,7 @@ extension CurlTransport: CookieTransport {
 }
 
 extension CurlTransport: ConnectionTransport {
-    /// Those of the loops that run, without those of a network that was left.
+    /// Counts the connections of all running loops, without those of a previous network.
     package func openConnections() async -> ConnectionCount {
         var all = ConnectionCount()
         for case let owner? in LoopRole.allCases.map({ runningOwner(for: $0) }) {
@@ -142,7 +153,7 @@ extension CurlTransport: ConnectionTransport {
     }
 }
 
-/// Lets a loop end when neither a transport has it nor something is just being handed to it.
+/// The owner of a loop, which ends once no transport owns it and no caller is posting to it.
 final class LoopOwner: Sendable {
     let loop: EventLoop
 

@@ -1,15 +1,15 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Owns one libcurl easy handle: one message and its answer.
+/// The owner of one libcurl easy handle, for one request and its response.
 ///
-/// Never used a second time: libcurl 7.88.1 frees twice when a reused handle meets a folded first header line.
-/// Connections are kept by the multi handle, so a new handle costs under a microsecond.
+/// A handle is never reused, because libcurl 7.88.1 has a double free when the first header line of a reused handle is
+/// folded. The multi handle owns the connections, so creating a handle costs less than a microsecond.
 struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
-    /// The message's fields: libcurl reads them as long as the handle lives, so they are freed after it.
+    /// The header fields. libcurl reads them as long as the handle exists, so they are freed after it.
     let fields: FieldList
-    /// Where its connection is kept; nil: with all others. Freed after the handle.
+    /// The group that owns the connection; `nil` for the common pool. Freed after the handle.
     private let group: ConnectionGroup?
 
     init?(_ fields: consuming FieldList, in group: ConnectionGroup? = nil) {
@@ -24,7 +24,7 @@ struct EasyHandle: ~Copyable {
         curl_easy_cleanup(pointer)
     }
 
-    // A setter fails on an option this libcurl does not have, or without memory.
+    // A setter returns false if this libcurl lacks the option or memory runs out.
 
     @discardableResult
     func set(_ option: LongOption, _ value: Int) -> Bool {
@@ -82,33 +82,34 @@ struct EasyHandle: ~Copyable {
         return value.map { String(cString: $0) }
     }
 
-    /// The server's address and port, an IPv6 address in brackets; empty where there is no connection.
+    /// The server's address and port, with an IPv6 address in brackets; empty if there is no connection.
     var remoteAddress: String {
         guard let address = string(CURLINFO_PRIMARY_IP), !address.isEmpty else { return "" }
         let port = long(CURLINFO_PRIMARY_PORT)
-        // That of a Unix socket is its path.
+        // For a Unix socket, the address is its path.
         guard port > 0 else { return address }
         return address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
-    // MARK: a connection that libcurl made and left to us
+    // MARK: a connection handed over by libcurl
 
-    /// The connection's socket; nil where it is gone.
+    /// The socket of the connection, or `nil` if the connection is closed.
     var activeSocket: Int32? {
         var socket = CURL_SOCKET_BAD
         beagle_easy_get_socket(pointer, CURLINFO_ACTIVESOCKET, &socket)
         return socket == CURL_SOCKET_BAD ? nil : socket
     }
 
-    /// Sends what the socket takes, and counts it. `CURLE_AGAIN`: it takes nothing now; the same bytes come next, as
-    /// OpenSSL wants them from the same place again.
+    /// Sends as much as the socket accepts and returns the number of bytes. `CURLE_AGAIN` means that it accepts nothing
+    /// now. The next call must then pass the same bytes at the same address, as OpenSSL requires.
     func send(_ bytes: UnsafeRawBufferPointer) -> (code: CURLcode, count: Int) {
         var count = 0
         let code = curl_easy_send(pointer, bytes.baseAddress, bytes.count, &count)
         return (code, count)
     }
 
-    /// Receives what is there, and counts it: 0 is the end. `CURLE_AGAIN`: nothing is there now.
+    /// Receives the available bytes and returns their number; 0 is the end. `CURLE_AGAIN` means that nothing is
+    /// available now.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> (code: CURLcode, count: Int) {
         var count = 0
         let code = curl_easy_recv(pointer, buffer.baseAddress, buffer.count, &count)

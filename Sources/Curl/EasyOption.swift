@@ -1,7 +1,7 @@
 import CBeagleNetCurl
 
-// The options we set, grouped by the type of their value, so that none goes through the setter of another type.
-// A test compares each group with what `curl_easy_option_by_id` says.
+// The libcurl options that we set, grouped by value type so that the compiler rejects a call to the wrong setter.
+// A test compares each group with the result of `curl_easy_option_by_id`.
 
 /// Options that take a `long`.
 enum LongOption: CaseIterable {
@@ -101,7 +101,7 @@ enum BlobOption: CaseIterable {
     }
 }
 
-/// Options that take a pointer, which libcurl hands back.
+/// Options that take a pointer, which libcurl passes back to us.
 enum PointerOption: CaseIterable {
     case owner, bodyContext, headContext, uploadContext, seekContext, openContext, closeContext, requestContext
     case errorText, parsedURL, debugContext, resolveContext, handshakeContext, share
@@ -126,7 +126,7 @@ enum PointerOption: CaseIterable {
     }
 }
 
-/// Options that take a list, which has to live as long as the handle.
+/// Options that take a list, which must live as long as the handle.
 enum ListOption: CaseIterable {
     case fields, proxyFields, overrides, resolve
 
@@ -140,7 +140,7 @@ enum ListOption: CaseIterable {
     }
 }
 
-/// Options that take a function of the shape of `fread`.
+/// Options that take a callback with the signature of `fread`.
 enum DataCallbackOption: CaseIterable {
     case body, head, upload
 

@@ -8,41 +8,42 @@
         import Musl
     #endif
 
-    /// epoll, told of a socket as rarely as can be: one that we opened stays registered while libcurl does not want
-    /// it, and is taken out only when it stirs unwanted. That saves two system calls per request.
+    /// An epoll poller that updates its registrations as rarely as possible: a socket that we opened stays registered
+    /// while libcurl doesn't need it, and is removed only when an unwanted event occurs. This saves two system calls
+    /// per request.
     ///
-    /// What is `@exclusivity(unchecked)` here is read and set on the loop's thread, in steps none of which calls anything that
-    /// could come back to it.
+    /// `@exclusivity(unchecked)` is safe because these properties are accessed only on the loop's thread, by code that
+    /// calls nothing that could re-enter them.
     final class EpollPoller: Poller {
         private static let eventCount: Int32 = 256
 
         private struct Socket {
-            /// What libcurl waits for: `CURL_POLL_` bits.
+            /// The `CURL_POLL_` bits that libcurl waits for.
             var wanted: UInt8 = 0
-            /// What epoll was told.
+            /// The bits that are registered with epoll.
             var registered: UInt8 = 0
-            /// Whether we opened it, so that we see it closed too; resolvers bring sockets of their own.
+            /// Whether we opened it, so that we also see it closed; resolvers have sockets of their own.
             var isOurs = false
             var isChanged = false
-            /// Whether libcurl may not come back from it.
+            /// Whether libcurl may hang on it.
             var mayHoldUp = false
-            /// Whether libcurl has left it to us.
+            /// Whether libcurl has handed it over to us.
             var isOwn = false
-            /// The look that found it stirring.
+            /// The look that last found an event on it.
             var stirredAt: UInt64 = 0
-            /// The first look that includes it, since epoll has been told to see its input.
+            /// The first look that covers its input under the current registration.
             var seenSince = UInt64.max
         }
 
         private let multi: UnsafeMutableRawPointer
         private let epoll: Int32
         private let alarm: Int32
-        /// Owned by this object and reached only on the loop's thread.
+        /// The event buffer, owned by this object and accessed only on the loop's thread.
         private let events: UnsafeMutablePointer<epoll_event>
-        /// Found by the last wait and not told of yet.
+        /// The number of events found by the last wait and not processed yet.
         @exclusivity(unchecked) private(set) var eventCount: Int32 = 0
         @exclusivity(unchecked) private(set) var looks: UInt64 = 0
-        /// Whether the last look told of all that stirred.
+        /// Whether the last look found all pending events.
         @exclusivity(unchecked) private(set) var hasFoundAll = false
         @exclusivity(unchecked) private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
         @exclusivity(unchecked) private var changed: [Int32] = []
@@ -55,7 +56,7 @@
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             alarm = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
             events = .allocate(capacity: Int(Self.eventCount))
-            // Edge-triggered: the counter is never read, so waking costs one call and hearing of it none.
+            // Edge-triggered: the counter is never read, so a wake-up costs one call and receiving it costs none.
             guard epoll >= 0, alarm >= 0,
                 beagle_epoll_ctl(epoll, EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue | EPOLLET.rawValue) == 0
             else {
@@ -110,7 +111,7 @@
             return stirred
         }
 
-        /// The kernel forgets a closed socket by itself, unless a fork has made another of it.
+        /// Unregisters the socket. The kernel would do so on closing it, but not if a fork has duplicated it.
         func closing(_ socket: Int32) {
             guard Int(socket) < sockets.count else { return }
             if sockets[Int(socket)].mayHoldUp { watchdog.closing(socket) }
@@ -135,7 +136,7 @@
         func wait(milliseconds: Int32) {
             eventCount = epoll_wait(epoll, events, Self.eventCount, milliseconds)
             looks += 1
-            // Where there was no room for all that stirred, those that were left out are not known.
+            // If the buffer was full, there may be more events.
             hasFoundAll = (0..<Self.eventCount).contains(eventCount)
             for index in 0..<max(0, Int(eventCount)) {
                 let socket = Int(beagle_epoll_fd(events + index))
@@ -197,8 +198,8 @@
             return selection
         }
 
-        /// Tells epoll what libcurl wants of a socket. A socket that we did not open may have been closed and its
-        /// number used again, unseen: hence the second tries.
+        /// Updates epoll to the events that libcurl wants. A socket that we didn't open may have been closed and its
+        /// number reused without our knowledge, hence the second attempts.
         private func apply(_ socket: Int32) {
             let state = sockets[Int(socket)]
             guard state.wanted != state.registered else { return }

@@ -11,25 +11,25 @@ import Synchronization
     import Darwin
 #endif
 
-/// The one thread that calls libcurl. Others send it commands.
+/// The one thread that calls libcurl. Other threads send it commands.
 ///
-/// `@unchecked Sendable` is sound because everything but `inbox`, `isSleeping` and the poller's `wake` is reached
-/// only on the loop's thread, which begins after `init` and keeps the loop alive to its end.
+/// `@unchecked Sendable` is sound because everything but `inbox`, `isSleeping` and the poller's `wake` is accessed only
+/// on the loop's thread, which starts after `init` and keeps the loop alive until it ends.
 ///
-/// What is `@exclusivity(unchecked)` is read and set there in steps none of which calls anything that could come back to it:
-/// collections of it change by themselves, and what is handed out is a copy.
+/// `@exclusivity(unchecked)` is safe because no code that accesses these properties calls anything that could re-enter
+/// them. The collections among them are modified on their own, and callers get copies.
 final class EventLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)
         indirect case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
-        /// The connections are those of a network that was left: idle ones are closed, others after their use.
+        /// The network has changed: idle connections are closed, the others after their use.
         case leaveNetwork
-        /// Somebody wants to know how many connections there are.
+        /// Count the connections.
         case count(UnsafeContinuation<ConnectionCount, Never>)
-        /// Nothing more will be started: the loop ends with its last transfer.
+        /// No more transfers will start: the loop ends after its last transfer.
         case finish
         case shutDown
-        /// A part of a task that runs here: see `CurlTransport.enqueue`.
+        /// Run a job of a task that has this executor: see `CurlTransport.enqueue`.
         case run(UnownedJob, UnownedTaskExecutor)
     }
 
@@ -46,11 +46,11 @@ final class EventLoop: @unchecked Sendable {
     private let isSleeping = Atomic(false)
 
     let configuration: CurlConfiguration
-    /// Whether connections are libcurl's own way in all but their number.
+    /// Whether the connection options are libcurl's defaults, apart from the limits on their number.
     let hasPlainConnections: Bool
-    /// Whether the environment may lead to a proxy. Looked at once, and not by libcurl for each message.
+    /// Whether the environment may define a proxy. Checked once here, not by libcurl for each request.
     let mayAskProxy = Proxy.isInEnvironment
-    /// The addresses that are asked without the proxy of the environment.
+    /// The addresses that the environment excludes from its proxy.
     let exceptionsOfEnvironment = Proxy.exceptionsOfEnvironment.compactMap { IPNetwork($0) }
     let ledger: Ledger?
     private let role: LoopRole
@@ -66,58 +66,58 @@ final class EventLoop: @unchecked Sendable {
     private var sockets = OpenSockets()
     @exclusivity(unchecked) var connections = Connections()
     @exclusivity(unchecked) var sites = Sites()
-    /// Those options that were checked last: mostly all messages have the same.
+    /// The options that were checked last; most requests have the same.
     var checkedExtras: TransferOptions.Extras?
     let memory: ClientMemory?
     private let resolver: CurlConfiguration.Resolver?
     var tlsSession = TLSSession()
     var tunnelOwners = TunnelOwners()
     var identities = Identities()
-    /// Authorities that offer no HTTP/2 over TLS; some of them, where there are very many.
+    /// Authorities that don't offer HTTP/2 over TLS; an incomplete set if there are very many.
     var singleAuthorities: Set<String> = []
-    /// Numbers of sockets that had found their peer when they were closed, until they are given out again.
+    /// Sockets that were connected when they were closed, until their numbers are reused.
     private var closedAfterConnecting: Set<Int32> = []
-    /// Who of the active transfers is out, and who waits.
+    /// The limits on concurrency, with the waiting transfers.
     @exclusivity(unchecked) private var admission: Admission<Transfer>
     let prefetchBytesPerSecond: Int?
     @exclusivity(unchecked) private var active: [Transfer] = []
     private var progressing: [Transfer] = []
-    /// When progress may be told again.
+    /// The earliest time of the next progress report.
     private var nextProgress: UInt64 = 0
     private var written: [BodyPipe] = []
-    /// Transfers that have become WebSockets, by their connection's socket.
+    /// The transfers that have become WebSockets, by their connection's socket.
     var webSockets: [Int32: Transfer] = [:]
-    /// Where the next WebSocket's connection is kept.
+    /// The connection group of the next WebSocket.
     var nextGroup: ConnectionGroup?
-    /// Tasks to be resumed at the end of the turn: those of Swift's pool, and others.
+    /// Tasks to resume at the end of the turn: in `pooled` those that run on Swift's pool, in `waiting` the others.
     private var pooled: [WaitingTask] = []
     private var waiting: [WaitingTask] = []
     private var ending = Ending.no
     private var hasLeftNetwork = false
-    /// Whether a connection fell idle that the poller has not looked at since.
+    /// Whether a connection has become idle since the poller's last look.
     @exclusivity(unchecked) private var hasIdled = false
-    /// Those that this turn had to shut.
+    /// The sockets that were shut down in this turn.
     private var shutSockets: [Int32] = []
-    /// When libcurl wants to be called.
+    /// The time at which libcurl wants to be called.
     @exclusivity(unchecked) private var timer: UInt64?
-    /// When the first of the active transfers may have run out of time.
+    /// The earliest deadline of the active transfers.
     @exclusivity(unchecked) private var sweep: UInt64?
-    /// What had come by then has been taken. Deadlines are judged by it: where the thread was held up, by a task or by the
-    /// machine, answers that are there already are in time.
+    /// Everything received until this time has been processed. Deadlines are checked against it, so responses that have
+    /// arrived count as in time even if a task or the machine held the thread up.
     private var takenUntil: UInt64 = 0
-    /// Looks in a row that had no room for all, and when the first of them began.
+    /// The number of consecutive looks whose event buffer was full, and the time at which the first of them began.
     private var partialLooks: (count: Int, since: UInt64) = (0, 0)
-    /// When to look again whether transfers last.
+    /// The time of the next check for long-lived transfers.
     private var review: UInt64 = 0
 
-    /// Starts the thread.
+    /// Creates a loop and starts its thread.
     ///
     /// - Parameters:
-    ///   - configuration: what was validated.
-    ///   - role: what runs here.
-    ///   - streams: what is told of transfers that last.
-    ///   - portable: whether to wait with `curl_multi_poll`.
-    ///   - ledger: where the loop and what it has is counted.
+    ///   - configuration: The validated configuration.
+    ///   - role: The kind of transfers that run on this loop.
+    ///   - streams: The record of requests whose transfers are long-lived.
+    ///   - portable: Whether to wait with `curl_multi_poll`.
+    ///   - ledger: The ledger that counts the loop and its resources.
     init(
         _ configuration: CurlConfiguration,
         _ role: LoopRole,
@@ -155,9 +155,10 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Once in a process: before libcurl 7.84 two threads must not do it at once.
+    /// The result of initializing libcurl, once per process: before libcurl 7.84 this is not thread-safe.
     ///
-    /// Its memory comes through us where nobody was before us with this; else from the C library as ever.
+    /// libcurl then uses our allocator, unless other code has initialized it before; in that case it uses the C
+    /// library's.
     static let isLibcurlReady =
         curl_global_init_mem(
             Int(CURL_GLOBAL_DEFAULT),
@@ -184,7 +185,7 @@ final class EventLoop: @unchecked Sendable {
         }
         if isTaken { return wake() }
         switch command {
-        // Nobody else holds a transfer that the loop refused.
+        // No other code holds a transfer that the loop rejected.
         case .start(let transfer): Task { transfer.refuse(.shutDown) }
         case .run(let job, _): globalConcurrentExecutor.enqueue(job)
         case .count(let continuation): continuation.resume(returning: ConnectionCount())
@@ -204,7 +205,7 @@ final class EventLoop: @unchecked Sendable {
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setstacksize(&attributes, 4 << 20)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // The thread inherits the mask: signals are for the app's own threads.
+        // The thread inherits the signal mask; signals are for the app's own threads.
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -235,7 +236,7 @@ final class EventLoop: @unchecked Sendable {
         var commands: [Command] = []
         while true {
             now = Self.clock()
-            // Twice, so that what a task which runs here begins goes out without another look at the sockets.
+            // Twice, so that requests started by a task that runs here are sent without another look at the sockets.
             for _ in 0..<2 {
                 inbox.withLock { inbox in
                     swap(&inbox.commands, &commands)
@@ -287,8 +288,8 @@ final class EventLoop: @unchecked Sendable {
         shutSockets += poller.timeIsUp()
     }
 
-    /// One look at all sockets before messages go out, in the place of one at each connection that they go out on. What
-    /// it finds is told when it is time to wait.
+    /// Looks at all sockets once before requests are sent, instead of once per connection used. Its events are
+    /// processed at the end of the turn.
     private func look() {
         poller.applyChanges()
         poller.wait(milliseconds: 0)
@@ -305,7 +306,7 @@ final class EventLoop: @unchecked Sendable {
         noteTaken(until: began)
     }
 
-    /// All that had come when a look began is taken once that look, or enough of those that had no room for more, has found all.
+    /// Updates `takenUntil` once a look, or enough consecutive looks with a full event buffer, have found all events.
     private func noteTaken(until began: UInt64) {
         if poller.hasFoundAll {
             takenUntil = began
@@ -329,7 +330,7 @@ final class EventLoop: @unchecked Sendable {
         hasIdled = false
     }
 
-    /// After so many nanoseconds without anything to do, memory that libcurl has freed goes back.
+    /// The idle time after which memory freed by libcurl is returned to the system, in nanoseconds.
     private static let idleTime: UInt64 = 1_000_000_000
 
     private func waitingTime() -> Int32 {
@@ -350,7 +351,7 @@ final class EventLoop: @unchecked Sendable {
         admit(transfer)
     }
 
-    /// Lets a transfer go out, or wait until it may.
+    /// Starts a transfer, or lets it wait until it may start.
     private func admit(_ transfer: Transfer) {
         let message = transfer.message
         let place = admission.enter(
@@ -374,7 +375,7 @@ final class EventLoop: @unchecked Sendable {
         launch(transfer)
     }
 
-    /// - Parameter freshly: on a connection of its own.
+    /// - Parameter freshly: Whether to open a new connection.
     private func launch(_ transfer: Transfer, freshly: Bool = false) {
         do throws(NetworkError) {
             add(try transfer.prepare(freshly: freshly || hasLeftNetwork), of: transfer)
@@ -384,7 +385,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Gives a transfer's place to others.
+    /// Releases a transfer's place for others.
     private func givePlace(of transfer: Transfer) {
         if let place = transfer.place { admission.leave(place) }
         transfer.place = nil
@@ -433,9 +434,9 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Goes on with a hop whose host the app has looked up. A transfer that has ended meanwhile has none.
+    /// Continues a hop after the app has resolved its host. A transfer that has ended in the meantime has no hop.
     private func connect(_ transfer: Transfer, to found: Result<[IPAddress], NetworkError>, of origin: Origin) {
-        // An answer for an alternative that was left meanwhile is none for its origin.
+        // Addresses of an alternative that was abandoned in the meantime don't apply to the origin.
         guard transfer.index != nil, let hop = transfer.hop, hop.resolving == origin else { return }
         do throws(NetworkError) {
             try hop.connect(to: try found.get(), of: origin)
@@ -472,7 +473,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func conclude(_ hop: Hop, _ code: CURLcode) {
         let transfer = hop.transfer
-        // libcurl may take the end of a connection that was shut for the end of a body.
+        // libcurl may mistake the end of a connection that was shut down for the end of a body.
         if code == CURLE_OK, hop.connection?.wasOn(shutSockets) == true { hop.failure = .flooded }
         if code == CURLE_OK, hop.failure == nil, let webSocket = transfer.webSocket {
             return begin(webSocket, of: transfer, hop)
@@ -487,19 +488,19 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// An origin was seen to answer many on one connection, or one only.
+    /// Records whether an origin multiplexes requests on one connection.
     func learn(_ place: Admission<Transfer>.Place, isMultiplexed: Bool) {
         admission.learn(place, isMultiplexed: isMultiplexed)
     }
 
-    /// Lets a paused transfer go on. What libcurl's callbacks find meanwhile it keeps to itself.
+    /// Resumes a paused transfer. libcurl itself doesn't report the errors of callbacks that it calls during this.
     private func resume(_ transfer: Transfer) {
         if transfer.webSocket != nil { return serve(transfer) }
         guard let hop = transfer.hop else { return }
         if let failure = hop.resume() { end(transfer, failure) }
     }
 
-    /// Ends a transfer before libcurl does. One that is not active has ended, or has yet to start.
+    /// Ends a transfer before libcurl does. Has no effect on a transfer that has ended or hasn't started.
     func end(_ transfer: Transfer, _ error: NetworkError) {
         guard transfer.index != nil else { return }
         if let hop = transfer.hop { remove(hop) }
@@ -507,7 +508,8 @@ final class EventLoop: @unchecked Sendable {
         forget(transfer)
     }
 
-    /// Ends a transfer before its server was reached, or has it ask the origin where that was an alternative.
+    /// Ends a transfer that didn't reach its server, or retries it at the origin if the server was an alternative
+    /// service.
     private func endUnreached(_ transfer: Transfer, _ error: NetworkError) {
         guard transfer.index != nil, let hop = transfer.hop, transfer.leaveAlternative(at: now) else {
             return end(transfer, error)
@@ -516,7 +518,7 @@ final class EventLoop: @unchecked Sendable {
         launch(transfer)
     }
 
-    /// Takes a hop out of the multi; after that libcurl calls back for it no more.
+    /// Removes a hop from the multi handle; libcurl doesn't call its callbacks afterwards.
     private func remove(_ hop: Hop) {
         hop.dropPaused()
         curl_multi_remove_handle(multi, hop.easy.pointer)
@@ -536,7 +538,7 @@ final class EventLoop: @unchecked Sendable {
         active[index] = last
     }
 
-    // MARK: deadlines: looked at when the earliest known one passes, so that activity costs nothing
+    // MARK: deadlines: checked only when the earliest one passes, so that activity costs nothing
 
     func watchDeadline(of transfer: Transfer) {
         guard let deadline = transfer.deadline(at: now) else { return }
@@ -560,18 +562,20 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    // MARK: transfers that last
+    // MARK: long-lived transfers
 
-    /// Remembers that a transfer lasts, so that the next one like it runs where it is in nobody's way.
+    /// Records that a transfer is long-lived, so that the next one like it runs on a loop on which it holds up no other
+    /// transfer.
     func noteLasting(_ transfer: Transfer) {
         guard role != .lasting, !transfer.isKnownToLast else { return }
         transfer.isKnownToLast = true
-        // Others might wait for ever for the place of what has no end.
+        // Otherwise other transfers might wait indefinitely for its place.
         givePlace(of: transfer)
         streams.note(transfer.request, on: role)
     }
 
-    /// Looks for them now and then while there is something else to do: what nobody is beside need not be known.
+    /// Checks from time to time for long-lived transfers. Doesn't wake an idle loop, because they hold up nothing
+    /// there.
     private func reviewTransfers() {
         review = now.advanced(by: min(longLivedAfter, .seconds(1)))
         guard role != .lasting else { return }
@@ -596,7 +600,7 @@ final class EventLoop: @unchecked Sendable {
         for transfer in due { transfer.reportProgress() }
     }
 
-    // MARK: readers of streams, woken once a turn
+    // MARK: readers of streamed bodies, resumed once a turn
 
     func noteWritten(_ pipe: BodyPipe) {
         if written.last !== pipe { written.append(pipe) }
@@ -607,13 +611,14 @@ final class EventLoop: @unchecked Sendable {
         written.removeAll(keepingCapacity: true)
     }
 
-    // MARK: tasks, woken together
+    // MARK: tasks, resumed together
 
     func resumeSoon(_ task: WaitingTask) {
         if task.poolPriority == nil { waiting.append(task) } else { pooled.append(task) }
     }
 
-    /// The loop whose thread this is, for a task that is resumed by one which runs there; nil on any other thread.
+    /// The loop that runs on the current thread, or `nil` on any other thread. Used when a task on the loop resumes
+    /// another task.
     static var current: EventLoop? {
         guard let key, let context = pthread_getspecific(key) else { return nil }
         return from(context)
@@ -629,10 +634,11 @@ final class EventLoop: @unchecked Sendable {
         pthread_setspecific(key, loop.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
     }
 
-    /// Several of the pool are resumed there. From here each would wake a thread that is asleep again before the next:
-    /// two calls of the system, and where they share a core two switches between threads, for every answer.
+    /// Resumes tasks on Swift's pool from a task in the pool if there are several. If resumed from here, each would
+    /// wake a sleeping thread that sleeps again before the next one. That costs two system calls per response, and two
+    /// thread switches if the threads share a core.
     private func wakeTasks() {
-        // An executor may run what is resumed at once, and that may resume others.
+        // An executor may run a resumed task immediately, which may resume others.
         while !waiting.isEmpty {
             let resumed = waiting
             waiting = []
@@ -648,18 +654,18 @@ final class EventLoop: @unchecked Sendable {
         pooled.removeAll(keepingCapacity: true)
     }
 
-    /// A completion has run here, which may have taken long, and the last look at the sockets is as old.
+    /// Notes that a completion ran here. It may have taken long, so the last look at the sockets is out of date.
     func noteHeldUp() { hasIdled = true }
 
     // MARK: libcurl's callbacks
 
-    /// The loop behind a callback's context: the thread that libcurl is called on keeps it.
+    /// Returns the loop from a callback's context. The thread that calls libcurl retains it.
     static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop {
         guard let context else { preconditionFailure("libcurl called back without its context") }
         return Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Calls with the loop behind a callback's context, which is not counted for that.
+    /// Calls `body` with the loop from a callback's context, without retaining it.
     private static func with(_ context: UnsafeMutableRawPointer?, _ body: (EventLoop) -> Void) {
         guard let context else { preconditionFailure("libcurl called back without its context") }
         Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
@@ -668,9 +674,9 @@ final class EventLoop: @unchecked Sendable {
     private func configureMulti() {
         let me = Unmanaged.passUnretained(self).toOpaque()
         beagle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        // libcurl's own rule is four times the transfers in flight.
+        // libcurl's default is four times the transfers in flight.
         beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
-        // Should a server take fewer streams on a connection than `Admission` reckons with.
+        // In case a server allows fewer streams per connection than `Admission` assumes.
         let unlimited = 0
         let limits = role.limits(of: configuration)
         beagle_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limits.connectionsPerOrigin ?? unlimited)
@@ -699,7 +705,7 @@ final class EventLoop: @unchecked Sendable {
         ledger?.add(.socket)
     }
 
-    /// Whether a socket that was opened has found its peer, be it closed since.
+    /// Returns whether a socket was connected, even if it has been closed since.
     func isConnected(_ socket: Int32) -> Bool {
         closedAfterConnecting.contains(socket) || beagle_socket_is_connected(socket) != 0
     }
@@ -716,7 +722,7 @@ final class EventLoop: @unchecked Sendable {
         #endif
     }
 
-    /// Forgets those of a hop's sockets that libcurl has closed without a word.
+    /// Forgets those of a hop's sockets that libcurl has closed without calling back.
     func forgetLost(_ opened: [Int32]) {
         for socket in opened where sockets.isLost(socket) { forget(socket, isLost: true) }
     }
@@ -729,9 +735,9 @@ final class EventLoop: @unchecked Sendable {
         ledger?.add(.socket, -1)
     }
 
-    // MARK: the end
+    // MARK: shutting down
 
-    /// Fails what is left and frees everything, the handles before the multi.
+    /// Fails the remaining transfers and frees everything, the handles before the multi handle.
     private func close() {
         let rest = inbox.withLock { inbox in
             inbox.isClosed = true
@@ -751,7 +757,7 @@ final class EventLoop: @unchecked Sendable {
         for transfer in active.reversed() {
             end(transfer, transfer.wasCancelled ? .cancelled(during: transfer.phase) : .shutDown)
         }
-        // They hold the loop, too.
+        // These retain the loop, too.
         progressing = []
         written = []
         nextGroup = nil
@@ -765,7 +771,8 @@ final class EventLoop: @unchecked Sendable {
 }
 
 extension LoopRole {
-    /// How much may go on at once: of what lasts any number, as who waits for the end of that may wait for ever.
+    /// Returns the limits on concurrency. Long-lived transfers have no limits, because others might wait
+    /// indefinitely for their places.
     fileprivate func limits(of configuration: CurlConfiguration) -> Admission<Transfer>.Limits {
         guard self != .lasting else { return Admission.Limits() }
         return Admission.Limits(
@@ -776,7 +783,7 @@ extension LoopRole {
     }
 }
 
-/// What the thread runs: takes the loop over from `startThread`.
+/// Runs the loop on its thread and takes ownership of it from `startThread`.
 private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let context { Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run() }
     return nil

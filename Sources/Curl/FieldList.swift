@@ -1,28 +1,28 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// The header fields of one message as the linked list that libcurl reads, and room for its error text: one block of
-/// memory, freed with this object, which has to outlive the handle's use of it.
+/// The header fields of one request as the linked list that libcurl reads, and a buffer for its error text. Both are in
+/// one block of memory, which is freed with this object. The object must outlive the handle's use of it.
 struct FieldList: ~Copyable {
     private let block: UnsafeMutableRawPointer
-    /// The list's first node; nil when there are no fields.
+    /// The first node of the list; `nil` if there are no fields.
     let first: UnsafeMutablePointer<curl_slist>?
-    /// Room for `CURL_ERROR_SIZE` bytes of error text.
+    /// The buffer for error text, of `CURL_ERROR_SIZE` bytes.
     var errorText: UnsafeMutablePointer<CChar> { block.assumingMemoryBound(to: CChar.self) }
 
-    /// Writes `Name: value` for each field, and `Name;` for an empty value: libcurl takes `Name:` for a removal
+    /// Writes `Name: value` for each field, and `Name;` for an empty value, because libcurl treats `Name:` as a removal
     /// (https://curl.se/libcurl/c/CURLOPT_HTTPHEADER.html).
     ///
-    /// - Parameter lines: what goes behind the fields as it is: `Name: value`, or `Name:` to take away a field that
+    /// - Parameter lines: Lines to add verbatim after the fields: `Name: value`, or `Name:` to remove a field that
     ///   libcurl adds by itself.
     init(_ fields: HTTPFields, lines: [String]) {
         let count = fields.count + lines.count
         var writer = LineWriter(count)
-        // By their places: a loop over the fields would copy each.
+        // By index, because a loop over the fields would copy each.
         for index in fields.indices {
             writer.begin()
             writer.write(fields[index].name.rawName)
-            // The bytes, which need not be UTF-8.
+            // As bytes, which need not be UTF-8.
             fields[index].withUnsafeBytesOfValue { value in
                 writer.write(value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":"))
                 if !value.isEmpty { writer.write(UInt8(ascii: " ")) }
@@ -44,7 +44,7 @@ struct FieldList: ~Copyable {
     }
 }
 
-/// Lines in the form that libcurl reads, kept with what needs them.
+/// A reference-counted list of lines in the form that libcurl reads.
 final class LineList {
     private let list: FieldList
 
@@ -55,13 +55,13 @@ final class LineList {
     var first: UnsafeMutablePointer<curl_slist>? { list.first }
 }
 
-/// Writes a `FieldList` into one block of memory: room for the error text, nodes, lines. The block grows with its lines, and is
-/// whoever's that takes it.
+/// A writer of a `FieldList` into one block of memory: first the buffer for error text, then the nodes, then the lines.
+/// The block grows as needed. The caller takes ownership of it.
 private struct LineWriter {
     private(set) var memory: UnsafeMutableRawPointer
     private let count: Int
     private var index = 0
-    /// Where the lines end.
+    /// The offset of the end of the lines.
     private var end: Int
     private var size: Int
 
@@ -77,7 +77,7 @@ private struct LineWriter {
         (memory + Int(CURL_ERROR_SIZE)).assumingMemoryBound(to: curl_slist.self)
     }
 
-    /// A line begins here. Its node holds its place in the block until that does not move any more.
+    /// Begins a line. Its node stores the line's offset until the block no longer moves.
     mutating func begin() {
         (nodes + index).initialize(to: curl_slist(data: UnsafeMutablePointer(bitPattern: end), next: nil))
         index += 1
@@ -101,7 +101,7 @@ private struct LineWriter {
         end += 1
     }
 
-    /// The first of the nodes, which are now a list.
+    /// Links the nodes into a list and returns the first.
     func linked() -> UnsafeMutablePointer<curl_slist> {
         let nodes = nodes
         for index in 0..<count {

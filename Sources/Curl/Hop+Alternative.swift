@@ -1,15 +1,15 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// A server that is asked in the place of a hop's origin (RFC 7838).
+/// The alternative service of a hop's origin (RFC 7838).
 ///
-/// libcurl's own memory of them (CURLOPT_ALTSVC) belongs to an easy handle and its file, and cannot be shared: each hop
-/// would have to read and write it.
+/// libcurl's own implementation (CURLOPT_ALTSVC) belongs to one easy handle and its file and can't be shared: each hop
+/// would have to read and write the file.
 extension Hop {
-    /// CURL_HTTP_VERSION_3ONLY, since libcurl 7.88.
+    /// The value of CURL_HTTP_VERSION_3ONLY, which libcurl 7.88 introduced.
     private static let onlyHTTP3 = 31
 
-    /// How long it may take until there is a connection.
+    /// The limit on the time until a connection is open.
     var connectLimit: Duration? {
         let limit = request.options.timeouts.connect
         guard alternative != nil, let patience = loop.memory?.altSvc?.patience else { return limit }
@@ -22,13 +22,13 @@ extension Hop {
         default: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
         }
         guard !alternative.isAtOrigin else { return }
-        // Of any host and port: the handle asks one alone.
+        // For any host and port, because the handle sends only one request.
         let list = LineList(lines: ["::\(alternative.host):\(alternative.port)"])
         lists.append(list)
         try require(easy.set(.overrides, list.first))
     }
 
-    /// Whether the connection speaks what was announced; one that does not is no alternative (2.1).
+    /// Whether the connection uses the advertised protocol; if not, it isn't a valid alternative (2.1).
     var speaksAsAnnounced: Bool {
         guard let alternative, alternative.version == .http2, let name = loop.tlsSession.agreedProtocol(of: easy) else {
             return true
@@ -36,18 +36,20 @@ extension Hop {
         return name == "h2"
     }
 
-    /// Whether nothing was sent to the alternative, or it went away without a word and the message may be sent twice.
+    /// Returns whether the alternative received nothing, or was lost without a response to a request that may be sent
+    /// twice.
     ///
-    /// - Parameter code: libcurl's verdict; nil where it has none.
+    /// - Parameter code: The code of libcurl; `nil` if it hasn't returned one.
     func isLostToAlternative(_ code: CURLcode?) -> Bool {
         guard alternative != nil else { return false }
         guard sends > 0 else { return true }
         guard let code, response == nil, failure == nil, !isStale, request.mayBeSentTwice else { return false }
-        // libcurl knows no time limit but that of connecting.
+        // libcurl's only time limit is that of connecting.
         return [.connect, .network, .timeout].contains(error(code).kind)
     }
 
-    /// An answer came from the origin itself, to which libcurl turned because its HTTP/3 did not answer, or later.
+    /// Marks the HTTP/3 alternative as broken for a while if the response came from the origin, to which libcurl falls
+    /// back if HTTP/3 doesn't respond or is slower.
     func noteFallback() {
         guard let alternative, alternative.version == .http3, easy.long(CURLINFO_NUM_CONNECTS) > 0,
             easy.long(CURLINFO_HTTP_VERSION) < Int(CURL_HTTP_VERSION_3)
@@ -57,7 +59,7 @@ extension Hop {
 }
 
 extension AltSvcStore.Service {
-    /// Tells the server whom it was taken for (5).
+    /// The `Alt-Used` field, which tells the server the alternative's name (5).
     var field: HTTPField { HTTPField(name: Self.fieldName, value: "\(host):\(port)") }
 
     private static let fieldName = HTTPField.Name("Alt-Used")!

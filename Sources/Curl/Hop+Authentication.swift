@@ -1,8 +1,8 @@
 import BeagleNetHTTP
 
-/// How a hop shows who asks.
+/// The authentication of a hop.
 extension Hop {
-    /// The fields of a message as they go out: the app's own, and what the client's memory and the authentication add.
+    /// Returns the header fields of a request as sent: the app's own, plus cookies, `Alt-Used` and authentication.
     static func fields(
         of message: Message,
         by memory: ClientMemory?,
@@ -12,7 +12,7 @@ extension Hop {
         var fields = message.request.head.headerFields
         let own = message.names.contains(.cookie) ? fields.cookies : nil
         if let cookies = memory?.cookieField(of: message.request) ?? own {
-            // Of a text, HTTPFields makes a field of each cookie; one is what servers expect (RFC 6265, 5.4).
+            // Set as text, each cookie would become a field of its own; servers expect one field (RFC 6265, 5.4).
             let name = fields[fields: .cookie].first?.name ?? .cookie
             fields[fields: .cookie] = [HTTPField(name: name, opaqueValue: cookies)]
         }
@@ -26,15 +26,15 @@ extension Hop {
         return fields
     }
 
-    /// What to answer a 401 with; nil where there is nothing more to say.
+    /// Returns the session that answers a 401, or `nil` if trying again is pointless.
     func digest(after response: RawHead) -> DigestSession? {
         guard response.status == .unauthorized, let extras = request.options.extras,
             extras.authentication?.digestCredentials != nil,
             let challenge = DigestChallenge(of: response.head.headerFields)
         else { return nil }
         guard let last = transfer.digest else { return DigestSession(challenge, round: 1) }
-        // What was answered was wrong, unless the server says that it was only late, or this is not what it was about:
-        // a redirect leads to another realm.
+        // The credentials were wrong, unless the server reports a stale nonce, or the challenge is for another realm
+        // after a redirect.
         guard challenge.isStale || challenge.realm != last.realm, last.round < DigestSession.roundLimit else {
             return nil
         }
@@ -42,17 +42,17 @@ extension Hop {
     }
 }
 
-/// A challenge of Digest that the messages of a transfer answer.
+/// A Digest challenge and the count of its answers in one transfer.
 final class DigestSession {
-    /// Challenges that a transfer answers: a server may say of any answer that it was late.
+    /// The maximum number of challenges that a transfer answers, because a server may report every answer as stale.
     static let roundLimit = 3
 
     let round: Int
     private let challenge: DigestChallenge
-    /// Answers so far.
+    /// The number of answers so far.
     private var count = 0
 
-    /// What the credentials are for.
+    /// The realm of the challenge.
     var realm: String { challenge.realm }
 
     init(_ challenge: DigestChallenge, round: Int) {

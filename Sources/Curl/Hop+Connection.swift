@@ -8,7 +8,7 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// How a hop reaches its server.
+/// The connection options of a hop.
 extension Hop {
     func configureConnection(_ extras: TransferOptions.Extras) throws(NetworkError) {
         if let path = extras.unixSocket { try require(easy.set(.unixSocket, path)) }
@@ -23,8 +23,8 @@ extension Hop {
             try require(easy.set(.overrides, list.first))
         }
         if let interface = extras.local.interface {
-            // Where there is no such interface, the name would be taken for a host's and be resolved. With `if!` or `host!` in
-            // front it would not, but libcurl 8.14 then takes connections for it that are bound to another.
+            // If there is no such interface, libcurl would resolve the name as a host name. Prefixing it with `if!` or
+            // `host!` prevents that, but libcurl 8.14 then reuses connections that are bound to another interface.
             guard isAddress(interface) || hasInterface(interface) else {
                 throw CurlFailure.error(
                     CURLE_INTERFACE_FAILED,
@@ -41,7 +41,7 @@ extension Hop {
         }
     }
 
-    /// What the transport's configuration says of connections, where it is not libcurl's own.
+    /// Sets the connection options of the transport's configuration that differ from libcurl's defaults.
     func configureConnection(_ configuration: CurlConfiguration) throws(NetworkError) {
         easy.set(.maxIdleAge, configuration.idleConnectionLifetime.seconds)
         if let lifetime = configuration.connectionLifetime {
@@ -55,13 +55,13 @@ extension Hop {
         easy.set(.keepAliveInterval, keepAlive.interval.seconds)
     }
 
-    /// An HTTP/1.1 server's connections serve one message at a time, so that waiting for one to say whether it speaks
-    /// HTTP/2 gains nothing.
+    /// Whether to wait for a pending connection that may turn out to speak HTTP/2. Waiting gains nothing with an
+    /// HTTP/1.1 server, whose connections serve one request at a time.
     var waitsForMultiplexing: Bool {
         mayMultiplex && (alternative != nil || !loop.singleAuthorities.contains(request.head.authority ?? ""))
     }
 
-    /// Remembers what an https server answered with, though HTTP/2 was offered.
+    /// Remembers whether an https server that was offered HTTP/2 accepted it.
     func noteVersion(isMultiplexed: Bool) {
         if isMultiplexed && loop.singleAuthorities.isEmpty { return }
         guard alternative == nil, request.head.scheme == "https", let authority = request.head.authority else { return }
@@ -73,14 +73,14 @@ extension Hop {
     }
 }
 
-/// Whether this machine has an interface of exactly this name, an alias as `eth0:1` included; yes where the system does not
-/// tell, as libcurl will.
+/// Returns whether this machine has an interface of exactly this name; an alias such as `eth0:1` counts. Returns true
+/// if the system can't list its interfaces, because libcurl will check the name.
 private func hasInterface(_ name: String) -> Bool {
     var first: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&first) == 0 else { return true }
     defer { freeifaddrs(first) }
     var next = first
-    // The list lives until it is freed here (getifaddrs(3)).
+    // The list is valid until it is freed here (getifaddrs(3)).
     while let entry = next?.pointee {
         if String(cString: entry.ifa_name) == name { return true }
         next = entry.ifa_next
@@ -89,8 +89,8 @@ private func hasInterface(_ name: String) -> Bool {
 }
 
 extension HostOverride {
-    /// `HOST:PORT:ADDRESS:PORT`, a part left out for any. Unlike CURLOPT_RESOLVE it does not go into a cache that all
-    /// transfers share. https://curl.se/libcurl/c/CURLOPT_CONNECT_TO.html
+    /// The override as `HOST:PORT:ADDRESS:PORT`, in which an empty part matches any value. Unlike CURLOPT_RESOLVE it
+    /// isn't added to a cache that all transfers share. https://curl.se/libcurl/c/CURLOPT_CONNECT_TO.html
     fileprivate var line: String {
         let parts = [
             host == "*" ? "" : host, port.map(String.init) ?? "", address.contains(":") ? "[\(address)]" : address,
@@ -101,6 +101,6 @@ extension HostOverride {
 }
 
 extension Duration {
-    /// Whole seconds, begun ones included.
+    /// The duration in seconds, rounded up.
     fileprivate var seconds: Int { Int((milliseconds + 999) / 1_000) }
 }

@@ -9,14 +9,15 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// Whether the transfer's guard lets a hop connect.
+/// The checks of the request's address guard.
 extension Hop {
-    /// A proxy would connect to addresses that the guard never sees; one that an option names is refused before.
+    /// Disables the proxy of the environment, which would connect to addresses that the guard never sees. A proxy set
+    /// by an option is rejected earlier.
     func configureGuard(_ extras: TransferOptions.Extras) throws(NetworkError) {
         if extras.addressGuard != nil { try require(easy.set(.proxyExceptions, "*")) }
     }
 
-    /// Why no socket is opened for this address; nil where there is no guard, or it allows it.
+    /// Returns the reason to refuse a socket for this address, or `nil` if there is no guard or it allows the address.
     func guardsRefusal(of address: UnsafeMutablePointer<curl_sockaddr>) -> NetworkError? {
         guard let extras = request.options.extras, let addressGuard = extras.addressGuard else { return nil }
         guard let peer = IPAddress(of: address) else {
@@ -25,7 +26,7 @@ extension Hop {
         return addressGuard.refusal(of: peer, host: host)
     }
 
-    /// Why nothing is sent to this peer; nil where there is no guard, or it allows it.
+    /// Returns the reason to send nothing to this peer, or `nil` if there is no guard or it allows the address.
     func guardsRefusal(of peer: UnsafePointer<CChar>?) -> NetworkError? {
         guard let extras = request.options.extras, let addressGuard = extras.addressGuard else { return nil }
         guard let peer, let address = IPAddress(String(cString: peer)) else {
@@ -38,9 +39,9 @@ extension Hop {
 }
 
 extension IPAddress {
-    /// The address that libcurl wants a socket for; nil where it is no IP address.
+    /// Creates the address that libcurl requests a socket for, or returns `nil` if it is not an IP address.
     fileprivate init?(of address: UnsafeMutablePointer<curl_sockaddr>) {
-        // The bytes of an address stand behind family and port (4 bytes), in IPv6 behind the flow label as well.
+        // The address bytes follow family and port (4 bytes), and for IPv6 also the flow label.
         let offset: Int
         let count: Int
         switch address.pointee.family {
@@ -48,7 +49,7 @@ extension IPAddress {
         case AF_INET6: (offset, count) = (8, 16)
         default: return nil
         }
-        // `addr` is the first of `addrlen` bytes: libcurl's struct goes on behind what it declares.
+        // `addr` is the first of `addrlen` bytes: libcurl's struct is larger than declared.
         guard let start = MemoryLayout<curl_sockaddr>.offset(of: \.addr), Int(address.pointee.addrlen) >= offset + count
         else { return nil }
         self.init(UnsafeRawBufferPointer(start: UnsafeRawPointer(address) + start + offset, count: count))

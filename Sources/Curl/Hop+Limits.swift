@@ -1,46 +1,46 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// How long a hop may take, how fast it may go and how slow, and whether it asks before it sends a body.
+/// The timeouts, rate limits and `Expect: 100-continue` handling of a hop.
 extension Hop {
-    /// Which parts of connecting have begun and not ended, and when they did.
+    /// The phases of connecting that are in progress, with their start times.
     struct Connecting {
         var resolvesSince: UInt64?
         var shakesHandsSince: UInt64?
     }
 
-    /// What has moved since when, for `MinimumSpeed`.
+    /// The bytes transferred since the start of the current window, for `MinimumSpeed`.
     struct SpeedWatch {
         let minimum: MinimumSpeed
         var since: UInt64 = 0
         var bytes: Int64 = 0
     }
 
-    /// Holds a body back that comes faster than it may. libcurl's own limit lets a hundred reads through before it looks.
+    /// A limit on the receive rate of a body. libcurl's own limit allows a hundred reads before it takes effect.
     struct ReceivePace {
-        /// The lateness that is made up for, in nanoseconds: the loop wakes a little after it is due.
+        /// The lateness that is made up for, in nanoseconds, because the loop wakes slightly late.
         private static let slack: UInt64 = 100_000_000
 
         let bytesPerSecond: Int
-        /// When the bytes so far are in time.
+        /// The time at which the bytes so far are on schedule.
         private(set) var due: UInt64 = 0
 
         init(bytesPerSecond: Int) {
             self.bytesPerSecond = bytesPerSecond
         }
 
-        /// Bytes have come.
+        /// Accounts for received bytes.
         mutating func take(_ count: Int, at now: UInt64) {
             let cost = Double(count) * 1e9 / Double(bytesPerSecond)
             due = (due == 0 ? now : max(due, now - min(now, Self.slack))) &+ UInt64(min(cost, 1e18))
         }
     }
 
-    // MARK: what libcurl is told
+    // MARK: libcurl options
 
     func configureLimits() throws(NetworkError) {
         let timeouts = request.options.timeouts
-        // Without a value libcurl has a limit of its own.
+        // Without a value, libcurl uses its own default.
         easy.set(.connectTimeout, Int(min(connectLimit?.milliseconds ?? .max, Int64(Int32.max))))
         if timeouts.resolve != nil { watchResolving() }
         if timeouts.tls != nil, site.isSecure { try watchHandshake() }
@@ -56,25 +56,25 @@ extension Hop {
         if let send = request.options.bandwidth.send { easy.set(.sendRate, Int64(send)) }
         guard let receive = receiveLimit else { return }
         pace = ReceivePace(bytesPerSecond: receive)
-        // No more at once than a second's worth, as far as libcurl lets its buffer shrink.
+        // At most one second's worth at a time, as far as libcurl's minimum buffer size allows.
         easy.set(.bufferSize, max(1 << 10, min(16 << 10, receive)))
     }
 
-    /// Bytes of the body that may come in a second; `nil` if any number.
+    /// The limit on the receive rate, in bytes per second; `nil` for no limit.
     private var receiveLimit: Int? {
         let prefetch = transfer.request.options.priority == .prefetch ? loop.prefetchBytesPerSecond : nil
         return [request.options.bandwidth.receive, prefetch].compactMap(\.self).min()
     }
 
-    /// Whether the body has come faster than it may.
+    /// Whether the body has arrived faster than allowed.
     var isAheadOfPace: Bool { pace.map { $0.due > loop.now } ?? false }
 
-    /// When a body that was held back goes on; `nil` if its pace doesn't hold it back.
+    /// The time at which a throttled body resumes; `nil` if it isn't throttled.
     var paceEnd: UInt64? { isReceivePaused ? pace?.due : nil }
 
-    /// Goes on at once with the limit that holds now.
+    /// Resumes immediately with the current limit.
     ///
-    /// - Returns: why a callback of libcurl ended the hop meanwhile.
+    /// - Returns: The error with which a callback of libcurl ended the hop in the meantime.
     func goFaster() -> NetworkError? {
         pace = receiveLimit.map { ReceivePace(bytesPerSecond: $0) }
         return resume()
@@ -90,7 +90,7 @@ extension Hop {
         }
     }
 
-    /// libcurl makes its TLS context when the connection stands.
+    /// Notes the start of the handshake: libcurl creates its TLS context once the connection is open.
     private func watchHandshake() throws(NetworkError) {
         easy.set(.handshakeContext, Unmanaged.passUnretained(self).toOpaque())
         let code = beagle_easy_set_handshake_callback(easy.pointer) { _, _, context in
@@ -108,29 +108,29 @@ extension Hop {
         }
     }
 
-    // MARK: consent to a body
+    // MARK: Expect: 100-continue
 
-    /// Whether the server is asked before the body is sent.
+    /// Returns whether the request is sent with `Expect: 100-continue`.
     static func asksConsent(_ request: TransferRequest) -> Bool {
         guard let body = request.body, let threshold = request.options.extras?.expect.threshold else { return false }
         return body.length.map { Int64($0) >= threshold } ?? true
     }
 
-    /// Whether a server that refuses to consent can be sent the message without being asked.
+    /// Whether the request can be resent without `Expect` if the server refuses it.
     var expectsConsent: Bool {
         Self.asksConsent(request) && (!hasBegunBody || request.body?.isReplayable == true)
     }
 
     // MARK: deadlines
 
-    /// A time limit that the hop is subject to now.
+    /// A time limit that currently applies to the hop.
     private struct Limit {
         let end: UInt64
         let what: String
         let name: String
     }
 
-    /// When the hop runs out of time if nothing happens; nil where it may wait for ever.
+    /// The time at which the hop times out if nothing happens; `nil` if there is no limit.
     var deadline: UInt64? {
         if let settledBy { return settledBy }
         if isAheadOfPace, let paceEnd { return paceEnd }
@@ -142,7 +142,7 @@ extension Hop {
         return min(silence ?? .max, slowness)
     }
 
-    /// When `deadline` is to be asked for again while the hop is not yet, or not now, subject to one.
+    /// Returns the time at which to check `deadline` again while no deadline applies to the hop.
     func earliestDeadline(at now: UInt64) -> UInt64? {
         let timeouts = request.options.timeouts
         guard let firstByte = timeouts.firstByte, let idle = timeouts.idle else {
@@ -151,7 +151,7 @@ extension Hop {
         return now.advanced(by: min(firstByte, idle))
     }
 
-    /// The error for a deadline that has passed.
+    /// Returns the error for a deadline that has passed.
     func timeout(at now: UInt64) -> NetworkError {
         let timeouts = request.options.timeouts
         let phase = phase
@@ -213,7 +213,7 @@ extension Hop {
         return speed.since.advanced(by: speed.minimum.window)
     }
 
-    /// A window of the minimum speed begins.
+    /// Starts a new window for the minimum speed.
     func renewSpeed() {
         guard var speed else { return }
         speed.since = loop.now
@@ -222,7 +222,7 @@ extension Hop {
         loop.watchDeadline(of: transfer)
     }
 
-    /// Begins another window where the last one has passed and enough has moved in it.
+    /// Starts a new window if the last one has passed and enough bytes were transferred in it.
     func judgeSpeed(at now: UInt64) {
         guard let speed, let end = speedEnd, end <= now else { return }
         let moved = bytesSent + bytesReceived - speed.bytes
@@ -232,12 +232,12 @@ extension Hop {
 }
 
 extension NetworkError {
-    /// A time limit that passed.
+    /// Returns the error for an exceeded time limit.
     static func timeout(during phase: Phase, _ what: String, _ name: String) -> NetworkError {
         timeout(during: phase, what, advice: "increase \(name), or check the server")
     }
 
-    /// A time limit that passed, with its own advice.
+    /// Returns the error for an exceeded time limit, with its own advice.
     fileprivate static func timeout(during phase: Phase, _ what: String, advice: String) -> NetworkError {
         var error = NetworkError(.timeout, during: phase, what, advice: advice)
         error.transportCode = Int(CURLE_OPERATION_TIMEDOUT.rawValue)

@@ -9,7 +9,7 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// Through whom a hop asks.
+/// The proxy options of a hop.
 extension Hop {
     func configureProxy(_ route: ProxyRoute) throws(NetworkError) {
         if isException { return }
@@ -21,9 +21,9 @@ extension Hop {
         }
     }
 
-    /// Tells libcurl which hosts are asked without the proxy.
+    /// Sets the hosts that are excluded from the proxy.
     private func configure(exceptions: [String]) throws(NetworkError) {
-        // Without a value libcurl would look into the environment. The asterisk counts where it stands alone.
+        // Without a value, libcurl would read the environment. An asterisk has effect only on its own.
         let list = exceptions.contains("*") ? "*" : exceptions.joined(separator: ",")
         try require(easy.set(.proxyExceptions, list))
     }
@@ -63,47 +63,50 @@ extension Hop {
         easy.set(.proxyCAPath, nil)
     }
 
-    /// A connection of its own, which no other transfer uses: one that speaks HTTP/2 would be shared while it is open.
+    /// Uses a new connection and doesn't share it. HTTP/1.1 is set because an HTTP/2 connection would be shared while
+    /// it is open.
     func keepToItself() {
         easy.set(.freshConnect, 1)
         easy.set(.forbidReuse, 1)
         easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))
     }
 
-    /// libcurl reaches overridden hosts through a tunnel, too.
+    /// Returns whether libcurl may use a tunnel; it also does for hosts with an override.
     private func mayTunnel(through proxy: Proxy) -> Bool {
         let isTunnelled = request.head.scheme == "https" || proxy.tunnelsEverything
         return proxy.scheme.isHTTP && (isTunnelled || request.options.extras?.overrides.isEmpty == false)
     }
 
-    /// A connection was made: if it is a tunnel, it has an owner until it is closed. One that is not known is never closed.
+    /// Records the owner of a new connection if it may be a tunnel, until it is closed. An unidentified connection
+    /// counts as never closed.
     func noteTunnel(_ connection: Connections.Connection?) {
         guard sharesTunnels, case .through(let proxy)? = request.options.extras?.proxy else { return }
         loop.tunnelOwners.noteTunnel(of: proxy)
         connection?.tunnel = proxy
     }
 
-    /// The hop is over.
+    /// Removes the hop from the users of the proxy's tunnels.
     func leaveTunnels() {
         guard sharesTunnels, case .through(let proxy)? = request.options.extras?.proxy else { return }
         loop.tunnelOwners.leave(proxy)
     }
 
-    /// Whether a proxy has been reached that has yet to open the way to the server.
+    /// Whether the proxy hasn't opened the connection to the server yet.
     var isBeforeTunnel: Bool {
         guard !isException, case .through(let proxy)? = request.options.extras?.proxy else { return false }
         return !proxy.scheme.isHTTP || easy.long(CURLINFO_HTTP_CONNECTCODE) / 100 != 2
     }
 }
 
-/// Who asked a proxy for tunnels first. libcurl would use a tunnel that was opened with other credentials.
+/// The credentials with which each proxy's tunnels were opened. libcurl would reuse a tunnel that was opened with other
+/// credentials.
 struct TunnelOwners {
     private struct Owner {
         let credentials: Credentials?
         let fields: HTTPFields
-        /// Hops that have a tunnel of it, or ask for one.
+        /// The number of hops that use one of its tunnels or request one.
         var hops = 0
-        /// Tunnels that were made for it and are open: libcurl may keep them for as long as it likes.
+        /// The number of its open tunnels; libcurl may keep them indefinitely.
         var tunnels = 0
         var isGone: Bool { hops == 0 && tunnels == 0 }
 
@@ -115,12 +118,13 @@ struct TunnelOwners {
         func isSame(as other: Owner) -> Bool { credentials == other.credentials && fields == other.fields }
     }
 
-    /// More proxies than this are not remembered; they get connections that are not shared.
+    /// The maximum number of proxies to remember; connections through further ones are not shared.
     private static let limit = 1_000
 
     private var owners: [String: Owner] = [:]
 
-    /// Whether a hop may use the proxy's tunnels, and others its own, as all who ask as this one does may. It leaves later.
+    /// Returns whether a hop may share tunnels with other hops that use the same proxy and credentials. If so, call
+    /// `leave` later.
     mutating func enter(_ proxy: Proxy) -> Bool {
         let key = Self.key(proxy)
         var owner = Owner(proxy)
@@ -128,7 +132,7 @@ struct TunnelOwners {
             guard first.isSame(as: owner) else { return false }
             owner = first
         } else if owners.count >= Self.limit || Self.ofEnvironment.contains(key) {
-            // What the environment's proxy was told is not known.
+            // The credentials used with the environment's proxy are unknown.
             return false
         }
         owner.hops += 1
@@ -136,22 +140,22 @@ struct TunnelOwners {
         return true
     }
 
-    /// A tunnel was made for one that has entered.
+    /// Records a tunnel that was opened for a hop that has entered.
     mutating func noteTunnel(of proxy: Proxy) {
         owners[Self.key(proxy)]?.tunnels += 1
     }
 
-    /// A tunnel was closed.
+    /// Records that a tunnel was closed.
     mutating func closeTunnel(of proxy: Proxy) {
         change(proxy) { $0.tunnels -= 1 }
     }
 
-    /// One that has entered is over.
+    /// Records the end of a hop that has entered.
     mutating func leave(_ proxy: Proxy) {
         change(proxy) { $0.hops -= 1 }
     }
 
-    /// Where there is no tunnel, and nobody may still get one, there is room for others.
+    /// Changes an owner's counts. Once no tunnel is open or pending, another owner may take over.
     private mutating func change(_ proxy: Proxy, _ change: (inout Owner) -> Void) {
         let key = Self.key(proxy)
         guard var owner = owners[key] else { return }
@@ -159,10 +163,10 @@ struct TunnelOwners {
         owners[key] = owner.isGone ? nil : owner
     }
 
-    /// As libcurl compares proxies.
+    /// Returns the identity of a proxy, as libcurl compares proxies.
     private static func key(_ proxy: Proxy) -> String { proxy.address.lowercased() }
 
-    /// The proxies that libcurl may find in the environment, as keys.
+    /// The keys of the proxies that libcurl may find in the environment.
     private static let ofEnvironment: Set<String> = {
         Set(
             Proxy.environmentNames.compactMap { getenv($0) }.flatMap { value in
@@ -174,7 +178,7 @@ struct TunnelOwners {
                 }
                 if let at = text.lastIndex(of: "@") { text = text[text.index(after: at)...] }
                 let host = text.prefix { $0 != "/" }
-                // libcurl's own port of proxies is 1080, whichever the scheme; 443 of https ones.
+                // libcurl's default port is 1080 for proxies of any scheme, and 443 for https ones.
                 return [scheme + host, scheme + host + ":1080", scheme + host + ":443"]
             }
         )
@@ -182,7 +186,7 @@ struct TunnelOwners {
 }
 
 extension Proxy {
-    /// The hosts that `no_proxy` of the environment excepts.
+    /// The hosts in the environment's `no_proxy`.
     static var exceptionsOfEnvironment: [String] {
         let names = ["no_proxy", "NO_PROXY"]
         let lists = names.compactMap { (name: String) -> String? in getenv(name).map { String(cString: $0) } }
@@ -190,22 +194,22 @@ extension Proxy {
         return list.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
     }
 
-    /// Where libcurl looks for proxies of http and https.
+    /// The variables in which libcurl looks for http and https proxies.
     fileprivate static let environmentNames = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 
-    /// Whether the environment names a proxy.
+    /// Whether the environment defines a proxy.
     static var isInEnvironment: Bool {
         environmentNames.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
     }
 
-    /// What libcurl says, without user and password of the environment's proxies. It quotes URLs that it cannot parse, and may
-    /// take a part of a password for the host.
+    /// Redacts the user and password of the environment's proxies in a libcurl message. libcurl quotes URLs that it
+    /// can't parse, and may mistake part of a password for the host.
     static func withoutSecrets(of text: String) -> String {
         guard isInEnvironment else { return text }
         return withoutSecrets(of: text, proxies: environmentNames.compactMap { getenv($0).map { String(cString: $0) } })
     }
 
-    /// The text without user and password of these URLs of proxies.
+    /// Redacts the user and password of these proxy URLs in a text.
     static func withoutSecrets(of text: String, proxies: [String]) -> String {
         proxies.reduce(text) { text, url in
             guard let at = url.lastIndex(of: "@") else { return text }
@@ -219,6 +223,6 @@ extension Proxy {
         }
     }
 
-    /// Shorter parts of a user and password stand in many a word.
+    /// The minimum length of a redacted part; shorter parts occur in many ordinary words.
     private static let shortestPart = 4
 }

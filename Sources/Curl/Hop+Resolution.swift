@@ -1,11 +1,12 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// The addresses of a hop's host, where the app finds them.
+/// The use of the app's resolver.
 extension Hop {
-    /// What the app's resolver is asked for; nil where the URL names an address, or an option leads elsewhere.
+    /// Returns the origin to pass to the app's resolver, or `nil` if the URL contains an address or an option overrides
+    /// the destination.
     ///
-    /// - Throws: `NetworkError` where libcurl would look a host up under another name than it has.
+    /// - Throws: `NetworkError` if libcurl would look up the host under a different name.
     func nameToResolve() throws(NetworkError) -> Origin? {
         let origin =
             alternative.map { Origin(scheme: "https", host: $0.host, port: $0.port) } ?? Origin(of: request.head)
@@ -34,8 +35,9 @@ extension Hop {
         }
     }
 
-    /// Has libcurl connect to these in the place of what it knows of the host; the next hop's take their place again
-    /// (https://curl.se/libcurl/c/CURLOPT_RESOLVE.html). What is left of the time for connecting is all that there is.
+    /// Makes libcurl connect to these addresses instead of any that it has cached. The next hop's addresses replace
+    /// them (https://curl.se/libcurl/c/CURLOPT_RESOLVE.html). The time spent resolving counts toward the connect
+    /// timeout.
     func connect(to addresses: [IPAddress], of origin: Origin) throws(NetworkError) {
         guard !addresses.isEmpty else {
             throw NetworkError(

@@ -1,29 +1,29 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// What libcurl is told of a message before it goes out.
+/// The libcurl options of a request.
 extension Hop {
-    /// Whether the answer's content encoding is ours to ask for and to undo.
+    /// Returns whether we set `Accept-Encoding` and decode the response.
     static func decodes(_ message: Message) -> Bool {
-        // A range is one of the encoded bytes (RFC 9110, 14.2).
+        // A byte range refers to the encoded bytes (RFC 9110, 14.2).
         message.names.isDisjoint(with: [.acceptEncoding, .range]) && message.method != .head
             && message.request.options.extras?.codings != []
     }
 
-    /// What goes behind the fields of a message: see `FieldList`.
+    /// Returns the lines to add after the request's own fields: see `FieldList`.
     static func addedLines(to message: Message, decodes: Bool) -> [String] {
         let extras = message.request.options.extras
         let method = message.method
-        // The common case, for which nothing is made.
+        // A fast path without allocations for the most common case.
         if method == .get, decodes, message.request.body == nil, extras?.codings == nil {
             return message.names.contains(.accept) ? linesBesideAccept : usualLines
         }
-        // Few, as libcurl goes through all of them for each field that it may add.
+        // Few lines, because libcurl searches all of them for each field that it may add.
         var lines: [String] = []
         if decodes { lines.append(acceptEncoding(extras?.codings)) }
         if !message.names.contains(.accept) { lines.append("Accept:") }
         if message.request.body == nil {
-            // A method that expects a body and has none says so (RFC 9110, 8.6).
+            // A method that expects a body must declare an empty one (RFC 9110, 8.6).
             if method == .post || method == .put || method == .patch { lines.append("Content-Length: 0") }
         } else {
             lines.append(asksConsent(message.request) ? "Expect: 100-continue" : "Expect:")
@@ -41,7 +41,7 @@ extension Hop {
     private static let linesBesideAccept = [acceptEncoding]
     private static let usualLines = [acceptEncoding, "Accept:"]
 
-    /// Tells libcurl all but the callbacks.
+    /// Sets all options except the callbacks.
     func configure(freshly: Bool) throws(NetworkError) {
         easy.set(.noSignal, 1)
         easy.set(.quickExit, 1)
@@ -61,26 +61,26 @@ extension Hop {
             try configureProxy(extras.proxy)
             try configureGuard(extras)
         }
-        // Last, as it overrules what others say.
+        // Last, because it overrides other options.
         if transfer.webSocket != nil { configureConnectOnly() }
     }
 
-    /// Has libcurl make a connection, through a proxy's tunnel where there is a proxy, and leave it to us.
+    /// Makes libcurl only open the connection, through a tunnel if there is a proxy, and leave it to us.
     /// https://curl.se/libcurl/c/CURLOPT_CONNECT_ONLY.html
     private func configureConnectOnly() {
         easy.set(.connectOnly, 1)
         easy.set(.freshConnect, 1)
-        // With it libcurl would close the connection as soon as it is made.
+        // If set, libcurl would close the connection immediately.
         easy.set(.forbidReuse, 0)
         easy.set(.tunnelsEverything, 1)
     }
 
-    /// What a message cannot go out without.
+    /// Throws if libcurl rejected an option for lack of memory.
     func require(_ isSet: Bool) throws(NetworkError) {
         if !isSet { throw .noMemory }
     }
 
-    /// What not every libcurl, or not every TLS library below it, knows.
+    /// Throws if this libcurl or its TLS library doesn't support an option.
     func require(_ isSet: Bool, for option: String, since version: String) throws(NetworkError) {
         if isSet { return }
         let capabilities = CurlCapabilities.current
@@ -94,7 +94,7 @@ extension Hop {
     private func configureTarget() throws(NetworkError) {
         let path = message.path
         isException = mayAskProxy && isExceptedAddress
-        // A proxy wants the whole URL, but not inside a tunnel, nor of OPTIONS of the server as a whole (RFC 9110, 9.3.7).
+        // A proxy needs the whole URL, except inside a tunnel and for OPTIONS of the whole server (RFC 9110, 9.3.7).
         if mayAskProxy, !isException, !site.isSecure, path != "*" {
             let url = message.urlText
             let parsed = ParsedURL(url)
@@ -107,7 +107,8 @@ extension Hop {
         if !loop.mayAskProxy || isException { try require(easy.set(.proxy, "")) }
     }
 
-    /// Whether the host is an address that is asked without the proxy. libcurl matches names; libcurl 7.88 ignores networks of IPv6.
+    /// Whether the host is an address that is excluded from the proxy. Checked here because libcurl 7.88 ignores IPv6
+    /// networks; libcurl itself matches names.
     private var isExceptedAddress: Bool {
         guard let address = site.address else { return false }
         return switch request.options.extras?.proxy ?? .environment {
@@ -119,9 +120,9 @@ extension Hop {
     }
 
     private func configure(_ url: String, _ parsed: borrowing ParsedURL) throws(NetworkError) {
-        // As text, too: libcurl would write it of the parts, byte by byte.
+        // Also as text, which libcurl would otherwise rebuild from the parts byte by byte.
         try require(easy.set(.url, url))
-        // Without one, libcurl will say what is wrong with the text.
+        // If parsing failed, libcurl reports the reason from the text.
         if let pointer = parsed.pointer { easy.set(.parsedURL, UnsafeMutableRawPointer(pointer)) }
     }
 
@@ -146,7 +147,7 @@ extension Hop {
         try require(easy.set(.method, message.method.rawValue))
     }
 
-    /// Whether the message may go over HTTP/2.
+    /// Whether HTTP/2 may be used.
     var mayMultiplex: Bool {
         switch request.options.version {
         case .automatic, .http3: site.isSecure
@@ -168,8 +169,8 @@ extension Hop {
         }
         if waitsForMultiplexing { easy.set(.pipeWait, 1) }
         if !mayMultiplex, request.delivery != .collect, !loop.isForWhatLasts, pace == nil {
-            // Four times libcurl's own: long bodies in plain cost half as much. Over HTTP/2 and TLS, where bytes come
-            // in frames and records, more room costs more; and a parked stream would keep it for nothing.
+            // Four times libcurl's default, which halves the cost of long unencrypted bodies. HTTP/2 and TLS deliver
+            // frames and records, for which a larger buffer costs more, and an idle stream would hold it for nothing.
             easy.set(.bufferSize, 64 << 10)
         }
         if request.options.version == .http2, !isSecure, Self.losesPriorKnowledge {
@@ -178,8 +179,8 @@ extension Hop {
         }
     }
 
-    /// Whether this libcurl fails when it uses a connection of prior knowledge a second time, before it has sent
-    /// anything: 7.88 (https://github.com/curl/curl/pull/10643).
+    /// Whether this libcurl (7.88) fails on reusing a prior-knowledge connection, before it has sent anything
+    /// (https://github.com/curl/curl/pull/10643).
     private static let losesPriorKnowledge: Bool = {
         guard let version = curl_version_info(CURLVERSION_FIRST) else { return false }
         return (0x07_58_00..<0x08_00_00).contains(version.pointee.version_num)

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Whom a hop trusts, and how it shows who it is.
+/// The TLS options of a hop: trust, identity, pins and ciphers.
 extension Hop {
     func configureTLS(_ extras: TransferOptions.Extras?) throws(NetworkError) {
         let floor = extras?.minimumTLS == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
@@ -15,7 +15,7 @@ extension Hop {
         }
         if !extras.ciphers.tls12.isEmpty {
             let names = extras.ciphers.tls12.joined(separator: ":")
-            // GnuTLS takes them for its priorities, which say of versions, too.
+            // GnuTLS treats them as its priority string, which also sets versions.
             let isSet = !Self.isOfGnuTLS && easy.set(.ciphers, names)
             try require(isSet, for: "TransferOptions.ciphers", since: "7.9")
         }
@@ -29,7 +29,7 @@ extension Hop {
     }
 
     private static let isOfGnuTLS = CurlCapabilities.current.tls.isOfGnuTLS
-    /// CURLSSLOPT_EARLYDATA, since libcurl 8.11.
+    /// The value of CURLSSLOPT_EARLYDATA, which libcurl 8.11 introduced.
     private static let earlyData = 1 << 6
 
     private func configure(_ trust: TLSTrust) throws(NetworkError) {
@@ -43,7 +43,7 @@ extension Hop {
             easy.set(.caFile, nil)
         case .native: break
         }
-        // Debian's default folder of authorities would silently switch off libcurl's cache of parsed ones.
+        // Debian's default CA directory would silently disable libcurl's cache of parsed CAs.
         easy.set(.caPath, nil)
     }
 
@@ -55,7 +55,7 @@ extension Hop {
         case .pem(_, let key): try set(.key, .key, key)
         case .pkcs12: try require(easy.set(.certificateForm, "P12"))
         }
-        // Without one OpenSSL would ask for it at the terminal, and all transfers would wait.
+        // Without a passphrase, OpenSSL would prompt for it on the terminal and block all transfers.
         try require(easy.set(.passphrase, identity.passphrase ?? ""))
     }
 
@@ -63,26 +63,27 @@ extension Hop {
         switch source {
         case .file(let path): try require(easy.set(file, path))
         case .bytes(let bytes):
-            // With GnuTLS libcurl takes them, and shows the server nothing.
+            // With GnuTLS, libcurl accepts the bytes but doesn't present the certificate to the server.
             let isSet = !Self.isOfGnuTLS && easy.set(blob, bytes)
             try require(isSet, for: "TransferOptions.identity as bytes", since: "7.71")
         }
     }
 }
 
-/// The identities that connections were asked for with. libcurl tells connections apart by the certificate alone, as it
-/// was given: a wrong key or passphrase would find the connection of the right one. So each identity of a certificate has
-/// words of its own for it.
+/// The TLS identities in use. libcurl distinguishes connections only by the certificate as written, so a request with a
+/// wrong key or passphrase could reuse the connection of the right one. Each identity that shares a certificate
+/// therefore writes it differently.
 struct Identities {
-    /// Of a certificate; further ones get connections that are not shared.
+    /// The maximum number of identities of one certificate; further ones don't share connections.
     private static let limit = 100
-    /// Certificates; likewise.
+    /// The maximum number of certificates; further ones don't share connections.
     private static let certificateLimit = 1_000
 
-    /// Each with the padding of its certificate's words, under the certificate in bare ones.
+    /// The identities of each certificate (without padding), each with the padding that distinguishes it.
     private var known: [TLSIdentity.Source: [(identity: TLSIdentity, padding: Int)]] = [:]
 
-    /// The certificate of an identity in words of its own; nil where there are too many to remember.
+    /// Returns the certificate of an identity with its distinguishing padding, or `nil` if there are too many to
+    /// remember.
     mutating func certificate(of identity: TLSIdentity) -> TLSIdentity.Source? {
         let certificate = identity.certificate
         let bare = certificate.bare
@@ -103,9 +104,9 @@ extension TLSIdentity {
     }
 }
 
-/// The same certificate in other words: `./` in its path, line ends behind its bytes.
+/// Different spellings of the same certificate: `./` in its path, or line ends after its bytes.
 extension TLSIdentity.Source {
-    /// Without padding.
+    /// The source without padding.
     fileprivate var bare: Self {
         switch self {
         case .file(let path):
@@ -116,7 +117,7 @@ extension TLSIdentity.Source {
         }
     }
 
-    /// Line ends behind the bytes, of which none may be lost; those of a path may.
+    /// The number of line ends after the bytes, all of which must be kept; `./` in a path may be dropped.
     fileprivate var padding: Int {
         switch self {
         case .file: 0
@@ -136,7 +137,7 @@ extension TLSIdentity.Source {
 }
 
 extension TransferRequest {
-    /// Whether it only asks: sending it again changes nothing on the server (RFC 9110, 9.2.1).
+    /// Whether sending the request again changes nothing on the server (RFC 9110, 9.2.1).
     fileprivate var isSafe: Bool {
         head.method.isSafe && body == nil
     }

@@ -9,81 +9,83 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// One message on the wire and its answer, on an easy handle of its own. Reached only on the loop's thread.
+/// One request on the wire and its response, with its own easy handle. Used only on the loop's thread.
 ///
-/// What is `@exclusivity(unchecked)` is read and set in steps none of which calls anything that could come back to it.
+/// `@exclusivity(unchecked)` is safe because no code that accesses these properties calls anything that could re-enter
+/// them.
 final class Hop {
-    /// What the answer leads to.
+    /// The next step after the response.
     enum Route {
         case final, redirect(TransferRequest), challenged(DigestSession), resend, misdirected
     }
 
-    /// Where the bytes of the answer go.
+    /// The destination of the response body.
     enum Sink {
         case none, collect, pipe(BodyPipe), file(FileSink), discard
     }
 
-    /// The largest unwanted body that is read to keep the connection, in bytes.
+    /// The largest discarded body that is read to the end so that the connection can be reused, in bytes.
     private static let discardLimit: Int64 = 64 << 10
-    /// How long the end of an unwanted body is waited for: about as long as another connection takes.
+    /// The longest wait for the end of a discarded body, about as long as opening another connection takes.
     private static let discardTime = Duration.milliseconds(250)
-    /// How long the server of a whole answer may take nothing of the message before the rest of that is given up.
+    /// After a complete response, the longest time in which the server may read nothing of the remaining request body.
     private static let refusalTime = Duration.seconds(1)
 
     let message: Message
     var request: TransferRequest { message.request }
     let site: Site
-    /// The whole URL taken apart, where libcurl has to write it for a proxy.
+    /// The whole URL, parsed, if libcurl has to send it to a proxy.
     var wholeURL: ParsedURL?
     let easy: EasyHandle
-    /// Who is asked in the place of the URL's origin.
+    /// The alternative service to connect to instead of the origin.
     let alternative: AltSvcStore.Service?
-    /// Without the count that `unowned` keeps: the transfer owns this hop, and every way to it leads through the transfer
-    /// or through a callback that libcurl makes while the loop holds the transfer.
+    /// The transfer that owns this hop. Not reference-counted: the hop is reached only through the transfer, or in a
+    /// libcurl callback while the loop retains the transfer.
     unowned(unsafe) let transfer: Transfer
-    /// Likewise: the loop lives as long as its thread, on which alone this object is reached.
+    /// The loop. Not reference-counted: it lives as long as its thread, and the hop is used only on that thread.
     unowned(unsafe) let loop: EventLoop
     let upload: (any UploadSource)?
     let decodes: Bool
-    /// What libcurl reads besides the fields, as long as the handle is in the multi.
+    /// The lists other than the header fields that libcurl reads while the handle is in the multi handle.
     var lists: [LineList] = []
     private let entry: Ledger.Entry
 
     @exclusivity(unchecked) private var head = ResponseHead()
-    /// Whether the connection is ready. A head that comes before is a proxy's answer to CONNECT.
+    /// Whether the connection is established. A head received earlier is a proxy's response to CONNECT.
     @exclusivity(unchecked) private var isConnected = false
-    /// Whether a line of such an answer was the last that came.
+    /// Whether the most recent header line belonged to such a response.
     private var isReadingProxyHead = false
     @exclusivity(unchecked) private var collected = BodyBuffer()
     private var decoder: ContentDecoder?
-    /// Bytes that the decoder has used of those that libcurl keeps during a pause.
+    /// The number of bytes that the decoder has used of those that libcurl retains during a pause.
     private var usedBytes = 0
     @exclusivity(unchecked) private var sink = Sink.none
     private(set) var response: RawHead?
     private(set) var interim: [HTTPResponse] = []
     private(set) var route = Route.final
 
-    /// Why a callback ended the hop; goes before what libcurl says.
+    /// The reason for which a callback ended the hop; it takes precedence over libcurl's error.
     var failure: NetworkError?
-    /// Whether the head says all: the body is not wanted, whatever becomes of it.
+    /// Whether the body is discarded because the head alone decides the next step.
     var isDiscarding: Bool {
         if case .discard = sink { return true }
         return false
     }
-    /// When the rest of an unwanted body is given up, and the connection with it; `nil` if the body is wanted.
+    /// The time at which the rest of a discarded body, and its connection, are given up; `nil` if the body is not
+    /// discarded.
     private var discardEnd: UInt64?
-    /// Whether an unwanted body is not worth being read to its end.
+    /// Whether the rest of a discarded body is not worth reading.
     private var isCutShort = false
-    /// The pooled connection was dead or held bytes that are no answer to this message; nothing was sent.
+    /// Whether the pooled connection was dead or held unsolicited bytes, in which case nothing was sent.
     private(set) var isStale = false
-    /// Two connections went away before they answered: libcurl 8 would go on to try busy ones.
+    /// Whether two connections were lost before a response. libcurl 8 would go on to try connections in use.
     private(set) var isSentAway = false
-    /// Times that the message was about to be sent.
+    /// The number of times that the request was about to be sent.
     private(set) var sends = 0
     private(set) var bytesSent: Int64 = 0
-    /// Whether bytes of the body were asked for: where it comes from a stream, that has begun.
+    /// Whether libcurl has asked for bytes of the body; a streamed body has been opened then.
     private(set) var hasBegunBody = false
-    /// CURLINFO_REQUEST_SIZE when the message was sent anew: libcurl goes on counting.
+    /// CURLINFO_REQUEST_SIZE before the request was resent, because libcurl adds up all attempts.
     private var sentBefore: Int64 = 0
     private(set) var bytesReceived: Int64 = 0
     private(set) var decodedBytes: Int64 = 0
@@ -92,37 +94,37 @@ final class Hop {
     private var knownConnects = 0
     private(set) var lastActivity: UInt64
     private(set) var isReceivePaused = false
-    /// What libcurl kept during a pause is not wanted any more.
+    /// Whether the bytes that libcurl retained during a pause are discarded.
     private var isDropped = false
     private(set) var isSendPaused = false
-    /// Whether the app is asked for the host's addresses; the hop is not yet in the multi.
+    /// The origin whose addresses the app's resolver is looking up. The hop isn't in the multi handle until then.
     var resolving: Origin?
     private(set) var isUploaded: Bool
-    /// The server does not know how to consent to a body.
+    /// Whether the server doesn't support `Expect: 100-continue`.
     private(set) var isExpectationRefused = false
     var connecting = Connecting()
-    /// Whether it is one of those that share the tunnels of a proxy.
+    /// Whether the hop shares the tunnels of a proxy.
     var sharesTunnels = false
-    /// Whether the host is an address that is asked without the proxy.
+    /// Whether the host is an address that is excluded from the proxy.
     var isException = false
-    /// nil where a body may be as slow as it likes.
+    /// The state of the minimum-speed check; `nil` if there is no minimum.
     var speed: SpeedWatch?
-    /// How fast the body may come; `nil` if as fast as it likes.
+    /// The limit on the receive rate; `nil` for no limit.
     @exclusivity(unchecked) var pace: ReceivePace?
-    /// When the message was about to go out, when the last of its body was taken, and when the answer came; only where
-    /// there is a body.
+    /// The times at which the request was about to be sent, the last of its body was read, and the response began. Set
+    /// only if the request has a body.
     private var uploadTimes: (begin: UInt64, end: UInt64, answer: UInt64) = (0, 0, 0)
-    /// What was agreed on with TLS.
+    /// The negotiated TLS parameters.
     private var session: TransferMetrics.Details?
-    /// Set where the head is to be told as it was sent.
+    /// The recorder of the sent head; `nil` if it isn't requested.
     private let sentHead: SentHead?
 
-    /// Prepares a handle for the transfer's message, which was checked.
+    /// Prepares a handle for the transfer's request, which has been checked.
     ///
     /// - Parameters:
-    ///   - site: where the message goes.
-    ///   - alternative: who is asked in the place of the message's origin.
-    ///   - freshly: on a connection of its own, because the last one proved dead.
+    ///   - site: The scheme and host to connect to.
+    ///   - alternative: The alternative service to connect to instead of the origin.
+    ///   - freshly: Whether to open a new connection, because the last one was dead.
     init(
         of transfer: Transfer,
         to site: Site,
@@ -161,7 +163,7 @@ final class Hop {
         leaveTunnels()
     }
 
-    // MARK: what libcurl tells
+    // MARK: libcurl callbacks
 
     private func configureCallbacks() {
         let me = Unmanaged.passUnretained(self).toOpaque()
@@ -210,20 +212,20 @@ final class Hop {
             guard let address else { return CURL_SOCKET_BAD }
             return Hop.from(context).openSocket(address)
         }
-        // A connection outlives the hop that opened it, so closing is told to the loop.
+        // A connection outlives the hop that opened it, so the loop handles its closing.
         easy.set(.closeContext, Unmanaged.passUnretained(loop).toOpaque())
         beagle_easy_set_close_callback(easy.pointer) { context, socket in
             EventLoop.from(context).closeSocket(socket)
         }
     }
 
-    /// The hop behind a callback's context: the transfer keeps it while its handle is in the multi.
+    /// Returns the hop from a callback's context. The transfer retains it while its handle is in the multi handle.
     static func from(_ context: UnsafeMutableRawPointer?) -> Hop {
         guard let context else { preconditionFailure("libcurl called back without its context") }
         return Unmanaged<Hop>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Calls with the hop behind a callback's context, which is not counted for that: the loop holds its transfer.
+    /// Calls `body` with the hop from a callback's context, without retaining it: the loop holds its transfer.
     private static func with<Value>(_ context: UnsafeMutableRawPointer?, _ body: (Hop) -> Value) -> Value {
         guard let context else { preconditionFailure("libcurl called back without its context") }
         return Unmanaged<Hop>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
@@ -251,7 +253,7 @@ final class Hop {
         return socket
     }
 
-    /// A connection is ready and the message is about to go out on it; false stops it.
+    /// Notes that a connection is ready and the request is about to be sent on it. Returns false to stop it.
     private func willSend(on key: Connections.Key) -> Bool {
         isConnected = true
         isReadingProxyHead = false
@@ -270,7 +272,7 @@ final class Hop {
         let connects = easy.long(CURLINFO_NUM_CONNECTS)
         defer { knownConnects = connects }
         if connects > knownConnects {
-            // One of several addresses that were tried may have had no socket; another had.
+            // If the host has several addresses, creating a socket may have failed for one and succeeded for another.
             failure = nil
             loop.forgetLost(openedSockets)
             connection = loop.connections.add(key, openedSockets, to: easy.remoteAddress)
@@ -295,7 +297,8 @@ final class Hop {
         return true
     }
 
-    /// Bytes that went out. libcurl tells of them as long as it talks of everything, which costs more than it does.
+    /// Records sent bytes. Verbose mode, which libcurl requires for this, is turned off as soon as possible because it
+    /// is expensive.
     private func take(sent bytes: UnsafeRawBufferPointer) {
         guard let sentHead else { return }
         sentHead.take(bytes)
@@ -332,7 +335,7 @@ final class Hop {
         uploadTimes.end = EventLoop.clock()
     }
 
-    /// libcurl wants the body again, because the connection died before it answered.
+    /// Rewinds the body, because the connection was lost before a response and libcurl resends the request.
     private func seek(to offset: curl_off_t, from origin: Int32) -> Int32 {
         guard offset == 0, origin == SEEK_SET, request.mayBeSentTwice, let upload, upload.rewind() else {
             failure = .notSentAgain(request)
@@ -354,7 +357,7 @@ final class Hop {
                 request.options.extras?.onInterim?.function(response)
             case .complete(let response): try begin(response)
             }
-            // Else libcurl would send the message again by itself, or wait for a body that is not wanted.
+            // Otherwise libcurl would resend the request itself, or wait for a body that is discarded.
             return isExpectationRefused || isCutShort ? 0 : line.count
         } catch {
             failure = error
@@ -362,7 +365,8 @@ final class Hop {
         }
     }
 
-    /// Takes a line of the answer to CONNECT, for libcurl to read. It would let a NUL pass, which it refuses in any other head.
+    /// Checks a line of the response to CONNECT, which libcurl parses. libcurl rejects a NUL in any other head, but not
+    /// here.
     private func receiveProxyHead(_ line: UnsafeRawBufferPointer) -> Int {
         isReadingProxyHead = true
         guard line.contains(0) else { return line.count }
@@ -377,7 +381,7 @@ final class Hop {
         if upload != nil { uploadTimes.answer = EventLoop.clock() }
         lastActivity = loop.now
         renewSpeed()
-        // Else the end of the wait for the answer, which is looked at already, comes first.
+        // The loop has already scheduled the first-byte timeout, so only a shorter idle timeout needs scheduling.
         if let idle = timeouts.idle, timeouts.firstByte.map({ idle < $0 }) ?? true { loop.watchDeadline(of: transfer) }
         if connection != nil {
             let version = easy.long(CURLINFO_HTTP_VERSION)
@@ -394,12 +398,12 @@ final class Hop {
                 isExpectationRefused = true
                 return
             }
-            // libcurl would send the message again, with what is left of its body; over HTTP/2 it asks nobody.
+            // libcurl would resend the request with only the rest of its body. Over HTTP/2 it doesn't wait for consent.
             guard isUploaded || connection?.isMultiplexed == true else { throw .unasked(response.head) }
         }
         if let memory = loop.memory { memory.take(response, to: message.request) }
         if alternative != nil { noteFallback() }
-        // A server that gave up waiting on an idle connection says 408 to a message it has not seen.
+        // A server that times out an idle connection may answer 408 to a request that it hasn't seen.
         if response.status == .requestTimeout, sends == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
             request.mayBeSentTwice, transfer.mayResend
         {
@@ -428,7 +432,8 @@ final class Hop {
         }
     }
 
-    /// Gives up the body of a response whose head says all. The connection is kept if the body ends soon.
+    /// Discards the body of a response whose head alone decides the next step. The connection is reused if the body
+    /// ends soon.
     private func discardBody() {
         sink = .discard
         isCutShort = announcedLength.map { $0 > Self.discardLimit } ?? endsWithConnection
@@ -481,7 +486,7 @@ final class Hop {
         }
     }
 
-    /// What the server says with an answer that is whole before the message is: it may take no more.
+    /// Schedules a check if the response is complete before the request is: the server may not read the rest.
     private func watchRefusal() {
         if !isUploaded, settledBy != nil { loop.watchDeadline(of: transfer) }
     }
@@ -491,15 +496,16 @@ final class Hop {
         return false
     }
 
-    /// What tells libcurl to keep the bytes of this call; it gives them again after the pause.
+    /// Returns the value that tells libcurl to retain the bytes of this call. libcurl passes them again after the
+    /// pause.
     private func pause() -> Int {
         isReceivePaused = true
         if pace != nil { loop.watchDeadline(of: transfer) }
         return Int(CURL_WRITEFUNC_PAUSE)
     }
 
-    /// Decodes as much as the reader keeps up with; false where that is not all. After the pause the bytes come again,
-    /// however they are cut then, and those that have been used are passed over.
+    /// Decodes as much as the reader can take. Returns false if bytes are left. libcurl passes all bytes again after
+    /// the pause, perhaps split differently, and those already used are skipped.
     private func decode(_ bytes: UnsafeRawBufferPointer, by decoder: ContentDecoder) throws(NetworkError) -> Bool {
         let skipped = min(usedBytes, bytes.count)
         var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped))
@@ -537,11 +543,11 @@ final class Hop {
         }
     }
 
-    // MARK: what the loop asks
+    // MARK: calls from the loop
 
-    /// Goes on after a pause, when its reader has room, its pace allows more or its writer has bytes.
+    /// Resumes a paused hop if its reader has room, its rate limit allows more, or its body has bytes.
     ///
-    /// - Returns: why a callback of libcurl ended the hop meanwhile.
+    /// - Returns: The error with which a callback of libcurl ended the hop in the meantime.
     func resume() -> NetworkError? {
         let wasPaused = (isReceivePaused, isSendPaused)
         isReceivePaused = isReceivePaused && (isReaderBehind || isAheadOfPace)
@@ -553,16 +559,17 @@ final class Hop {
         return failure
     }
 
-    /// Has libcurl let go of what it keeps of the body during a pause, before the hop is taken out of the multi: libcurl
-    /// 7.88 does not where the connection still has other users (`multi_done` returns before it frees `tempwrite`). Where
-    /// it has ended the hop itself, as when an upload fails meanwhile, there is nothing left to call.
+    /// Makes libcurl free the body bytes that it retains during a pause, before the hop leaves the multi handle.
+    /// libcurl 7.88 leaks them if the connection still has other users (`multi_done` returns before it frees
+    /// `tempwrite`). There is nothing to free if libcurl has ended the hop itself, for example because an upload
+    /// failed.
     func dropPaused() {
         guard isReceivePaused else { return }
         isDropped = true
         curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
     }
 
-    /// Checks that head and body are whole, after libcurl said that all went well.
+    /// Checks that head and body are complete after libcurl reported success.
     func finish() throws(NetworkError) -> Data {
         guard response != nil else {
             throw NetworkError(
@@ -579,76 +586,77 @@ final class Hop {
         return collected.take()
     }
 
-    /// The fields behind the body.
+    /// Returns the trailers, the fields after the body.
     func trailers() throws(NetworkError) -> HTTPFields {
         try head.trailers()
     }
 
-    /// Gives up a body that did not come to its end, and gives what is there of it in memory.
+    /// Gives up an incomplete body and returns the part of it that is in memory.
     func abandon() -> Data {
         sink = .none
         return collected.take()
     }
 
-    /// How far the hop is.
+    /// The current phase of the hop.
     var phase: NetworkError.Phase {
         if response != nil { return .body }
         if sends > 0 { return isUploaded ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
-        // libcurl notes a connection's time after the handshake, and libcurl 8 its ports too.
+        // libcurl sets the connect time after the handshake, and libcurl 8 also sets the ports then.
         let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || openedSockets.contains(where: loop.isConnected)
         return isConnected && site.isSecure && !isBeforeTunnel ? .tls : .connect
     }
 
-    /// The length of the encoded body that comes, where it is known (RFC 9112, 6.3).
+    /// The length of the encoded response body, if known (RFC 9112, 6.3).
     var announcedLength: Int64? {
         guard let response else { return nil }
         let hasNone = message.method == .head || response.status.code == 204 || response.status.code == 304
         return hasNone ? 0 : response.contentLength
     }
 
-    /// When the hop is over although libcurl goes on; `nil` if it isn't.
+    /// The time at which the hop counts as complete although libcurl continues; `nil` if it doesn't.
     var settledBy: UInt64? {
         if let discardEnd { return discardEnd }
-        // During a pause the decoder may hold more of the body than its reader has room for.
+        // During a pause the decoder may hold decoded bytes for which the reader has no room.
         guard !isUploaded, !isSendPaused, !isReceivePaused, response != nil, announcedLength == bytesReceived
         else { return nil }
         return lastActivity.advanced(by: Self.refusalTime)
     }
 
-    /// Whether all of the answer has come although the server does not take the rest of the message: it may say so by
-    /// the end of the stream or connection, which is no reason to discard the answer (RFC 9113, 8.1).
+    /// Returns whether the response is complete although the server didn't read the rest of the request. The server may
+    /// end the stream or connection to say so, which is no reason to discard the response (RFC 9113, 8.1).
     func isAnsweredEarly(_ code: CURLcode) -> Bool {
         guard !isUploaded, response != nil else { return false }
         if let length = announcedLength { return length == bytesReceived }
-        // libcurl has no words for the end of a stream that it has seen as a clean one before.
+        // libcurl sets no error text for a stream that it had already seen end cleanly.
         return code == CURLE_HTTP2_STREAM && easy.fields.errorText.pointee == 0
     }
 
-    /// Whether only the end of the connection tells that the body has ended (RFC 9112, 6.3).
+    /// Whether the end of the connection delimits the body (RFC 9112, 6.3).
     private var endsWithConnection: Bool {
         guard let response, announcedLength == nil, connection?.isMultiplexed != true else { return false }
         return !response.head.headerFields.contains(.transferEncoding)
     }
 
-    /// Bytes of all heads that came, and of trailers.
+    /// The number of bytes of all received heads and trailers.
     var headBytesReceived: Int { head.bytes }
 
-    /// Bytes of the message's head, as they were sent last.
+    /// The number of bytes of the request head in its last attempt.
     var headBytesSent: Int64 {
         let sent = Int64(easy.long(CURLINFO_REQUEST_SIZE)) - sentBefore
         return Self.countsBodies ? max(0, sent - easy.offset(CURLINFO_SIZE_UPLOAD_T)) : sent
     }
 
-    /// Whether this libcurl's CURLINFO_REQUEST_SIZE has the body in it: not that of 7.88, and that of 8.14.
+    /// Whether CURLINFO_REQUEST_SIZE of this libcurl includes the body: 8.14 does, 7.88 doesn't.
     private static let countsBodies: Bool = {
         guard let version = curl_version_info(CURLVERSION_FIRST) else { return false }
-        // In which sending was written anew.
+        // The version that rewrote sending.
         return version.pointee.version_num >= 0x08_07_00
     }()
 
-    /// When the request had been sent and when its answer came, with `start` as when it was about to be sent; zero
-    /// where it did not come to that. libcurl's own mark of the answer is that of the body sent, where there is one.
+    /// Returns the times at which the request had been sent and the response began. `start` is the time at which the
+    /// request was about to be sent. A time is zero if the hop didn't get that far. With a body, libcurl's first-byte
+    /// time is that of the sent body, so our own marks are used.
     func marks(from start: Duration, firstByte: Duration) -> (requestEnd: Duration, firstByte: Duration) {
         guard upload != nil else { return (sends > 0 ? start : .zero, firstByte) }
         func mark(_ time: UInt64) -> Duration {
@@ -657,7 +665,7 @@ final class Hop {
         return (isUploaded && uploadTimes.end == 0 ? start : mark(uploadTimes.end), mark(uploadTimes.answer))
     }
 
-    /// TLS and the head as it was sent; nil where there is nothing of either.
+    /// The TLS parameters and the sent head; `nil` if there are neither.
     var details: TransferMetrics.Details? {
         guard let head = sentHead?.head else { return session }
         return TransferMetrics.Details(
@@ -667,9 +675,10 @@ final class Hop {
         )
     }
 
-    /// What libcurl's verdict means.
+    /// Returns the error for a libcurl code.
     func error(_ code: CURLcode, during phase: NetworkError.Phase? = nil) -> NetworkError {
-        // What libcurl says to a field of it that it cannot store, as one with a NUL or without a colon.
+        // libcurl returns this for a proxy's header field that it cannot store, such as one with a NUL or without a
+        // colon.
         if code == CURLE_BAD_FUNCTION_ARGUMENT, isReadingProxyHead {
             return CurlFailure.malformedProxyHead(request.options)
         }
@@ -697,7 +706,7 @@ extension NetworkError {
         NetworkError(.other, during: .queue, "libcurl did not accept the request: out of memory")
     }
 
-    /// The server refuses to be asked, and what was begun of the body cannot begin again.
+    /// Returns the error for a 417 after part of a body was sent that can't be replayed.
     fileprivate static func unasked(_ response: HTTPResponse) -> NetworkError {
         var error = NetworkError(
             .status,
@@ -726,7 +735,7 @@ extension NetworkError {
         )
     }
 
-    /// A TLS connection that ended without saying so may have been cut by anybody (RFC 8446, 6.1).
+    /// The error for a TLS connection that ended without close_notify. An attacker may have cut it (RFC 8446, 6.1).
     fileprivate static var cutOff: NetworkError {
         NetworkError(
             .truncated,

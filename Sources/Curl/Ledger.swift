@@ -1,31 +1,33 @@
 import BeagleNetHTTP
 
-/// Counts what a transport holds, for tests to see that nothing is left. Only debug builds count.
+/// A count of the resources that a transport holds, so that tests can check for leaks.
+///
+/// Only debug builds count.
 package final class Ledger: Sendable {
-    /// What is counted.
+    /// A counted kind of resource.
     package enum Item: Sendable, CaseIterable {
-        /// Event loops, with their threads.
+        /// Event loops with their threads.
         case loop
-        /// Transfers, held by the loop or by a token.
+        /// Transfers, retained by the loop or by a token.
         case transfer
-        /// Messages on the wire, each with its easy handle.
+        /// Requests on the wire, each with its easy handle.
         case hop
         /// Sockets that libcurl has open.
         case socket
-        /// Streamed bodies of responses, with a reader that may wait.
+        /// Streamed response bodies, each with a reader that may be waiting.
         case pipe
-        /// WebSockets, with a reader and senders that may wait.
+        /// WebSockets, each with a reader and senders that may be waiting.
         case webSocket
-        /// Streamed bodies of requests, with a task that reads them.
+        /// Streamed request bodies, each with a task that reads them.
         case upload
         /// Bytes that pipes and their readers hold.
         case buffered
-        /// Memory for pieces of streamed bodies: with the pipe, unused, or with who has the piece.
+        /// Memory blocks for streamed bodies: in use by a pipe, unused, or retained by the owner of a piece.
         case slab
     }
 
     #if COUNTS_LEFTOVERS
-        /// What transports made here and now are counted in; nil: they are not.
+        /// The ledger for transports created in this task; `nil` disables counting.
         @TaskLocal package static var current: Ledger?
     #else
         package static let current: Ledger? = nil
@@ -41,13 +43,15 @@ package final class Ledger: Sendable {
 
     package init() {}
 
-    /// What is there, and how much of it.
+    /// The resources in use, with their counts.
     package var left: [Item: Int] { state.withLock { $0.counts.filter { $0.value != 0 } } }
 
-    /// The most that there was at once.
+    /// Returns the maximum number of an item that existed at the same time.
     package func peak(_ item: Item) -> Int { state.withLock { $0.peaks[item] ?? 0 } }
 
-    /// Waits until nothing is left, or the task is cancelled. For one caller at a time.
+    /// Waits until no resources are in use or the task is cancelled.
+    ///
+    /// Only one caller may wait at a time.
     package func untilEmpty() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -66,7 +70,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// More, or with a negative count less, of something.
+    /// Adds to an item's count; a negative count subtracts.
     func add(_ item: Item, _ count: Int = 1) {
         #if COUNTS_LEFTOVERS
             let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
@@ -81,7 +85,7 @@ package final class Ledger: Sendable {
         #endif
     }
 
-    /// Counts for one as long as it lives: kept by what it counts.
+    /// A counted item. The counted object stores it, so that it counts during the object's lifetime.
     struct Entry: ~Copyable {
         #if COUNTS_LEFTOVERS
             private let item: Item

@@ -1,8 +1,8 @@
 import BeagleNetHTTP
 
-/// A message as a transfer and its hop share it. It never changes, so a look at it costs no check of exclusive access.
+/// A request as shared by a transfer and its hop. It is immutable, so reading it needs no exclusivity check.
 final class Message: Sendable {
-    /// Fields that make a difference to how a message is sent.
+    /// The header fields that affect how a request is sent.
     struct Names: OptionSet {
         let rawValue: UInt8
 
@@ -11,19 +11,19 @@ final class Message: Sendable {
         static let contentType = Names(rawValue: 1 << 2)
         static let cookie = Names(rawValue: 1 << 3)
         static let range = Names(rawValue: 1 << 4)
-        /// Those that say where the message ends.
+        /// The fields that delimit the body.
         static let framing = Names(rawValue: 1 << 5)
     }
 
     let request: TransferRequest
-    // Taken out of the request once, as they are looked at time and again.
+    // Copied out of the request once because they are read often.
     let method: HTTPRequest.Method
-    /// Empty where there is none.
+    /// The scheme; empty if the request has no scheme.
     let scheme: String
-    /// Empty where there is none.
+    /// The authority; empty if the request has no authority.
     let authority: String
     let path: String
-    /// Which of them its fields have.
+    /// The fields of `Names` that the request has.
     let names: Names
 
     init(_ request: TransferRequest) {
@@ -36,10 +36,10 @@ final class Message: Sendable {
         names = Names(head.headerFields)
     }
 
-    /// Its URL on the wire.
+    /// The URL of the request on the wire.
     var urlText: String { HTTPRequest.urlText(scheme, authority, path) }
 
-    /// The message with a change.
+    /// Returns a changed copy of the message.
     func changed(_ change: (inout TransferRequest) -> Void) -> Message {
         var request = request
         change(&request)
@@ -53,7 +53,8 @@ extension Message.Names {
         for index in fields.indices { formUnion(Self.of(fields[index].name)) }
     }
 
-    /// What a field's name is among them. Lengths tell apart nearly all names, in less time than a comparison.
+    /// Returns the option for a field name. Comparing lengths first rules out nearly all names and is faster than
+    /// comparing strings.
     private static func of(_ name: HTTPField.Name) -> Self {
         switch name.canonicalName.utf8.count {
         case "range".utf8.count: name == .range ? .range : []

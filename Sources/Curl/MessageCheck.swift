@@ -1,16 +1,16 @@
 import BeagleNetHTTP
 
-/// Refuses messages that libcurl would send as they are although they break the protocol: it sends CR and LF in
+/// Checks that reject requests which libcurl would send although they violate the protocol: it sends CR and LF in
 /// fields and methods verbatim.
 enum MessageCheck {
-    /// Checks all of a message.
+    /// Checks a whole request.
     static func check(_ request: TransferRequest) throws(NetworkError) {
         let message = Message(request)
         try check(scheme: message.scheme, authority: message.authority)
         try checkRest(of: message, request.options.extras)
     }
 
-    /// Checks where a message goes.
+    /// Checks the scheme and authority of a request.
     static func check(scheme: String, authority: String) throws(NetworkError) {
         guard !scheme.isEmpty else {
             throw .unsent(.badURL, "the URL has no scheme", "begin it with http:// or https://")
@@ -21,9 +21,9 @@ enum MessageCheck {
         try check(authority: authority)
     }
 
-    /// Checks all but where the message goes.
+    /// Checks everything but the scheme and authority.
     ///
-    /// - Parameter extras: those options of the message that have not been checked.
+    /// - Parameter extras: The options that haven't been checked yet.
     static func checkRest(of message: Message, _ extras: TransferOptions.Extras?) throws(NetworkError) {
         let head = message.request.head
         let method = message.method
@@ -50,7 +50,7 @@ enum MessageCheck {
         try message.request.options.checkLimits()
         if let extras { try OptionsCheck.check(extras, for: head) }
         let fields = head.headerFields
-        // By their places: a loop over the fields would copy each.
+        // By index, because a loop over the fields would copy each.
         for index in fields.indices where !fields[index].withUnsafeBytesOfValue(HTTPField.isPlain) {
             let field = fields[index]
             guard field.maySend else {
@@ -72,7 +72,7 @@ enum MessageCheck {
 
     private static func check(authority: String) throws(NetworkError) {
         guard !authority.isEmpty else { throw .unsent(.badURL, "the URL has no host") }
-        // Bytes, not characters: all that is looked for is ASCII, and finding where characters end takes long.
+        // Bytes instead of characters: all searched characters are ASCII, and finding character boundaries is slow.
         let bytes = authority.utf8
         var authority = authority
         let hostBytes = hostBytes
@@ -96,14 +96,15 @@ enum MessageCheck {
         }
     }
 
-    /// Whether these may stand in a path with its query; all are looked at, many at once.
+    /// Returns whether all bytes are valid in a path with its query. Checks every byte, so that the loop can be
+    /// vectorized.
     private static func mayBePath(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var odd: UInt8 = 0
         for byte in bytes { odd |= byte &- 0x21 < 0x5E && byte != UInt8(ascii: "#") ? 0 : 1 }
         return odd == 0
     }
 
-    /// Which bytes may stand in an authority.
+    /// Whether each byte is valid in an authority, by its value.
     private static let hostBytes: [Bool] = (0...255).map { byte in
         switch Unicode.Scalar(UInt8(byte)) {
         case "\0"..." ", "\u{7F}", "/", "?", "#", "\\", "<", ">", "\"", "^", "`", "{", "|", "}", "@": false
@@ -113,7 +114,7 @@ enum MessageCheck {
 }
 
 extension NetworkError {
-    /// An error found before anything was sent.
+    /// Returns an error that occurred before anything was sent.
     static func unsent(_ kind: Kind, _ message: String, _ advice: String? = nil) -> NetworkError {
         NetworkError(kind, during: .build, message, advice: advice)
     }

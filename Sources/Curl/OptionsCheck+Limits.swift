@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 
 extension TransferOptions {
-    /// Finds limits that cannot be kept, of those that each transfer has.
+    /// Checks the limits that every transfer has.
     func checkLimits() throws(NetworkError) {
         try timeouts.check()
         if let maxBodyBytes, maxBodyBytes < 0 {
@@ -18,7 +18,7 @@ extension TransferOptions {
 }
 
 extension Timeouts {
-    /// Finds a limit that leaves no time.
+    /// Checks that every limit is above zero.
     func check() throws(NetworkError) {
         guard
             isOutOfRange(resolve) || isOutOfRange(connect) || isOutOfRange(tls) || isOutOfRange(firstByte)
@@ -43,7 +43,7 @@ extension Timeouts {
 }
 
 extension TransferOptions.Settings {
-    /// Finds speeds and waits that cannot be kept.
+    /// Checks bandwidth limits, the minimum speed and the settings of `Expect: 100-continue`.
     func checkLimits() throws(NetworkError) {
         for (name, rate) in [("receive", bandwidth.receive), ("send", bandwidth.send)] {
             guard let rate, rate < 1 else { continue }

@@ -8,9 +8,10 @@ import BeagleNetHTTP
     import Darwin
 #endif
 
-/// Refuses options that cannot be used, before anything is sent.
+/// Checks that reject unusable options before anything is sent.
 enum OptionsCheck {
-    /// - Throws: `NetworkError` that names the option: of kind `.badConfiguration`, `.unsupported` where libcurl lacks it.
+    /// - Throws: `NetworkError` that names the option, of kind `.badConfiguration`, or `.unsupported` if libcurl lacks
+    ///   it.
     static func check(_ extras: TransferOptions.Extras, for head: HTTPRequest) throws(NetworkError) {
         try check(extras.trust, "trust")
         if let identity = extras.identity { try check(identity) }
@@ -33,10 +34,12 @@ enum OptionsCheck {
         try extras.settings.checkLimits()
     }
 
-    /// Whether what was checked need not be again: it depends on the options, and on a file that could be read.
+    /// Returns whether one check of these options is enough: the result depends only on the options and on a file that
+    /// was readable.
     static func isLasting(_ extras: TransferOptions.Extras) -> Bool {
         if case .through = extras.proxy { return false }
-        // What holds closures of the app's may hold the transport, which would stay for ever.
+        // The last checked options are retained, and closures of the app may retain the transport, which would then
+        // never be freed.
         return extras.identity == nil && extras.onInterim == nil && extras.addressGuard == nil
     }
 
@@ -58,7 +61,7 @@ enum OptionsCheck {
         }
     }
 
-    /// What can be told without reading. What is wrong inside is told when the TLS library has refused it.
+    /// Checks what can be checked without reading the files. The TLS library reports errors in their contents.
     private static func check(_ identity: TLSIdentity) throws(NetworkError) {
         if let passphrase = identity.passphrase, passphrase.utf8.contains(0) {
             throw .badIdentity("the passphrase contains a NUL")
@@ -82,7 +85,7 @@ enum OptionsCheck {
         }
     }
 
-    // MARK: the way to the server
+    // MARK: connection
 
     private static func check(_ proxy: Proxy, for head: HTTPRequest) throws(NetworkError) {
         guard !proxy.host.isEmpty, proxy.host.utf8.allSatisfy(mayBeInProxyHost) else {
@@ -149,7 +152,7 @@ enum OptionsCheck {
         }
     }
 
-    /// Room for a path in `sockaddr_un`, with the NUL at its end.
+    /// The capacity of the path in `sockaddr_un`, including the terminating NUL.
     private static let unixPathSize = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
     private static func check(
@@ -219,7 +222,7 @@ enum OptionsCheck {
 }
 
 extension TLSIdentity {
-    /// The files or bytes that it is made of.
+    /// The files or bytes of the certificate and key.
     var sources: [Source] {
         switch form {
         case .pem(let certificate, let key): certificate == key ? [certificate] : [certificate, key]
@@ -228,21 +231,21 @@ extension TLSIdentity {
     }
 }
 
-/// Whether the text is an address of IPv4 or IPv6, without brackets.
+/// Returns whether the text is an IPv4 or IPv6 address without brackets.
 func isAddress(_ text: String) -> Bool {
     var bytes = [UInt8](repeating: 0, count: 16)
     return !text.utf8.contains(0) && [AF_INET, AF_INET6].contains { inet_pton($0, text, &bytes) == 1 }
 }
 
 extension NetworkError {
-    /// Authorities that cannot be read; the number is libcurl's for that (CURLE_SSL_CACERT_BADFILE).
+    /// Returns the error for an unreadable CA file, with libcurl's code for it (CURLE_SSL_CACERT_BADFILE).
     fileprivate static func unreadable(_ path: String, _ option: String) -> NetworkError {
         var error = NetworkError.badOption(option, "cannot read \(path): \(String(cString: strerror(errno)))")
         error.transportCode = 77
         return error
     }
 
-    /// An identity that cannot be used; the number is libcurl's for that (CURLE_SSL_CERTPROBLEM).
+    /// Returns the error for an unusable identity, with libcurl's code for it (CURLE_SSL_CERTPROBLEM).
     static func badIdentity(_ problem: String, advice: String? = nil) -> NetworkError {
         var error = NetworkError.badOption("identity", problem, advice: advice)
         error.transportCode = 58

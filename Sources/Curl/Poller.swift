@@ -1,47 +1,48 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Waits for sockets and for a wake-up, and drives libcurl with what stirred. Reached only on the loop's thread, but
-/// for `wake`.
+/// A poller that waits for socket events and wake-ups, and passes the events to libcurl. Used only on the loop's
+/// thread, except for `wake`.
 protocol Poller: AnyObject {
-    /// Whether it has to be told which sockets libcurl waits for.
+    /// Whether `watch` must be called with the sockets that libcurl waits for.
     var watchesSockets: Bool { get }
-    /// Ends a wait, from any thread.
+    /// Ends a wait. Call it from any thread.
     func wake()
-    /// libcurl wants to hear of a socket: one of the `CURL_POLL_` values.
+    /// Watches a socket for the events that libcurl requests: one of the `CURL_POLL_` values.
     func watch(_ socket: Int32, _ what: Int32)
-    /// We opened a socket for libcurl, and will see it closed.
+    /// Notes that we opened a socket for libcurl; `closing` or `lost` will be called for it.
     ///
-    /// - Parameter mayHoldUp: whether it may speak HTTP/2.
+    /// - Parameter mayHoldUp: Whether the connection may speak HTTP/2, on which libcurl may hang.
     func opened(_ socket: Int32, mayHoldUp: Bool)
-    /// libcurl has left the socket to us: it is watched as `watch` says, and told of by `takeStirred`.
+    /// Takes a socket over from libcurl: `watch` selects its events, and `takeStirred` returns them.
     func own(_ socket: Int32)
-    /// Our own sockets that stirred since the last call.
+    /// Returns our own sockets that have had events since the last call.
     func takeStirred() -> [Int32]
-    /// The socket is about to be closed.
+    /// Notes that the socket is about to be closed.
     func closing(_ socket: Int32)
-    /// The socket was closed without a word to us. Its number may be another's by now, even one that libcurl waits for.
+    /// Notes that the socket was closed without a callback. Its number may have been reused, even for one that libcurl
+    /// waits for.
     func lost(_ socket: Int32)
-    /// Makes good what `watch` put off.
+    /// Applies changes that `watch` deferred.
     func applyChanges()
-    /// Waits until a socket stirs, somebody wakes it, or the time is over; -1 waits for ever.
+    /// Waits for a socket event, a wake-up or the timeout; -1 waits indefinitely.
     func wait(milliseconds: Int32)
-    /// Counts the waits.
+    /// The number of waits so far.
     var looks: UInt64 { get }
-    /// Whether the last wait looked at the socket and found nothing: what came before would have been seen. No where it
-    /// is not known.
+    /// Returns whether the last wait covered the socket and found no event, so that no bytes had arrived before it.
+    /// Returns false if this isn't known.
     func wasQuiet(_ socket: Int32) -> Bool
-    /// Whether the last wait found what `act` has yet to tell of.
+    /// Whether the last wait found events that `act` hasn't processed yet.
     var hasFound: Bool { get }
-    /// Whether the last wait found all that had stirred.
+    /// Whether the last wait found all pending events.
     var hasFoundAll: Bool { get }
-    /// How much one wait finds at most.
+    /// The maximum number of events that one wait finds.
     var roomOfLook: Int { get }
-    /// Tells libcurl which sockets stirred. Gives those that had to be shut to get libcurl out of them.
+    /// Passes the events to libcurl. Returns the sockets that had to be shut down because libcurl hung on them.
     func act() -> [Int32]
-    /// Tells libcurl that its timer has run down. Gives what `act` gives.
+    /// Notifies libcurl that its timer has expired. Returns the same as `act`.
     func timeIsUp() -> [Int32]
-    /// The multi is about to be freed; a wake-up that comes later does nothing.
+    /// Notes that the multi handle is about to be freed; later wake-ups have no effect.
     func close()
 }
 
@@ -52,13 +53,13 @@ func makePoller(_ multi: UnsafeMutableRawPointer, portable: Bool) throws(Network
     return PortablePoller(multi)
 }
 
-/// `curl_multi_poll`, for systems without epoll. Its cost grows with the number of parked connections.
+/// A poller that uses `curl_multi_poll`, for systems without epoll. Its cost grows with the number of idle connections.
 final class PortablePoller: Poller {
     private let multi: UnsafeMutableRawPointer
     private var running: Int32 = 0
     private let isClosed = Lock(false)
     private let watchdog = Watchdog()
-    /// What our own sockets are watched for: `CURL_POLL_` bits.
+    /// The `CURL_POLL_` bits for which our own sockets are watched.
     private var own: [Int32: Int16] = [:]
     private var stirred: [Int32] = []
 
@@ -106,11 +107,11 @@ final class PortablePoller: Poller {
     }
 
     func wait(milliseconds: Int32) {
-        // CURL_POLL_ bits are CURL_WAIT_POLLIN, and CURL_WAIT_POLLOUT shifted by one.
+        // CURL_WAIT_POLLIN equals the CURL_POLL_ bit, and CURL_WAIT_POLLOUT is the bit shifted by one.
         var extra = own.filter { $0.value != 0 }.map { socket, what in
             curl_waitfd(fd: socket, events: what & 1 | (what & 2) << 1, revents: 0)
         }
-        // libcurl wants a time here; it ends the wait earlier when its own timer runs down.
+        // libcurl requires a timeout here; it returns earlier when its own timer expires.
         curl_multi_poll(multi, &extra, UInt32(extra.count), milliseconds < 0 ? 3_600_000 : milliseconds, nil)
         stirred = extra.filter { $0.revents != 0 }.map(\.fd)
     }
@@ -122,7 +123,7 @@ final class PortablePoller: Poller {
     let roomOfLook = Int.max
 
     func act() -> [Int32] {
-        // libcurl looks at all sockets in one call: which of them holds it up is not to be seen.
+        // libcurl checks all sockets in one call, so the one on which it hangs is unknown.
         watchdog.enter(nil, at: EventLoop.clock())
         curl_multi_perform(multi, &running)
         return watchdog.leave()

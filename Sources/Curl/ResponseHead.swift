@@ -1,43 +1,43 @@
 import BeagleNetHTTP
 
-/// Collects the header lines of one hop and makes heads of them: interim ones, the final one, and trailers. Fed line by
-/// line, as libcurl gives them.
+/// A parser of one hop's header lines into informational heads, the final head, and trailers. libcurl provides the
+/// lines one by one.
 struct ResponseHead: ~Copyable {
-    /// Limits on what a server may send as head and trailers of one hop.
+    /// Limits on the size of a hop's heads and trailers.
     enum Limit {
         static let bytes = 256 << 10
         static let lines = 2_000
         static let interim = 64
     }
 
-    /// What a line brought about.
+    /// The result of feeding a line.
     enum Progress {
         case more, interim(HTTPResponse), complete(RawHead)
     }
 
-    /// Of the head that is being read; of trailers once it is complete.
+    /// The lines of the current head, or of the trailers once the head is complete.
     private var lines: UnsafeMutableRawBufferPointer?
-    /// Bytes of `lines` that are in use.
+    /// The number of bytes of `lines` in use.
     private var length = 0
-    /// Bytes of all lines so far.
+    /// The number of bytes of all lines so far.
     private(set) var bytes = 0
     private var count = 0
-    /// Lines before the head that is being read.
+    /// The number of lines before the current head.
     private var earlier = 0
     private var interimCount = 0
-    /// Whether the final head has come.
+    /// Whether the final head is complete.
     private(set) var isComplete = false
 
     deinit {
         lines?.deallocate()
     }
 
-    /// Whether a line has come at all.
+    /// Whether any line has been received.
     var hasBegun: Bool { count > 0 }
 
-    /// Takes a line within a head, of which nothing more is to be said: as nearly all are.
+    /// Takes a line in the middle of a head. This is the fast path for nearly all lines.
     ///
-    /// - Returns: false where `feed` has to take it.
+    /// - Returns: Whether the line was taken; if not, pass it to `feed`.
     @inline(__always)
     mutating func takes(_ line: UnsafeRawBufferPointer) -> Bool {
         guard line.count > 2, count < Limit.lines, bytes + line.count <= Limit.bytes, !isComplete,
@@ -51,7 +51,7 @@ struct ResponseHead: ~Copyable {
         return true
     }
 
-    /// Takes a line.
+    /// Takes a line of any kind.
     mutating func feed(_ line: UnsafeRawBufferPointer) throws(NetworkError) -> Progress {
         bytes += line.count
         count += 1
@@ -67,7 +67,7 @@ struct ResponseHead: ~Copyable {
         return try conclude()
     }
 
-    /// A head has come to its end.
+    /// Parses the head that has just ended.
     private mutating func conclude() throws(NetworkError) -> Progress {
         let head = try RawHead(taking: takeLines())
         guard (100..<200).contains(head.status.code) else {
@@ -104,7 +104,7 @@ struct ResponseHead: ~Copyable {
         length += line.count
     }
 
-    /// The lines in their memory, which is whoever's that takes them.
+    /// Returns the buffer of lines and transfers its ownership to the caller.
     private mutating func takeLines() -> UnsafeBufferPointer<UInt8> {
         defer {
             lines = nil
@@ -114,13 +114,13 @@ struct ResponseHead: ~Copyable {
         return UnsafeBufferPointer(start: start, count: start == nil ? 0 : length)
     }
 
-    /// The fields that came behind the body.
+    /// Returns the trailers, the fields after the body.
     func trailers() throws(NetworkError) -> HTTPFields {
         guard isComplete, length > 0, let lines else { return [:] }
         return try RawHead.trailers(parsing: Array(lines[..<length]))
     }
 
-    /// Joins the line to come to the one before, as if it had been one (RFC 9112, 5.2).
+    /// Joins the next line to the previous one, as if they were one line (RFC 9112, 5.2).
     private mutating func unfold() throws(NetworkError) {
         guard count - earlier > 2 else {
             throw .head(.protocol, "the first header line of the response is a continuation line")

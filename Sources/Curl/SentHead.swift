@@ -1,22 +1,22 @@
 import BeagleNetHTTP
 
-/// Collects the head of a message as libcurl hands it to the network.
+/// A recorder of the request head as libcurl sends it.
 ///
-/// Of a head longer than libcurl sends at once (16 KiB over TLS), 7.88 calls the rest a body.
+/// If the head is longer than libcurl sends in one piece (16 KiB over TLS), libcurl 7.88 reports the rest as a body.
 final class SentHead {
     private var bytes = Data()
     private(set) var isWhole = false
 
-    /// The head, or as much of it as was sent; nil where nothing was.
+    /// The head, or the part of it that was sent; `nil` if nothing was sent.
     var head: WireHead? { bytes.isEmpty ? nil : WireHead(bytes) }
 
-    /// The message is about to go out: what came so far was another one, or for the proxy.
+    /// Starts recording. Bytes recorded so far belonged to another attempt or to the proxy.
     func begin() {
         bytes = Data()
         isWhole = false
     }
 
-    /// Takes the next bytes that were sent.
+    /// Records sent bytes.
     func take(_ sent: UnsafeRawBufferPointer) {
         guard !isWhole else { return }
         let known = max(0, bytes.count - 3)
@@ -26,7 +26,8 @@ final class SentHead {
         isWhole = true
     }
 
-    /// Behind the first empty line. Not `firstRange(of:)`, which costs a hundred times as much.
+    /// Returns the offset after the first empty line. Doesn't use `firstRange(of:)`, which costs a hundred times as
+    /// much.
     private static func end(of bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var place = start
         while place + 4 <= bytes.count {

@@ -1,16 +1,16 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Where messages go, as their URLs write it: checked and taken apart once, not for each message. libcurl gets the path
-/// by itself, so that it does not look through that either, and sends it as it is.
+/// The scheme and authority of a URL, checked and parsed once instead of for each request. The path is passed to
+/// libcurl separately, so that libcurl sends it unchanged and doesn't parse it either.
 final class Site {
     let isSecure: Bool
     fileprivate let scheme: String
     fileprivate let authority: String
-    /// Scheme and authority with the path `/`.
+    /// The scheme and authority with the path `/`.
     let url: String
     let parsedURL: ParsedURL
-    /// The host's address, if the URL has it in the place of a name.
+    /// The host as an address, if the URL has an address instead of a name.
     private(set) lazy var address = parsedURL.host.flatMap { IPAddress($0) }
 
     fileprivate init(_ scheme: String, _ authority: String) throws(NetworkError) {
@@ -23,7 +23,7 @@ final class Site {
     }
 }
 
-/// The sites that were asked last.
+/// A cache of the most recently used sites.
 struct Sites {
     private struct Key: Hashable {
         let scheme: String
@@ -35,9 +35,9 @@ struct Sites {
     private var latest: Site?
     private var known: [Key: Site] = [:]
 
-    /// Where a message goes.
+    /// Returns the site of a request.
     ///
-    /// - Throws: `NetworkError` where it must not go out: see `MessageCheck`.
+    /// - Throws: `NetworkError` if the site is invalid: see `MessageCheck`.
     mutating func site(of message: Message) throws(NetworkError) -> Site {
         let (scheme, authority) = (message.scheme, message.authority)
         if let latest, latest.authority == authority, latest.scheme == scheme { return latest }

@@ -1,15 +1,16 @@
 package import BeagleNetHTTP
 
-/// Memory for the pieces of one streamed body, used again when its reader lets go of them: fresh memory costs a page
-/// fault for every 4 KiB, which is half of what a fast body costs otherwise.
+/// A pool of memory for the pieces of one streamed body, reused after the reader releases them.
+///
+/// New memory costs a page fault per 4 KiB, which is half of the other cost of a fast body.
 package final class SlabPool: Sendable {
     static let slabSize = 128 << 10
-    /// Pieces of fewer bytes are copied, so that whoever keeps them does not keep a slab. It is no more than libcurl gives at
-    /// once while more is waiting: an event, a line, the end of a body.
+    /// The size below which pieces are copied, so that retaining one doesn't retain a slab. libcurl delivers at least
+    /// this much at a time while more is pending, so smaller pieces are events, lines or the end of a body.
     static let smallSize = 16 << 10
 
-    /// A piece of a streamed body for who keeps it for long: in memory of its own where it would keep more than twice its
-    /// bytes.
+    /// Returns a piece of a streamed body for long-term storage: in memory of its own if it would otherwise retain more
+    /// than twice its size.
     package static func keepable(_ piece: Data) -> Data {
         smallSize..<slabSize / 2 ~= piece.count ? piece.withUnsafeBytes { Data($0) } : piece
     }
@@ -22,7 +23,7 @@ package final class SlabPool: Sendable {
 
         var room: Int { SlabPool.slabSize - count }
 
-        /// Takes bytes for which there is room.
+        /// Appends bytes; the caller checks that they fit.
         mutating func append(_ bytes: UnsafeRawBufferPointer) {
             guard let source = bytes.baseAddress else { return }
             (start + count).copyMemory(from: source, byteCount: bytes.count)
@@ -30,12 +31,12 @@ package final class SlabPool: Sendable {
         }
     }
 
-    /// Nil once it is closed.
+    /// The unused slabs; `nil` once the pool is closed.
     private let unused = Lock<[Slab]?>([])
     private let room: PipeRoom
     private let ledger: Ledger?
 
-    /// - Parameter room: how many slabs are kept unused.
+    /// - Parameter room: The limit on the number of unused slabs.
     init(in room: PipeRoom = PipeRoom(), ledger: Ledger? = nil) {
         self.room = room
         self.ledger = ledger
@@ -45,30 +46,30 @@ package final class SlabPool: Sendable {
         close()
     }
 
-    /// An empty slab.
+    /// Returns an empty slab.
     func take() -> Slab {
         if let slab = unused.withLock({ $0?.popLast() }) { return slab }
         ledger?.add(.slab)
         return Slab(start: .allocate(byteCount: Self.slabSize, alignment: 16))
     }
 
-    /// The bytes of a slab, whose memory comes back here when nobody has them any more.
+    /// Returns the bytes of a slab without a copy. The memory returns to the pool once they are released.
     func data(of slab: Slab) -> Data {
         Data(bytesNoCopy: slab.start, count: slab.count, deallocator: .custom { start, _ in self.giveBack(start) })
     }
 
-    /// The bytes of a slab in memory of their own; the slab comes back.
+    /// Returns a copy of a slab's bytes and returns the slab to the pool.
     func copy(of slab: Slab) -> Data {
         defer { discard(slab) }
         return Data(bytes: slab.start, count: slab.count)
     }
 
-    /// Takes back a slab whose bytes nobody wants.
+    /// Returns a slab whose bytes aren't needed to the pool.
     func discard(_ slab: Slab) {
         giveBack(slab.start)
     }
 
-    /// No slab will be taken any more. Who keeps a piece of a body keeps the memory of that piece alone.
+    /// Closes the pool. Pieces that are still retained keep only their own memory.
     func close() {
         let slabs = unused.withLock { unused in
             defer { unused = nil }

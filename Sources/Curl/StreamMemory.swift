@@ -1,22 +1,23 @@
 import BeagleNetHTTP
 import Synchronization
 
-/// What a loop of a transport is for. libcurl looks through all connections of a host for each request, so requests
-/// that last are kept apart from those that don't.
+/// The kind of transfers that a loop runs. libcurl searches all connections to a host for each request, so long-lived
+/// transfers run on a loop of their own.
 enum LoopRole: Int, CaseIterable {
-    /// Everything that has no reason to be elsewhere.
+    /// All transfers that don't need another loop.
     case ordinary
-    /// What goes to an origin whose streams are parked on the ordinary one: a transfer that runs cannot move.
+    /// Requests to an origin that has long-lived transfers on the ordinary loop, because a running transfer cannot
+    /// move.
     case spare
     /// Streams, long polls and WebSockets.
     case lasting
 }
 
-/// Chooses the loop of each request, and remembers which paths were found to last.
+/// The choice of a loop for each request, with a memory of the paths whose transfers were long-lived.
 ///
-/// What lasts is known by `TransferOptions.isLongLived`, by an `Accept` that begins with `text/event-stream`, or by a
-/// request to the same path before that did. Where more than 16 paths of an origin last, all its streams are taken to. Of
-/// origins the last 64 are remembered.
+/// A request counts as long-lived if `TransferOptions.isLongLived` is set, if its `Accept` begins with
+/// `text/event-stream`, or if an earlier request to the same path was long-lived. If an origin has more than 16 such
+/// paths, all its streamed responses count as long-lived. The 64 most recent origins are remembered.
 final class StreamMemory: Sendable {
     private struct Site: Hashable {
         let scheme: String?
@@ -30,9 +31,9 @@ final class StreamMemory: Sendable {
 
     private struct Streams {
         var paths: Set<String> = []
-        /// Whether one of them is, or was, on the ordinary loop.
+        /// Whether one of its long-lived transfers has run on the ordinary loop.
         var isParked = false
-        /// When one was last found, counted in such finds.
+        /// The value of `finds` at the most recent find for this origin.
         var number = 0
     }
 
@@ -47,7 +48,7 @@ final class StreamMemory: Sendable {
     private let isEmpty = Atomic(true)
     private let state = Lock(State())
 
-    /// The loop that a request is to run on.
+    /// Returns the role of the loop that a request runs on.
     func role(of request: TransferRequest) -> LoopRole {
         if request.options.extras?.isLongLived == true || request.wantsEvents { return .lasting }
         if isEmpty.load(ordering: .relaxed) { return .ordinary }
@@ -59,7 +60,7 @@ final class StreamMemory: Sendable {
         }
     }
 
-    /// A request was found to last.
+    /// Records that a request turned out to be long-lived.
     func note(_ request: TransferRequest, on role: LoopRole) {
         isEmpty.store(false, ordering: .relaxed)
         state.withLock { state in
@@ -85,7 +86,7 @@ extension HTTPRequest {
 }
 
 extension RawHead {
-    /// Whether the answer is a stream of server-sent events.
+    /// Whether the response is a stream of server-sent events.
     var isEventStream: Bool {
         contentType.flatMap(MediaType.init)?.essence == MediaType.eventStream
     }

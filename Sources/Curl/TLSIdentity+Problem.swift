@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// Why an identity could not be used, found out when the TLS library has refused it: it says little.
+/// A guess at the reason for which the TLS library rejected an identity, as the library itself says little.
 extension TLSIdentity {
     var problem: String {
         switch form {
@@ -28,7 +28,7 @@ extension TLSIdentity.Source {
         switch self {
         case .bytes(let bytes): return bytes.firstRange(of: Data(text.utf8)) != nil
         case .file(let path):
-            // One that cannot be read any more holds nothing.
+            // A file that can't be read any more counts as empty.
             let reader = FileReader(path: path)
             guard case .some(.some(let bytes)) = try? reader.next() else { return false }
             return bytes.firstRange(of: Data(text.utf8)) != nil

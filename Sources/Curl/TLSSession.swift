@@ -1,10 +1,10 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Says what was agreed on in a TLS handshake, where libcurl is built with OpenSSL.
+/// A reader of the negotiated parameters of TLS sessions, if libcurl is built with OpenSSL.
 ///
-/// libcurl tells no more than a pointer (https://curl.se/libcurl/c/CURLINFO_TLS_SSL_PTR.html). The functions that read
-/// it are looked up in the OpenSSL that libcurl names as its own and that is part of the program already.
+/// libcurl provides only a pointer (https://curl.se/libcurl/c/CURLINFO_TLS_SSL_PTR.html). The functions that read it
+/// are looked up in the OpenSSL library that libcurl reports and that is already loaded.
 struct TLSSession {
     private typealias VersionName = @convention(c) (UnsafeMutableRawPointer) -> UnsafePointer<CChar>?
     private typealias Cipher = @convention(c) (UnsafeMutableRawPointer) -> OpaquePointer?
@@ -42,14 +42,14 @@ struct TLSSession {
         }
     }()
 
-    /// What was agreed on last, which the next connection most likely does as well. OpenSSL's names are constants, so
-    /// that equal pointers mean equal names.
+    /// The most recent parameters, which the next connection will probably share. OpenSSL's names are constants, so
+    /// equal pointers mean equal names.
     private var version: UnsafePointer<CChar>?
     private var cipher: UnsafePointer<CChar>?
     private var details: TransferMetrics.Details?
 
-    /// The protocol's name that both ends of `easy`'s connection agreed on (RFC 7301), empty for none; nil where it is not
-    /// told.
+    /// Returns the protocol negotiated by ALPN (RFC 7301) on the connection of `easy`: empty if none was agreed on,
+    /// `nil` if it is unknown.
     func agreedProtocol(of easy: borrowing EasyHandle) -> String? {
         guard let library = Self.library, let session = beagle_easy_get_openssl(easy.pointer) else { return nil }
         var name: UnsafePointer<UInt8>?
@@ -58,14 +58,16 @@ struct TLSSession {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// Has the loop told of the server's close_notify on the connection that `easy` uses. libcurl 7.88 takes every end of a
-    /// connection for a proper one.
+    /// Notifies the loop of the server's close_notify on the connection of `easy`. libcurl 7.88 treats every end of a
+    /// connection as a proper one.
     ///
-    /// - Returns: what tells the session apart, for which OpenSSL calls on the loop's thread alone; `nil` where it doesn't tell.
+    /// - Returns: The TLS session, whose callback OpenSSL calls only on the loop's thread; `nil` if the end can't be
+    ///   watched.
     static func watchEnd(of easy: borrowing EasyHandle) -> UnsafeMutableRawPointer? {
         guard let library, let session = beagle_easy_get_openssl(easy.pointer) else { return nil }
         library.setEventCallback(session) { session, event, value in
-            // An alert that was read (SSL_CB_READ_ALERT): its level, and close_notify, which is 0 (RFC 8446, 6).
+            // A received alert (SSL_CB_READ_ALERT): its level, and in the low byte close_notify, which is 0 (RFC 8446,
+            // 6).
             if event == 0x4004, value & 0xFF == 0, let session {
                 EventLoop.current?.connections.noteGoodbye(in: session)
             }
@@ -73,7 +75,7 @@ struct TLSSession {
         return session
     }
 
-    /// Version and cipher suite of the connection that `easy` uses; nil where they are not told.
+    /// Returns the version and cipher suite of the connection of `easy`, or `nil` if they are unknown.
     mutating func details(of easy: borrowing EasyHandle) -> TransferMetrics.Details? {
         guard let library = Self.library, let session = beagle_easy_get_openssl(easy.pointer),
             let version = library.version(session), let cipher = library.cipherName(library.cipher(session))

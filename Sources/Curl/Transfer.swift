@@ -2,82 +2,85 @@ import BeagleNetHTTP
 import CBeagleNetCurl
 import Synchronization
 
-/// One request from start to end, over as many hops as redirects make it. It is the token that its caller holds.
+/// One request from start to end, including all redirect hops. The caller holds it as its request token.
 ///
-/// `@unchecked Sendable` is sound because everything but `state`, `loop` and `started` is reached only on the loop's
-/// thread, to which the transfer is handed through the loop's inbox. Before that only its maker has it, and one that
-/// the loop refused is ended by the only task that has it; its token reaches no more than `state` and `loop`. The
-/// outcome is written before `state` says that there is one, and read after, by the task that waited for it.
+/// `@unchecked Sendable` is sound because everything but `state`, `loop` and `started` is accessed only on the loop's
+/// thread, which receives the transfer through the loop's inbox. Before that only its creator has it. If the loop
+/// rejects it, the one task that has it ends it. The token accesses only `state` and `loop`. The outcome is written
+/// before `state` announces it, and read afterwards by the task that waited for it.
 ///
-/// What is `@exclusivity(unchecked)` is read and set whole, or changed by what calls nothing else.
+/// `@exclusivity(unchecked)` is safe because these properties are read and set as a whole, or changed by code that
+/// calls nothing else.
 final class Transfer: PrioritizedToken, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
-    /// Who waits for the outcome.
+    /// The receiver of the outcome.
     enum Completion {
-        /// Called on the loop's thread.
+        /// A closure to call on the loop's thread.
         case callback(@Sendable (Outcome) -> Void)
-        /// Resumed at the end of the loop's turn, to take the outcome itself: a turn's tasks are woken together.
+        /// A task that is resumed at the end of the loop's turn and takes the outcome itself. All tasks of a turn are
+        /// resumed together.
         case task(WaitingTask)
     }
 
-    /// What follows a hop.
+    /// The next step after a hop.
     enum Next {
         case end
-        /// The message goes out once more, perhaps on a connection of its own, or another to the same origin.
+        /// Send a request to the same origin: the same one, perhaps on a new connection, or another.
         case again(freshly: Bool)
-        /// A message to another origin.
+        /// Send a request to another origin.
         case elsewhere
     }
 
     private enum State {
         static let cancelled: UInt8 = 1
         static let started: UInt8 = 2
-        /// There is an outcome; a body that is read goes on.
+        /// The outcome is available; a streamed body may continue.
         static let answered: UInt8 = 4
     }
 
     let loop: EventLoop
-    /// When the caller asked.
+    /// The time of the caller's request.
     let started: UInt64
     private let state = Atomic<UInt8>(0)
 
     @exclusivity(unchecked) private(set) var message: Message
     var request: TransferRequest { message.request }
-    /// What the connection becomes where it is to be a WebSocket.
+    /// The WebSocket that the connection becomes; `nil` for other requests.
     let webSocket: WebSocketLink?
     @exclusivity(unchecked) private(set) var hop: Hop?
-    /// At its origin; nil before it starts, and once it takes none from others.
+    /// The place at its origin; `nil` before the transfer starts, and after it has given up its place.
     @exclusivity(unchecked) var place: Admission<Transfer>.Place?
-    /// When it began to wait for its turn; nil while it does not.
+    /// The time at which it began to wait for its turn; `nil` while it isn't waiting.
     private var waitingSince: UInt64?
-    /// Nanoseconds of such waits after the first hop.
+    /// The time spent waiting after the first hop, in nanoseconds.
     private var waited: UInt64 = 0
     private(set) var redirects = 0
-    /// What the server asked for with a 401.
+    /// The challenge of the server's 401 response.
     private(set) var digest: DigestSession?
-    /// Those that led to the hop that is there.
+    /// The hops before the current one.
     @exclusivity(unchecked) private var hops: [TransferHop] = []
     private var resends = 0
-    /// An alternative failed: the origin itself is asked.
+    /// Whether to connect to the origin itself because an alternative service failed.
     private var staysAtOrigin = false
-    /// Whether the server may have acted on a message of this transfer.
+    /// Whether the server may have processed a request of this transfer.
     private var hasReachedServer = false
     @exclusivity(unchecked) private var pipe: BodyPipe?
-    /// What a streamed response reads when its body has ended. Not of the pipe, which would stay with the response.
+    /// The metrics and trailers that a streamed response reads after its body has ended. Not part of the pipe, which
+    /// the response would retain.
     private var end: Lock<TransferEnd?>?
-    /// When the first message was taken up.
+    /// The time at which the first request was prepared; 0 before.
     private var begun: UInt64 = 0
     @exclusivity(unchecked) private var completion: Completion?
-    /// Asks the app's resolver; ended with the transfer.
+    /// The task that calls the app's resolver; cancelled with the transfer.
     var resolving: Task<Void, Never>?
     @exclusivity(unchecked) private var outcome: Outcome?
     private let entry: Ledger.Entry
-    /// Place among the loop's active transfers; nil before it is one of them.
+    /// The index among the loop's active transfers; `nil` before the transfer is active.
     @exclusivity(unchecked) var index: Int?
     /// Whether the loop is about to report progress.
     var isProgressDue = false
-    /// Whether others like it have been told that it lasts.
+    /// Whether the transfer has been recorded as long-lived.
     var isKnownToLast = false
 
     init(_ request: TransferRequest, on loop: EventLoop, as webSocket: WebSocketLink? = nil) {
@@ -88,14 +91,14 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         started = EventLoop.clock()
     }
 
-    /// Hands the transfer to its loop; called once.
+    /// Passes the transfer to its loop. Call it once.
     func start(_ completion: Completion) {
         self.completion = completion
         state.bitwiseOr(State.started, ordering: .acquiringAndReleasing)
         loop.post(.start(self))
     }
 
-    /// The outcome, for the task whose continuation was resumed.
+    /// Returns the outcome to the task whose continuation was resumed.
     func takeOutcome() -> Outcome {
         guard state.load(ordering: .acquiring) & State.answered != 0, let outcome else { return .failure(.noOutcome) }
         self.outcome = nil
@@ -110,7 +113,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     func cancel() {
         let before = state.bitwiseOr(State.cancelled, ordering: .acquiringAndReleasing).oldValue
-        // One that is cancelled before it starts is ended when it does.
+        // A transfer that is cancelled before it starts ends when it starts.
         if before & (State.started | State.cancelled) == State.started { loop.post(.cancel(self)) }
     }
 
@@ -124,21 +127,21 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     // MARK: the loop's thread
 
-    /// How far the transfer is.
+    /// The current phase of the transfer.
     var phase: NetworkError.Phase {
         webSocket?.isOpen == true ? .body : hop?.phase ?? .queue
     }
 
     var wasCancelled: Bool { state.load(ordering: .acquiring) & State.cancelled != 0 }
-    /// Whether a message that a dead connection swallowed may go out once more.
+    /// Whether a request that was lost with a dead connection may be resent.
     var mayResend: Bool { resends == 0 }
-    /// Whether nothing tells when the answer ends: it has not begun, or has no length.
+    /// Whether the end of the response can't be foreseen: it hasn't begun, or its length is unknown.
     var isOpenEnded: Bool {
         guard let hop, hop.phase == .firstByte || hop.phase == .body else { return false }
         return hop.announcedLength == nil
     }
 
-    /// Makes the hop that is to go out next.
+    /// Creates the next hop.
     func prepare(freshly: Bool = false) throws(NetworkError) -> Hop {
         if let memory = loop.memory, memory.upgrades(request.head) { message = message.changed { $0.head.upgrade() } }
         if begun == 0 { begun = loop.now }
@@ -154,7 +157,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return hop
     }
 
-    /// There is no room for its next message yet.
+    /// Waits because there is no room for its next request.
     func wait(since now: UInt64) {
         hop = nil
         waitingSince = now
@@ -166,15 +169,15 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if begun > 0 { waited += now - since }
     }
 
-    /// From the call until the first hop, and the later waits for a turn.
+    /// Returns the time from the call until the first hop, plus later waits for a turn.
     private func queued(at now: UInt64) -> Duration {
         let begun = begun > 0 ? begun : now
         return .nanoseconds(Int64(waited + (begun - min(started, begun))))
     }
 
-    /// Takes a higher priority on.
+    /// Raises the priority.
     ///
-    /// - Returns: why the hop ended meanwhile.
+    /// - Returns: The error with which the hop ended in the meantime.
     func raisePriority(to priority: Priority) -> NetworkError? {
         message = message.changed { $0.options.priority = priority }
         return hop?.goFaster()
@@ -201,7 +204,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         complete(.success(answer(response, body: body, from: hop) { end.withLock { $0 } }))
     }
 
-    /// The server has agreed on a WebSocket.
+    /// Completes the opening of a WebSocket, to which the server has agreed.
     func open(_ response: RawHead) {
         guard let hop else { return }
         loop.memory?.take(response, to: request)
@@ -210,7 +213,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     // MARK: deadlines
 
-    /// When the transfer runs out of time if nothing happens; nil where it may go on for ever.
+    /// Returns the time at which the transfer times out if nothing happens; `nil` if there is no limit.
     func deadline(at now: UInt64) -> UInt64? {
         if let webSocket, webSocket.isOpen { return webSocket.deadline }
         let message = message
@@ -220,7 +223,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return min(overall, ofHop)
     }
 
-    /// The error for a deadline that has passed.
+    /// Returns the error for a deadline that has passed.
     func timeout(at now: UInt64) -> NetworkError {
         if let webSocket, webSocket.isOpen { return webSocket.timeout }
         let timeouts = request.options.timeouts
@@ -241,7 +244,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if let hop { request.onProgress?(hop.progress) }
     }
 
-    /// The hop left the multi: what follows.
+    /// Processes a hop that has left the multi handle and returns the next step.
     func conclude(_ hop: Hop, _ code: CURLcode) -> Next {
         note(hop)
         let isLost = shouldResend(hop, code)
@@ -273,17 +276,17 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return .end
     }
 
-    /// What a hop leaves behind when it is over.
+    /// Records the effects of a finished hop.
     private func note(_ hop: Hop) {
-        // The last send was none where its connection was found dead.
+        // The last attempt sent nothing if its connection was dead.
         if hop.sends > (hop.isStale ? 1 : 0) { hasReachedServer = true }
         reportProgress()
     }
 
-    /// Has the origin asked, where the alternative got nothing, or went away with what may be sent twice, and there is time
-    /// left; false where not.
+    /// Switches to the origin if the alternative service received nothing, or was lost with a request that may be sent
+    /// twice, and there is time left. Returns false otherwise.
     ///
-    /// - Parameter code: libcurl's verdict; nil where it has none.
+    /// - Parameter code: The code of libcurl; `nil` if it hasn't returned one.
     func leaveAlternative(at now: UInt64, after code: CURLcode? = nil) -> Bool {
         guard let hop, hop.isLostToAlternative(code) else { return false }
         if let total = request.options.timeouts.total, started.advanced(by: total) <= now { return false }
@@ -294,20 +297,21 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return true
     }
 
-    /// The next requests ask the origin.
+    /// Marks the alternative service as broken for a while, so that the next requests go to the origin.
     private func restAlternative(of hop: Hop) {
         if let alternative = hop.alternative { loop.memory?.altSvc?.rest(alternative) }
     }
 
-    /// A connection that went away before it took the request, or said that it does not take it (GOAWAY, REFUSED_STREAM,
-    /// H3_REQUEST_REJECTED): libcurl 7.88 gives these up over HTTP/2, every version over HTTP/3. What ended a stream it does not
-    /// tell, so that only what may be sent twice is.
+    /// Returns whether the connection was lost before it took the request, or the server said that it didn't process it
+    /// (GOAWAY, REFUSED_STREAM, H3_REQUEST_REJECTED). libcurl 7.88 doesn't retry these over HTTP/2, and no version does
+    /// over HTTP/3. libcurl doesn't report the reason for which a stream ended, so only requests that may be sent twice
+    /// are resent.
     private func shouldResend(_ hop: Hop, _ code: CURLcode) -> Bool {
         guard code != CURLE_OK, hop.response == nil, hop.failure == nil, hop.sends == 1, mayResend else { return false }
         let isLost =
             switch code {
             case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: true
-            // Of a kept connection alone, as only that has answered before.
+            // Only for a reused connection, which has responded before.
             case CURLE_SEND_ERROR, CURLE_RECV_ERROR: hop.connection?.speaksHTTP3 == true
             default: false
             }
@@ -319,7 +323,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         return .again(freshly: true)
     }
 
-    /// The server refused the expectation and not the message (RFC 9110, 10.1.1).
+    /// Resends a request without `Expect`, which the server refused (RFC 9110, 10.1.1).
     private func resendUnasked() -> Next {
         resends += 1
         message = message.changed { $0.options.expect = .never }
@@ -332,7 +336,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         remember(hop, before: next)
         redirects += 1
         staysAtOrigin = false
-        // It may have been raised meanwhile.
+        // The priority may have been raised in the meantime.
         next.options.priority = max(next.options.priority, request.options.priority)
         message = Message(next)
         let isThere = place?.isAt(scheme: next.head.scheme, authority: next.head.authority) == true
@@ -363,7 +367,8 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         release()
     }
 
-    /// Ends the transfer with an error: given to the completion, or to the reader of a body already handed over.
+    /// Ends the transfer with an error, which is passed to the completion, or to the reader if the body is already
+    /// being streamed.
     func fail(_ error: NetworkError) {
         var error = error
         error.request = webSocket?.request.head ?? request.head
@@ -396,7 +401,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         release()
     }
 
-    /// Ends a transfer that the loop does not take any more; called by the only one that has it.
+    /// Ends a transfer that the loop no longer accepts. Only the one task that has the transfer calls it.
     func refuse(_ error: NetworkError) {
         let waiting = completion.take()
         var error = error
@@ -429,7 +434,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         state.bitwiseOr(State.answered, ordering: .releasing)
     }
 
-    /// Lets go of what a token that is still held should not keep alive.
+    /// Releases everything that a token should not keep alive.
     private func release() {
         resolving?.cancel()
         resolving = nil
@@ -479,7 +484,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
             from: metrics.requestStart,
             firstByte: mark(CURLINFO_STARTTRANSFER_TIME_T)
         )
-        // Inside of a callback libcurl's total is that of before.
+        // Inside a callback, libcurl's total time is out of date.
         metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.firstByte)
         metrics.headBytesSent = hop.headBytesSent
         metrics.bytesSent = hop.bytesSent
@@ -508,6 +513,6 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 }
 
 extension NetworkError {
-    /// Stands where an outcome is not there yet, or was taken.
+    /// The error for an outcome that isn't available yet or was already taken.
     fileprivate static let noOutcome = NetworkError(.other, during: .queue, "the transfer has no result")
 }

@@ -9,10 +9,10 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// Which file of certificate authorities stands for "the system's".
+/// The system's store of certificate authorities.
 enum TrustStore {
-    /// `SSL_CERT_FILE` where it is set, else what libcurl was built with, else the first file that exists of those
-    /// that Linux distributions use: a static program meets other systems than it was built on.
+    /// The file that `SSL_CERT_FILE` names, otherwise libcurl's built-in path, otherwise the first existing file of
+    /// those that Linux distributions use. A static binary may run on another system than it was built on.
     static let systemFile: String? = {
         if let named = getenv("SSL_CERT_FILE") { return String(cString: named) }
         return ([builtIn].compactMap(\.self) + wellKnown).first { access($0, R_OK) == 0 }

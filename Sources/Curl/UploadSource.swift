@@ -1,25 +1,25 @@
 import BeagleNetHTTP
 
-/// Gives libcurl the bytes of a request body, and gives them again where that is allowed and possible.
+/// A source of a request body's bytes for libcurl, which can be rewound if that is allowed and possible.
 protocol UploadSource: AnyObject {
-    /// Bytes in all; nil where unknown.
+    /// The total number of bytes; `nil` if unknown.
     var length: Int64? { get }
     /// Copies the next bytes into `buffer`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> UploadRead
-    /// Goes back to the first byte; false where that cannot be.
+    /// Returns to the first byte. Returns false if that isn't possible.
     func rewind() -> Bool
-    /// No more will be read.
+    /// Ends the source; it is not read afterwards.
     func close()
 }
 
-/// What a read brought.
+/// The result of a read.
 enum UploadRead {
     case bytes(Int), notYet, end
 }
 
-/// The source for a body.
+/// Returns the source for a body.
 ///
-/// - Parameter resume: tells the loop that bytes have come after `.notYet`; callable from any thread.
+/// - Parameter resume: Notifies the loop that bytes are available after `.notYet`; called on any thread.
 func makeUploadSource(
     _ body: HTTPBody,
     ledger: Ledger? = nil,
@@ -93,8 +93,8 @@ private final class FileUpload: UploadSource {
     func close() {}
 }
 
-/// Pulls chunks from an asynchronous reader in a task of its own, ahead of what libcurl takes. The reader is opened by
-/// the first read: a message that did not go out has not touched its body.
+/// A source that reads chunks from an async reader in its own task, ahead of libcurl. The first read opens the reader,
+/// so a request that is never sent doesn't touch its body.
 private final class StreamUpload: UploadSource, Sendable {
     private static let high = 256 << 10
 
@@ -107,7 +107,7 @@ private final class StreamUpload: UploadSource, Sendable {
         var end: Result<Void, NetworkError>?
         var room: UnsafeContinuation<Void, Never>?
         var task: Task<Void, Never>?
-        /// How often the body was begun anew. A task of an earlier time has no say any more.
+        /// The number of rewinds. Calls from the task of an earlier attempt are ignored.
         var rewinds = 0
     }
 
@@ -160,8 +160,8 @@ private final class StreamUpload: UploadSource, Sendable {
             if let length, length != state.total { throw .wrongLength(state.total, declared: length) }
             return (.end, nil)
         }
-        // The last byte waits until the body has come to its end: with it the server has a whole message, and no error
-        // could call it back.
+        // The last byte is held back until the reader ends: once it is sent, the server has a complete request, and an
+        // error could no longer stop it.
         let isHeldBack = state.end == nil && state.total == length && state.chunks.count == 1
         let available = first.count - state.position - (isHeldBack ? 1 : 0)
         guard available > 0 else {
@@ -224,7 +224,7 @@ private final class StreamUpload: UploadSource, Sendable {
         }
     }
 
-    /// False when nobody will read any more.
+    /// Adds a chunk. Returns false if no more chunks will be read.
     private func put(_ chunk: Data, _ time: Int) -> Bool {
         if chunk.isEmpty { return true }
         let (isOpen, isWanted) = state.withLock { state in
@@ -232,7 +232,8 @@ private final class StreamUpload: UploadSource, Sendable {
             defer { state.isWanted = false }
             state.total += Int64(chunk.count)
             if let length, state.total > length {
-                // Nothing beyond the length may go out: the server would take it for the next message.
+                // Bytes beyond the declared length must not be sent, because the server would take them for the next
+                // request.
                 state.end = .failure(.wrongLength(state.total, declared: length))
                 return (false, state.isWanted)
             }

@@ -1,10 +1,12 @@
-/// A task that waits for its transfer, or for a run that it shares.
+/// A task that waits for its transfer, or for a run that it shares with others.
 package struct WaitingTask: Sendable {
     package let continuation: UnsafeContinuation<Void, Never>
-    /// Its priority where it runs on Swift's pool; nil where it runs on an actor or an executor of its own.
+    /// The task's priority if it runs on Swift's pool; `nil` if it runs on an actor or its own executor.
     let poolPriority: TaskPriority?
 
-    /// The present task, to be made where it suspends.
+    /// Captures the current task.
+    ///
+    /// Call it when the task suspends.
     package init(_ continuation: UnsafeContinuation<Void, Never>, on actor: (any Actor)?) {
         self.continuation = continuation
         poolPriority = withUnsafeCurrentTask { task in
@@ -12,7 +14,7 @@ package struct WaitingTask: Sendable {
         }
     }
 
-    /// Resumes it: together with others at the end of the turn where this is the thread of a transport, else at once.
+    /// Resumes the task: on a transport's thread at the end of the turn, together with others; elsewhere immediately.
     package func resume() {
         if let loop = EventLoop.current { loop.resumeSoon(self) } else { continuation.resume() }
     }

@@ -10,42 +10,43 @@ import Dispatch
     import Darwin
 #endif
 
-/// Gets libcurl out of an HTTP/2 connection that it does not come back from.
+/// A watchdog that rescues libcurl from an HTTP/2 connection that it never returns from.
 ///
-/// libcurl 7.88 reads on as long as frames without content keep arriving: no callback, no timeout, no other transfer.
-/// When the loop has been in one call for longer than `limit`, the socket that the call was about is shut, or all of
-/// HTTP/2 where it was about libcurl's timer or about all sockets, and libcurl sees the end. Costs one timer a second
-/// while such connections are in use, and nothing while the loop sleeps.
+/// libcurl 7.88 keeps reading while frames without content arrive. In that time it calls no callback, checks no timeout
+/// and serves no other transfer. When a call into libcurl lasts longer than `limit`, the watchdog shuts down the socket
+/// of the call, or all HTTP/2 sockets if the call was for libcurl's timer or for all sockets. libcurl then sees the end
+/// of the connection. The watchdog uses one timer a second while such connections are in use, and costs nothing while
+/// the loop sleeps.
 final class Watchdog: Sendable {
-    /// Nanoseconds. Nothing else takes this long, unless a completion blocks.
+    /// The longest time for a call into libcurl, in nanoseconds. No call takes this long unless a completion blocks.
     private static let limit: UInt64 = 3_000_000_000
 
     private struct State {
-        /// Those that may hold libcurl up.
+        /// The sockets on which libcurl may hang.
         var sockets = OpenSockets()
-        /// What libcurl was called about; nil for its timer and for all sockets.
+        /// The socket of the current call; `nil` if the call is for libcurl's timer or for all sockets.
         var socket: Int32?
-        /// When libcurl was called; nil while it is not.
+        /// The time at which libcurl was called; `nil` while no call is running.
         var since: UInt64?
         var isArmed = false
-        /// Those that were shut since.
+        /// The sockets that were shut down during the current call.
         var shut: [Int32] = []
     }
 
     private let state = Lock(State())
     private let queue = DispatchQueue(label: "beaglenet-watchdog")
 
-    /// A socket that may hold libcurl up was opened.
+    /// Adds a socket on which libcurl may hang.
     func opened(_ socket: Int32) {
         state.withLock { $0.sockets.insert(socket) }
     }
 
-    /// The socket is about to be closed; its number may be another's then.
+    /// Removes a socket before it is closed, as its number may be reused.
     func closing(_ socket: Int32) {
         state.withLock { _ = $0.sockets.remove(socket) }
     }
 
-    /// libcurl is about to be called about a socket; nil: about its timer, or about all of them.
+    /// Notes that libcurl is about to be called for a socket, or if `nil`, for its timer or for all sockets.
     func enter(_ socket: Int32?, at now: UInt64) {
         let isArmed = state.withLock { state in
             if state.sockets.isEmpty { return true }
@@ -57,7 +58,7 @@ final class Watchdog: Sendable {
         if !isArmed { arm() }
     }
 
-    /// libcurl came back. Gives the sockets that had to be shut for it.
+    /// Notes that libcurl has returned, and returns the sockets that were shut down during the call.
     func leave() -> [Int32] {
         state.withLock { state in
             state.since = nil

@@ -2,10 +2,12 @@ package import BeagleNetHTTP
 import CBeagleNetCurl
 
 extension CurlTransport {
-    /// The header fields with which a message goes out over HTTP/1.1, in order: what libcurl puts in front, its own,
-    /// and what follows. Nothing is sent, and a streamed body is not begun.
+    /// Returns the header fields of a request as sent over HTTP/1.1, in order: those that libcurl adds in front, the
+    /// request's own, and those that we add after them.
     ///
-    /// - Throws: `NetworkError` where `perform` would refuse the message before it connects.
+    /// Nothing is sent, and a streamed body is not opened.
+    ///
+    /// - Throws: `NetworkError` if `perform` would reject the request before connecting.
     package static func wireFields(
         of request: TransferRequest,
         _ configuration: CurlConfiguration = CurlConfiguration()
@@ -19,7 +21,7 @@ extension CurlTransport {
         var fields: HTTPFields = [hostName: host]
         for field in own where field.name != hostName { fields.append(field) }
         for line in Hop.addedLines(to: message, decodes: Hop.decodes(message)) {
-            // A line without a value takes away what libcurl would add.
+            // A line without a value removes a field that libcurl would add.
             guard let mark = line.firstRange(of: ": "), let name = HTTPField.Name(String(line[..<mark.lowerBound]))
             else { continue }
             fields.append(HTTPField(name: name, value: String(line[mark.upperBound...])))
@@ -36,7 +38,8 @@ extension CurlTransport {
 
     private static let hostName = HTTPField.Name("Host")!
 
-    /// Host and port as libcurl writes them: without the scheme's own port, an IPv6 address in its short form.
+    /// Returns host and port as libcurl writes them: without the scheme's default port, and with an IPv6 address in its
+    /// short form.
     static func host(of head: HTTPRequest) throws(NetworkError) -> String {
         guard let url = curl_url() else { throw .unsent(.other, "libcurl did not accept the URL: out of memory") }
         defer { curl_url_cleanup(url) }

@@ -1,26 +1,26 @@
-/// The place where an app sets up its dependencies and where everything else finds them.
+/// The namespace of the app's dependencies, where an app sets them and all other code reads them.
 public enum Beagle {
     @TaskLocal static var slot: Slot?
     static let processSlot = Slot(BeagleDependencies())
 
-    /// The dependencies of the current scope, or the app's outside of any scope.
+    /// The dependencies of the current scope, or the app's dependencies outside of any scope.
     ///
-    /// Set it at start-up, or at any time: code that asks afterwards finds the new ones. Inside
-    /// `withDependencies` only that scope's are replaced.
+    /// They may be set at start-up or later; code that reads them afterwards gets the new ones. Inside
+    /// `withDependencies`, only that scope's dependencies are replaced.
     public static var dependencies: BeagleDependencies {
         get { scope.dependencies }
         set { scope.slot.container = newValue }
     }
 
-    /// The current scope, to be carried to a thread that has none.
+    /// The current scope, which can be carried to a thread that has no scope.
     public static var scope: Scope { Scope(slot ?? processSlot) }
 
-    /// Runs an operation with dependencies of its own. Tasks that it starts have them too.
+    /// Runs an operation, and the tasks that it starts, with its own dependencies.
     ///
     /// - Parameters:
-    ///   - context: what defaults are made for; the current context where nil.
-    ///   - change: sets what differs from the current dependencies.
-    ///   - operation: what to run.
+    ///   - context: The context of default values, or `nil` for the current context.
+    ///   - change: Changes the dependencies, which are otherwise the current ones.
+    ///   - operation: The operation to run.
     public static func withDependencies<R>(
         _ context: BeagleDependencies.Context? = nil,
         _ change: (BeagleDependencies) throws -> Void,
@@ -29,8 +29,8 @@ public enum Beagle {
         try Scope(dependencies.scoped(context, change)).run(operation)
     }
 
-    // Functions of their own: a default for `change` would ask for `try` where nothing throws.
-    /// Runs an operation with nothing but a context of its own. Tasks that it starts have it too.
+    // A separate overload, because a default value for `change` would require `try` even if nothing throws.
+    /// Runs an operation, and the tasks that it starts, with its own context but the current dependencies.
     public static func withDependencies<R>(
         _ context: BeagleDependencies.Context? = nil,
         operation: () throws -> R
@@ -38,13 +38,13 @@ public enum Beagle {
         try withDependencies(context, { _ in }, operation: operation)
     }
 
-    /// Runs an asynchronous operation with dependencies of its own. Tasks that it starts have them too.
+    /// Runs an asynchronous operation, and the tasks that it starts, with its own dependencies.
     ///
     /// - Parameters:
-    ///   - isolation: the caller's actor, on which the operation stays.
-    ///   - context: what defaults are made for; the current context where nil.
-    ///   - change: sets what differs from the current dependencies.
-    ///   - operation: what to run.
+    ///   - isolation: The caller's actor, on which the operation runs.
+    ///   - context: The context of default values, or `nil` for the current context.
+    ///   - change: Changes the dependencies, which are otherwise the current ones.
+    ///   - operation: The operation to run.
     public static func withDependencies<R>(
         isolation: isolated (any Actor)? = #isolation,
         _ context: BeagleDependencies.Context? = nil,
@@ -54,7 +54,7 @@ public enum Beagle {
         try await Scope(dependencies.scoped(context, change)).run(operation)
     }
 
-    /// Runs an asynchronous operation with nothing but a context of its own. Tasks that it starts have it too.
+    /// Runs an asynchronous operation, and the tasks that it starts, with its own context but the current dependencies.
     public static func withDependencies<R>(
         isolation: isolated (any Actor)? = #isolation,
         _ context: BeagleDependencies.Context? = nil,
@@ -63,8 +63,9 @@ public enum Beagle {
         try await withDependencies(context, { _ in }, operation: operation)
     }
 
-    /// The dependencies in force at some point, as a value that crosses threads: a dispatch queue or a thread of a C
-    /// library does not know the task that gave it work.
+    /// A scope of dependencies, as a value that can be passed to other threads.
+    ///
+    /// A dispatch queue or a thread of a C library doesn't have the task-local values of the caller.
     public struct Scope: Sendable {
         fileprivate let slot: Slot
 
@@ -72,15 +73,15 @@ public enum Beagle {
             self.slot = slot
         }
 
-        /// A new scope with these dependencies.
+        /// Creates a scope with these dependencies.
         public init(_ dependencies: BeagleDependencies) {
             slot = Slot(dependencies)
         }
 
-        /// The dependencies of the scope, those set later included.
+        /// The current dependencies of the scope, including later changes.
         public var dependencies: BeagleDependencies { slot.container }
 
-        /// Runs `body` in this scope, whichever thread it is on.
+        /// Runs `body` in this scope, on the current thread.
         public func run<R>(_ body: () throws -> R) rethrows -> R {
             if (Beagle.slot ?? processSlot) === slot { return try body() }
             return try Beagle.$slot.withValue(slot, operation: body)
@@ -95,7 +96,9 @@ public enum Beagle {
         }
     }
 
-    /// Where a scope keeps its container. Setting `Beagle.dependencies` in a scope replaces this container only.
+    /// The storage of a scope's container.
+    ///
+    /// Setting `Beagle.dependencies` in a scope replaces only this container.
     final class Slot: Sendable {
         private let held: RecursiveLock<BeagleDependencies>
 
@@ -106,7 +109,7 @@ public enum Beagle {
         var container: BeagleDependencies {
             get { held.withLock { $0 } }
             set {
-                // The replaced container is released when the lock is free again.
+                // The replaced container is released after unlocking.
                 let replaced = held.withLock { container in
                     let replaced = container
                     container = newValue

@@ -1,6 +1,6 @@
-/// Sets Beagle up, in Beagle 2's spelling.
+/// The set-up of Beagle, with the names of Beagle 2.
 public struct BeagleConfigurator {
-    /// The same as `Beagle.dependencies = dependencies`.
+    /// Sets `Beagle.dependencies`.
     public static func setup(dependencies: BeagleDependencies) {
         Beagle.dependencies = dependencies
     }

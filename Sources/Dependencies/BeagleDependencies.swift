@@ -1,5 +1,6 @@
-/// Holds the dependencies of an app, a test or a part of either: values that were set, and defaults made when they are
-/// first asked for, once per container.
+/// A container of dependencies for an app, a test or a part of either.
+///
+/// It has the values that were set, and default values, which are created on first access, once per container.
 ///
 /// ```swift
 /// let dependencies = BeagleDependencies()
@@ -7,8 +8,7 @@
 /// Beagle.dependencies = dependencies
 /// ```
 ///
-/// A value that is set is shared with the scopes made from the container. What each scope is to make for itself is
-/// registered:
+/// Scopes made from the container share the values that were set. Register a factory if each scope needs its own value:
 ///
 /// ```swift
 /// dependencies.register(\.networkClient) { container in
@@ -18,42 +18,42 @@
 ///
 /// Values may be read and set from any thread at any time.
 public final class BeagleDependencies: Sendable {
-    /// What defaults are made for. Nothing is guessed from the process: whoever makes the container says it.
+    /// The context of default values, which isn't detected from the process but passed to the container.
     public enum Context: Sendable, Hashable, CaseIterable {
         /// An app.
         case live
-        /// A test: defaults do not reach the network.
+        /// A test, in which default values don't access the network.
         case test
-        /// A preview of user interface.
+        /// A preview of the user interface.
         case preview
     }
 
     private struct State: Sendable {
         var given = HeldTable()
         var made = HeldTable()
-        /// Registrations by the key under which their values are stored.
+        /// The registrations by the key of their values.
         var registered: [ObjectIdentifier: Registration] = [:]
-        /// Registrations whose key isn't known before their first value is stored.
+        /// The registrations whose key isn't known until their first value is stored.
         var pending: [Registration] = []
         /// The registration whose value is being stored, and the value.
         var storing: (registration: Registration, value: any Sendable)?
-        /// The value that it stored.
+        /// The key and value that the registration stored.
         var stored: (key: ObjectIdentifier, value: any Held)?
-        /// The keys for which a registration is making a value.
+        /// The keys for which a registration is creating a value.
         var registering: Set<ObjectIdentifier> = []
         var making: [any DependencyDefault.Type] = []
-        /// What stays when the container goes.
+        /// The keys whose values are kept after the container is released.
         var followed: Set<ObjectIdentifier> = []
-        /// Whether the container has gone, so that nobody would cut a circle any more.
+        /// Whether the container was released, after which nothing would break a retain cycle.
         var isOrphaned = false
         var version = 0
 
         subscript(key: ObjectIdentifier) -> (any Held)? { given[key] ?? made[key] }
 
-        /// Whether the container has gone, and this key's value is not kept.
+        /// Returns whether the container was released and the value of this key isn't kept.
         func drops(_ key: ObjectIdentifier) -> Bool { isOrphaned && !followed.contains(key) }
 
-        /// Removes the first registration that may be this key's, unless the dependency was set since.
+        /// Removes and returns the first registration that may have this key, unless the dependency was set since.
         mutating func takePending(_ key: ObjectIdentifier, _ type: Any.Type) -> Registration? {
             let index = pending.firstIndex { registration in
                 registration.types.contains { $0 == type } && !registration.overridden.contains(key)
@@ -61,16 +61,16 @@ public final class BeagleDependencies: Sendable {
             return index.map { pending.remove(at: $0) }
         }
 
-        /// Notes that a dependency was set, or reset, after what is pending was registered.
+        /// Notes in pending registrations that a dependency was set or reset after them.
         mutating func override(_ key: ObjectIdentifier, isSet: Bool) {
             for index in pending.indices {
                 if isSet { pending[index].overridden.insert(key) } else { pending[index].overridden.remove(key) }
             }
         }
 
-        /// What a scope starts with.
+        /// Returns the initial state of a scope.
         ///
-        /// - Parameter isLeavingLive: whether the scope is made for tests or previews in a live container.
+        /// - Parameter isLeavingLive: Whether the scope is for tests or previews but its container is live.
         func inherited(isLeavingLive: Bool) -> State {
             var state = State(given: given, registered: registered, pending: pending)
             guard isLeavingLive else { return state }
@@ -80,26 +80,26 @@ public final class BeagleDependencies: Sendable {
         }
     }
 
-    /// Makes a dependency in each container that needs one.
+    /// A factory of a dependency for each container that needs one.
     private struct Registration: Sendable {
-        /// The types that its key may have: that of the name, or its optional.
+        /// The possible types of its key: that of the name, or its optional.
         let types: [any Any.Type]
-        /// Makes a value for a container.
+        /// The function that creates a value for a container.
         let make: @Sendable (BeagleDependencies) -> any Sendable
-        /// Stores a value under the dependency's name.
+        /// The function that stores a value under the dependency's name.
         let store: @Sendable (BeagleDependencies, any Sendable) -> Void
         /// Whether its key is `isLiveOnly`.
         var isLiveOnly = false
-        /// Keys of dependencies that were set after it was registered.
+        /// The keys of dependencies that were set after the registration.
         var overridden: Set<ObjectIdentifier> = []
     }
 
-    /// What defaults of this container are made for.
+    /// The context of this container's default values.
     public let context: Context
     private let state: RecursiveLock<State>
     private let isFollower: Bool
 
-    /// A container in which nothing is set.
+    /// Creates an empty container.
     public convenience init(_ context: Context = .live) {
         self.init(context, RecursiveLock(State()))
     }
@@ -110,7 +110,7 @@ public final class BeagleDependencies: Sendable {
         self.isFollower = isFollower
     }
 
-    /// What this container holds may hold a follower, which holds the state: the circle is cut here.
+    /// Breaks a retain cycle: a value in this container may hold a follower, which holds the state.
     deinit {
         if isFollower { return }
         let dropped = state.withLock { state in
@@ -125,26 +125,27 @@ public final class BeagleDependencies: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// The dependency of this key: the value set, else its default.
+    /// The value of a dependency: the value that was set, otherwise its default.
     @inlinable public subscript<Key: DependencyDefault>(key: Key.Type) -> Key.Value {
         get { held(key) ?? make(key) }
         set { replace(key, with: HeldValue(newValue, isLiveOnly: Key.isLiveOnly)) }
     }
 
-    /// Forgets the value set and the one made; the next read makes a new one, as registered or else by default.
+    /// Removes the value of a dependency; the next read creates a new one, by its registration or by default.
     public func reset<Key: DependencyDefault>(_ key: Key.Type) {
         replace(key, with: nil)
     }
 
-    /// A container with what is set and registered in this one, changed by `change`. Registered values and defaults are
-    /// made anew in it, so that connections of one scope never reach another.
+    /// Returns a new container with the values and registrations of this one, changed by `change`.
     ///
-    /// A scope for tests or previews in a live container doesn't inherit dependencies that are `isLiveOnly`, as the
-    /// network client.
+    /// Registered and default values are created again in the new container, so that scopes don't share connections.
+    ///
+    /// A scope for tests or previews doesn't inherit dependencies that are `isLiveOnly`, such as the network client,
+    /// from a live container.
     ///
     /// - Parameters:
-    ///   - context: what defaults are made for; this container's context where nil.
-    ///   - change: sets what differs.
+    ///   - context: The context of default values, or `nil` for this container's context.
+    ///   - change: Changes the dependencies of the new container.
     public func scoped(
         _ context: Context? = nil,
         _ change: (BeagleDependencies) throws -> Void
@@ -157,38 +158,41 @@ public final class BeagleDependencies: Sendable {
         return container
     }
 
-    // A function of its own: a default for `change` would ask for `try` where nothing throws.
-    /// A container with what is set and registered in this one; registered values and defaults are made anew in it.
+    // A separate overload, because a default value for `change` would require `try` even if nothing throws.
+    /// Returns a new container with the values and registrations of this one; registered and default values are created
+    /// again.
     ///
-    /// - Parameter context: what defaults are made for; this container's context where nil.
+    /// - Parameter context: The context of default values, or `nil` for this container's context.
     public func scoped(_ context: Context? = nil) -> BeagleDependencies {
         scoped(context) { _ in }
     }
 
-    /// The same dependencies for something that this container may hold: it does not keep this container alive, and
-    /// when that has gone it has the values of `keys` as they were last, and new defaults for the rest.
+    /// Returns the same dependencies for an object that this container may hold, without keeping this container alive.
+    ///
+    /// After this container is released, they have the last values of `keys`, and new default values for other keys.
     package func follower(keeping keys: [any DependencyDefault.Type]) -> BeagleDependencies {
         state.withLock { $0.followed.formUnion(keys.map { ObjectIdentifier($0) }) }
         return BeagleDependencies(context, state, isFollower: true)
     }
 
-    /// Another one after each change: what was made of dependencies holds as long as this stays.
+    /// The number of changes so far; anything computed from the dependencies stays valid until it changes.
     package var version: Int { state.withLock { $0.version } }
 
-    // Inlinable as the subscript: what is generic would look its types up at each read.
+    // Inlinable like the subscript, because generic code that isn't specialized looks up its types at each read.
     @inlinable func held<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
         (held(ObjectIdentifier(key)) as? HeldValue<Key.Value>)?.value
     }
 
     @usableFromInline func held(_ key: ObjectIdentifier) -> AnyObject? {
-        // A registration that isn't stored yet may be this key's, and replaces what is held.
+        // A pending registration may have this key; its value replaces the stored one.
         state.withLock { $0.pending.isEmpty ? $0[key] : nil }
     }
 
-    /// The lock is held while a value is made: there is one of it, and a cycle is always met on one thread.
+    /// Creates the value of a dependency while the lock is held, so that only one is created and a cycle is always
+    /// detected.
     @usableFromInline func make<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value {
         state.whileHeld {
-            // To set a computed property through its key path reads it first.
+            // Setting a computed property through its key path reads it first.
             if let storing = state.withLock({ $0.storing }), let value = storing.value as? Key.Value { return value }
             storePending(key)
             let (held, isRegistering) = state.withLock { state in
@@ -221,14 +225,14 @@ public final class BeagleDependencies: Sendable {
             return state.making
         }
         guard making.dropLast().contains(where: { $0 == key }) else { return }
-        // An app's own bug. Not `precondition`, whose message an optimised build drops.
+        // A bug in the app. `precondition` isn't used, because an optimized build drops its message.
         let chain = making.map { "\($0)" }.joined(separator: " -> ")
         fatalError(
             "the defaults of these dependencies depend on each other: \(chain); set one of them or break the cycle"
         )
     }
 
-    /// The replaced values are released when the lock is free again: their `deinit` may ask this container.
+    /// Replaces a value; the old values are released after unlocking, because their `deinit` may use this container.
     @usableFromInline func replace<Key: DependencyDefault>(_ key: Key.Type, with value: HeldValue<Key.Value>?) {
         let isLiveOnly = Key.isLiveOnly
         let key = ObjectIdentifier(key)
@@ -256,8 +260,10 @@ public final class BeagleDependencies: Sendable {
 // MARK: - Registrations
 
 extension BeagleDependencies {
-    /// Registers what makes a dependency, in the place of the value set and the default: each container makes a value
-    /// of its own, this one and each scope inside, when it is first read. Setting the dependency replaces it.
+    /// Registers a factory of a dependency, which replaces the value that was set and the default.
+    ///
+    /// Each container, this one and each inner scope, creates its own value on first access. Setting the dependency
+    /// replaces the registration.
     ///
     /// ```swift
     /// dependencies.register(\.networkClient) { container in
@@ -266,15 +272,17 @@ extension BeagleDependencies {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: the dependency, as `\.networkClient`. Its property stores the value as `DependencyDefault` shows.
-    ///   - make: makes the value for a container, while that is locked. It doesn't keep the container, as that keeps the
-    ///     value, and reads other dependencies from it; the registered one itself is the default there.
+    ///   - name: The dependency, such as `\.networkClient`. Its property stores the value as shown in
+    ///     `DependencyDefault`.
+    ///   - make: Creates the value for a container, while that is locked. It reads other dependencies from the
+    ///     container; the registered dependency itself has its default value there. It must not retain the container,
+    ///     because the container retains the value.
     public func register<Value: Sendable>(
         _ name: any ReferenceWritableKeyPath<BeagleDependencies, Value> & Sendable,
         _ make: @escaping @Sendable (_ container: BeagleDependencies) -> Value
     ) {
         let registration = Registration(types: [Value.self, Value?.self], make: make) { container, value in
-            // Of this type, as `make` made it.
+            // The cast succeeds, because `make` created the value.
             if let value = value as? Value { container[keyPath: name] = value }
         }
         state.withLock { state in
@@ -283,7 +291,7 @@ extension BeagleDependencies {
         }
     }
 
-    /// Makes the value of a registration and stores it, which tells its key.
+    /// Creates the value of a registration and stores it, which reveals its key.
     private func store(_ registration: Registration) -> (key: ObjectIdentifier, value: any Held) {
         let value = registration.make(self)
         // The setter of another dependency may have read this one.
@@ -298,21 +306,22 @@ extension BeagleDependencies {
             state.storing = outerStoring
             state.stored = outerStored
         }
-        // An app's own bug, and `make` would be forgotten. Not `precondition`, whose message an optimised build drops.
+        // A bug in the app, which would otherwise lose `make`. `precondition` isn't used, because an optimized build
+        // drops its message.
         guard let stored else {
             fatalError("a registered \(type(of: value)) is not stored with a DependencyDefault key")
         }
         return stored
     }
 
-    /// Stores the values of registrations that may be this key's.
+    /// Stores the values of registrations that may have this key.
     private func storePending<Key: DependencyDefault>(_ key: Key.Type) {
         while let registration = state.withLock({ $0.takePending(ObjectIdentifier(key), Key.Value.self) }) {
             _ = store(registration)
         }
     }
 
-    /// Stores the values of all registrations whose key isn't known.
+    /// Stores the values of all registrations whose key isn't known yet.
     private func storeAllPending() {
         state.whileHeld {
             while let registration = state.withLock({ $0.pending.isEmpty ? nil : $0.pending.removeFirst() }) {
@@ -321,7 +330,7 @@ extension BeagleDependencies {
         }
     }
 
-    /// The value of the registration that this key has; nil without one.
+    /// Returns a value from the registration of this key, or `nil` without a registration.
     private func registeredValue<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
         let id = ObjectIdentifier(key)
         guard let registration = state.withLock({ $0.registered[id] }) else { return nil }
@@ -331,7 +340,7 @@ extension BeagleDependencies {
     }
 }
 
-/// Dependencies by their keys. They are few and often looked for, and to compare all keys costs less than to hash one.
+/// A table of dependencies by their keys; there are few, so comparing all keys is faster than hashing one.
 private struct HeldTable: Sendable {
     private var keys: [ObjectIdentifier] = []
     private var values: [any Held] = []
@@ -353,18 +362,18 @@ private struct HeldTable: Sendable {
         }
     }
 
-    /// Drops all others.
+    /// Removes all values except those of `kept`.
     mutating func keep(_ kept: Set<ObjectIdentifier>) {
         for key in keys where !kept.contains(key) { self[key] = nil }
     }
 
-    /// Drops what scopes for tests and previews don't inherit.
+    /// Removes the values that scopes for tests and previews don't inherit.
     mutating func removeLiveOnly() {
         for (key, value) in zip(keys, values) where value.isLiveOnly { self[key] = nil }
     }
 }
 
-/// A dependency in the container. A box, because a value of optional type cannot be told from a missing one.
+/// A box for a dependency, so that an optional value of `nil` differs from a missing value.
 private protocol Held: AnyObject, Sendable {
     /// Whether scopes for tests and previews don't inherit it.
     var isLiveOnly: Bool { get }

@@ -1,5 +1,6 @@
-/// Names one dependency and makes it where nobody set it. Adopt it with an empty enum, and give the dependency its
-/// name in an extension of `BeagleDependencies`:
+/// The key of a dependency, which also creates its default value.
+///
+/// Conform an empty enum to it, and name the dependency in an extension of `BeagleDependencies`:
 ///
 /// ```swift
 /// enum CartKey: DependencyDefault {
@@ -13,23 +14,24 @@
 /// }
 /// ```
 ///
-/// A default is made once per container, while the container is locked: read what it needs from the container given,
-/// never from `Beagle.dependencies`, and wait for no other thread. `BeagleDependencies.register(_:_:)` replaces it.
+/// A default value is created once per container, while the container is locked. Read other dependencies from the
+/// container that is passed, never from `Beagle.dependencies`, and don't wait for another thread.
+/// `BeagleDependencies.register(_:_:)` replaces the default.
 public protocol DependencyDefault: SendableMetatype {
-    /// What the dependency is, usually `any SomeProtocol`.
+    /// The type of the dependency, usually `any SomeProtocol`.
     associatedtype Value: Sendable
 
-    /// The value in an app.
+    /// Returns the default value in an app.
     static func live(_ dependencies: BeagleDependencies) -> Value
 
-    /// The value in a test; the live one unless told otherwise.
+    /// Returns the default value in a test, which is the live value unless you implement this.
     static func test(_ dependencies: BeagleDependencies) -> Value
 
-    /// The value in a preview; the one of tests unless told otherwise.
+    /// Returns the default value in a preview, which is the value of tests unless you implement this.
     static func preview(_ dependencies: BeagleDependencies) -> Value
 
-    /// Whether scopes for tests and previews don't inherit what a live container was given, as it reaches outside of the
-    /// process. `false` unless the key says otherwise.
+    /// Whether scopes for tests and previews don't inherit the value of a live container, because it accesses resources
+    /// outside of the process; `false` by default.
     static var isLiveOnly: Bool { get }
 }
 
@@ -37,9 +39,9 @@ extension DependencyDefault {
     /// `false`.
     public static var isLiveOnly: Bool { false }
 
-    /// The live value.
+    /// Returns the live value.
     public static func test(_ dependencies: BeagleDependencies) -> Value { live(dependencies) }
 
-    /// The value of tests.
+    /// Returns the value of tests.
     public static func preview(_ dependencies: BeagleDependencies) -> Value { test(dependencies) }
 }

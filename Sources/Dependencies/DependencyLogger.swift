@@ -1,12 +1,12 @@
-/// Something that has a logger. `BeagleDependencies` is one.
+/// A container that has a logger, such as `BeagleDependencies`.
 @preconcurrency
 public protocol DependencyLogger: Sendable {
-    /// The logger as it is now.
+    /// The current logger.
     var logger: any BeagleLogger { get }
 }
 
 extension BeagleDependencies: DependencyLogger {
-    /// Where messages go. In an app `SwiftLogLogger`, in tests and previews nowhere.
+    /// The logger for all messages: `SwiftLogLogger` by default in an app, `OffLogger` in tests and previews.
     public var logger: any BeagleLogger {
         get { self[LoggerKey.self] }
         set { self[LoggerKey.self] = newValue }

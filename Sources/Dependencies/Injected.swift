@@ -1,7 +1,11 @@
-/// Reads a dependency by its name in `BeagleDependencies`, anew each time: `@Injected(\.logger) var logger`.
+/// A property wrapper that reads a dependency by its name in `BeagleDependencies` at each access.
 ///
-/// Swift stores a wrapped property in a variable, which a `Sendable` class may not have. There it is a constant that is
-/// called:
+/// ```swift
+/// @Injected(\.logger) var logger
+/// ```
+///
+/// Swift stores a wrapped property in a variable, which isn't allowed in a `Sendable` class. There, use a constant and
+/// call it:
 ///
 /// ```swift
 /// final class HomeModel: Sendable {
@@ -11,38 +15,38 @@
 /// }
 /// ```
 ///
-/// It is looked for in the container given, else in the scope of the reader, else in the scope in which the property
-/// was made, while that lives, else in the app's dependencies. A container given is kept alive, a scope is not: what a
-/// scope holds may have injected properties itself.
+/// The dependency is read from the container that was passed. Without one, it is read from the reader's scope, then
+/// from the scope in which the property was created, if that still exists, and then from the app's dependencies. The
+/// property retains the container but not the scope, because an object in a scope may itself have injected properties.
 @propertyWrapper
 public struct Injected<Value: Sendable>: Sendable {
     private let name: any KeyPath<BeagleDependencies, Value> & Sendable
     private let container: BeagleDependencies?
     private weak let birthplace: Beagle.Slot?
 
-    /// Reads the dependency of this name.
+    /// Creates a property that reads a dependency.
     ///
     /// - Parameters:
-    ///   - name: the dependency, as `\.logger`.
-    ///   - container: where to look; the scopes described above where nil.
+    ///   - name: The dependency, such as `\.logger`.
+    ///   - container: The container to read from, or `nil` for the scopes described above.
     public init(_ name: any KeyPath<BeagleDependencies, Value> & Sendable, from container: BeagleDependencies? = nil) {
         self.name = name
         self.container = container
         birthplace = Beagle.slot
     }
 
-    /// The dependency as it is now.
+    /// The current value of the dependency.
     public var wrappedValue: Value {
         let container = container ?? (Beagle.slot ?? birthplace ?? Beagle.processSlot).container
         return container[keyPath: name]
     }
 
-    /// The dependency as it is now, for a constant: `let logger = Injected(\.logger)`.
+    /// Returns the current value of the dependency, for use with a constant: `let logger = Injected(\.logger)`.
     public func callAsFunction() -> Value { wrappedValue }
 }
 
 extension Injected where Value == any BeagleLogger {
-    /// Reads the logger: `@Injected() var logger: any BeagleLogger`.
+    /// Injects the logger: `@Injected() var logger: any BeagleLogger`.
     public init() {
         self.init(\.logger)
     }

@@ -6,11 +6,11 @@
     import Darwin
 #endif
 
-/// A value that is reached only while the lock is held, and a lock that its holder may take again: a dependency's
-/// default reads other dependencies of the same container.
+/// A recursive lock around a value.
 ///
-/// Built on pthread, which ThreadSanitizer sees. `@unchecked Sendable` is sound because `value` is touched only between
-/// lock and unlock of `mutex`, and only values that may cross threads go in and out.
+/// The thread that holds it may lock it again, because a dependency's default value reads other dependencies of the
+/// same container. It uses pthread, which ThreadSanitizer supports. `@unchecked Sendable` is safe because `value` is
+/// accessed only while `mutex` is locked, and only values that are `Sendable` go in and out.
 final class RecursiveLock<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
@@ -31,12 +31,12 @@ final class RecursiveLock<Value: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Reads or changes the value. `body` is a few lines of ours that never take the lock again.
+    /// Runs `body` with exclusive access to the value; `body` must be short and must not lock again.
     func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
         try whileHeld { try body(&value) }
     }
 
-    /// Keeps other threads out while `body` runs, which may take the lock again.
+    /// Runs `body` while the lock is held; `body` may lock again.
     func whileHeld<R>(_ body: () throws -> R) rethrows -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -1,4 +1,4 @@
-// One import is enough for what the seed's exchanges need: publishers, and the words of SwiftGraphQLClient.
+// One import provides everything that the seed's exchanges need: publishers, and the names of SwiftGraphQLClient.
 @_exported public import BeagleNetCombine
 #if canImport(Combine)
     @_exported public import Combine

@@ -7,19 +7,21 @@
     import CryptoKit
 #endif
 
-/// AES-256 in Galois/Counter Mode (NIST SP 800-38D), by the system: CryptoKit on Apple's platforms, elsewhere the libcrypto
-/// that libcurl's OpenSSL flavor brings (https://docs.openssl.org/3.0/man3/EVP_EncryptInit/).
+/// AES-256 in Galois/Counter Mode (NIST SP 800-38D).
+///
+/// Uses CryptoKit on Apple platforms. On others it uses the libcrypto that libcurl's OpenSSL build depends on
+/// (https://docs.openssl.org/3.0/man3/EVP_EncryptInit/).
 package enum AESGCM {
-    /// The length of a key.
+    /// The length of a key, in bytes.
     package static let keyBytes = 32
 
     #if canImport(CryptoKit)
-        /// Encrypts data under a fresh random nonce.
+        /// Encrypts data with a fresh random nonce.
         ///
         /// - Parameters:
-        ///   - data: The plain text.
-        ///   - key: A key of `keyBytes`.
-        ///   - authenticated: Bytes that stay outside and that `open` has to be given unchanged.
+        ///   - data: The plaintext.
+        ///   - key: A key of `keyBytes` bytes.
+        ///   - authenticated: Bytes that aren't part of the result. `open` must be given the same bytes.
         /// - Returns: The nonce, the ciphertext and the tag.
         package static func seal(
             _ data: Data,
@@ -35,7 +37,9 @@ package enum AESGCM {
             }
         }
 
-        /// Decrypts what `seal` returned; `nil` if the key is another one, or any byte was changed.
+        /// Decrypts the result of `seal`.
+        ///
+        /// - Returns: The plaintext, or `nil` if the key is wrong or any byte was changed.
         package static func open(
             _ sealed: Data,
             key: Data,
@@ -52,14 +56,14 @@ package enum AESGCM {
         private static let nonceBytes = 12
         private static let tagBytes = 16
 
-        /// Encrypts data under a fresh random nonce.
+        /// Encrypts data with a fresh random nonce.
         ///
         /// - Parameters:
-        ///   - data: The plain text, of less than 2 GiB.
-        ///   - key: A key of `keyBytes`.
-        ///   - authenticated: Bytes that stay outside and that `open` has to be given unchanged.
+        ///   - data: The plaintext, less than 2 GiB.
+        ///   - key: A key of `keyBytes` bytes.
+        ///   - authenticated: Bytes that aren't part of the result. `open` must be given the same bytes.
         /// - Returns: The nonce, the ciphertext and the tag.
-        /// - Throws: `NetworkError` if there is no libcrypto.
+        /// - Throws: `NetworkError` if libcrypto isn't available or encryption fails.
         package static func seal(
             _ data: Data,
             key: Data,
@@ -75,9 +79,10 @@ package enum AESGCM {
             return Data(nonce + text + tag)
         }
 
-        /// Decrypts what `seal` returned; `nil` if the key is another one, or any byte was changed.
+        /// Decrypts the result of `seal`.
         ///
-        /// - Throws: `NetworkError` if there is no libcrypto.
+        /// - Returns: The plaintext, or `nil` if the key is wrong or any byte was changed.
+        /// - Throws: `NetworkError` if libcrypto isn't available.
         package static func open(
             _ sealed: Data,
             key: Data,
@@ -129,7 +134,7 @@ package enum AESGCM {
         /// Encrypts or decrypts.
         ///
         /// - Parameter tag: Written when encrypting, checked when decrypting.
-        /// - Returns: The other text; `nil` if the tag doesn't match, or libcrypto refuses.
+        /// - Returns: The ciphertext or plaintext, or `nil` if the tag doesn't match or libcrypto reports an error.
         func run(
             _ direction: Direction,
             _ text: [UInt8],
@@ -144,14 +149,15 @@ package enum AESGCM {
             defer { free(context) }
             let tagCount = CInt(tag.count)
             var (count, rest): (CInt, CInt) = (0, 0)
-            // The mode is a stream cipher: the other text is as long. Pointers to arrays live as long as each call.
+            // GCM is a stream mode: the output is as long as the input. Array pointers are valid for the duration of
+            // each call.
             var output = [UInt8](repeating: 0, count: text.count)
             guard begin(context, algorithm(), nil, key, nonce, direction.rawValue) == 1,
                 add(context, nil, &count, authenticated, authenticatedCount) == 1,
                 add(context, &output, &count, text, textCount) == 1, count == textCount
             else { return nil }
             if direction == .decrypt, control(context, Self.setTag, tagCount, &tag) != 1 { return nil }
-            // Nothing is left to be written, but there must be room to point to.
+            // The final call writes nothing but needs a valid pointer.
             var end = [UInt8](repeating: 0, count: 16)
             guard self.end(context, &end, &rest) == 1, rest == 0 else { return nil }
             if direction == .encrypt, control(context, Self.getTag, tagCount, &tag) != 1 { return nil }

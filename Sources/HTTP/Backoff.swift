@@ -1,19 +1,21 @@
-/// How long to wait before asking again what failed: longer each time, and by chance, so that clients which failed
-/// together do not come back together.
+/// A schedule of delays between retries: exponential backoff with jitter.
 ///
-/// A wait is chosen from nothing up to a window that begins with `base` and doubles up to `cap` ("full jitter":
-/// https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/), on top of what the server asked for.
+/// The jitter keeps clients that failed at the same time from retrying at the same time. Each delay is a random
+/// duration between zero and a window, plus the delay that the server asked for. The window starts at `base` and
+/// doubles up to `cap` ("full jitter": https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
 public struct Backoff: Sendable, Hashable {
-    /// The window after the first failure. 1 s.
+    /// The window after the first failure, 1 s by default.
     public var base: Duration
-    /// The largest window. 30 s.
+    /// The largest window, 30 s by default.
     public var cap: Duration
-    /// The longest wait that a server may ask for; asked for more, there is no further attempt. 5 min.
+    /// The longest delay that the server may ask for, 5 min by default.
+    ///
+    /// If it asks for more, there is no retry.
     public var maxAsked: Duration
-    /// Failures in a row after which there is no further attempt; nil for as many as come.
+    /// The number of consecutive failures after which there is no retry, or `nil` for no limit.
     public var limit: Int?
 
-    /// A schedule with the documented defaults.
+    /// Creates a schedule with the documented defaults.
     public init(
         base: Duration = .seconds(1),
         cap: Duration = .seconds(30),
@@ -26,12 +28,12 @@ public struct Backoff: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// The wait before the next attempt; nil where there is to be none.
+    /// Returns the delay before the next attempt, or `nil` if there must be no further attempt.
     ///
     /// - Parameters:
-    ///   - failures: attempts in a row that failed, 1 or more.
-    ///   - asked: the least that the server wants a client to wait (`Retry-After`, an event stream's `retry`).
-    ///   - generator: where the chance comes from.
+    ///   - failures: The number of consecutive failed attempts, 1 or more.
+    ///   - asked: The minimum delay that the server asks for (`Retry-After`, or `retry` in an event stream).
+    ///   - generator: The source of randomness.
     public func delay(
         after failures: Int,
         asked: Duration = .zero,

@@ -1,2 +1,2 @@
-/// The version of this package, as `User-Agent` tells it.
+/// The version of this package, sent in `User-Agent`.
 public let beagleNetVersion = "0.1.0"

@@ -8,15 +8,16 @@
 
 /// A folder in which files are opened, listed, renamed and removed without following symbolic links.
 ///
-/// The folder's own path is the caller's choice and may lead through links. Names are relative to it, may have slashes, and
-/// never lead out of it: neither a link nor `..` is followed, so that a folder from a stranger changes nothing elsewhere.
+/// The caller chooses the folder's own path, which may contain links. Names are relative to it and may contain slashes,
+/// but can't lead out of it: neither links nor `..` are followed. A folder with malicious contents can't affect files
+/// elsewhere.
 package struct ConfinedFolder: Sendable {
-    /// The path that the caller named.
+    /// The path that the caller passed.
     private let root: String
-    /// The folders below it that lead here.
+    /// The names of the folders that lead from the root to this folder.
     private let names: [String]
 
-    /// A folder that is there, or will be made.
+    /// Creates a confined folder at a path. The folder may be created later.
     package init(path: String) {
         root = path.isEmpty ? "." : path
         names = []
@@ -30,10 +31,10 @@ package struct ConfinedFolder: Sendable {
     /// The path, for messages.
     package var path: String { names.isEmpty ? root : path(of: nil) }
 
-    /// A folder directly below this one.
+    /// Returns a folder directly below this one.
     package func folder(_ name: String) -> ConfinedFolder { ConfinedFolder(root: root, names: names + [name]) }
 
-    /// The path of a file, for messages.
+    /// Returns the path of a file, for messages.
     package func path(of name: String) -> String { path(of: Optional(name)) }
 
     private func path(of name: String?) -> String {
@@ -46,9 +47,9 @@ package struct ConfinedFolder: Sendable {
 
     /// Opens a file for reading.
     ///
-    /// - Throws: `NetworkError` of kind `.file`, also if it is no regular file.
+    /// - Throws: `NetworkError` of kind `.file`, also if it isn't a regular file.
     package func file(reading name: String) throws(NetworkError) -> OpenFile {
-        // A pipe without a writer would hold up the caller.
+        // Without `O_NONBLOCK`, opening a pipe that has no writer would block the caller.
         let file = try openFile(name, O_RDONLY | O_NONBLOCK, "cannot open")
         _ = try file.size()
         return file
@@ -56,15 +57,15 @@ package struct ConfinedFolder: Sendable {
 
     /// Creates a file for writing.
     ///
-    /// - Parameter isPrivate: Whether only its owner may read it.
-    /// - Throws: `NetworkError` of kind `.file`, also if there is something of that name.
+    /// - Parameter isPrivate: Whether only its owner may read the file.
+    /// - Throws: `NetworkError` of kind `.file`, also if the name already exists.
     package func file(creating name: String, isPrivate: Bool = true) throws(NetworkError) -> OpenFile {
         try openFile(name, O_WRONLY | O_CREAT | O_EXCL, "cannot create", mode: isPrivate ? 0o600 : 0o666)
     }
 
-    /// Opens or creates a file that tells other processes who holds it.
+    /// Opens or creates a lock file and locks it against other processes.
     ///
-    /// - Returns: The held file, or `nil` if another process holds it.
+    /// - Returns: The locked file, or `nil` if another process holds the lock.
     package func file(holding name: String) throws(NetworkError) -> OpenFile? {
         try openFile(name, O_RDWR | O_CREAT, "cannot write", mode: 0o600).held()
     }
@@ -87,7 +88,7 @@ package struct ConfinedFolder: Sendable {
 
     // MARK: names
 
-    /// What stands at a name.
+    /// The attributes of a file, folder or link.
     package struct Status: Sendable {
         package enum FileType: Sendable {
             case regular, folder, link
@@ -98,13 +99,13 @@ package struct ConfinedFolder: Sendable {
         package let type: FileType
         package let inode: UInt64
         package let bytes: Int64
-        /// When it was last written to, in seconds since 1970.
+        /// The time of the last write, in seconds since 1970.
         package let written: Int
 
         package var isRegular: Bool { type == .regular }
     }
 
-    /// Returns what stands at a name, a link itself and not its target, or `nil` if nothing can be found there.
+    /// Returns the attributes of a name, or `nil` if nothing can be found there. Links aren't followed.
     package func status(of name: String) -> Status? {
         do throws(NetworkError) {
             return try withParent(of: name) { parent, last in
@@ -134,7 +135,7 @@ package struct ConfinedFolder: Sendable {
         }
     }
 
-    /// Returns whether this process may read a regular file.
+    /// Returns whether the name is a regular file that this process may read.
     package func isReadable(_ name: String) -> Bool {
         guard status(of: name)?.isRegular == true else { return false }
         do throws(NetworkError) {
@@ -146,15 +147,15 @@ package struct ConfinedFolder: Sendable {
 
     /// Returns the names in a folder.
     ///
-    /// - Parameter name: The folder, relative to this one; this one itself by default.
-    /// - Returns: The names without `.` and `..`, or `nil` if there is no folder, as behind a link.
+    /// - Parameter name: The folder, relative to this one, or `nil` for this one.
+    /// - Returns: The names without `.` and `..`, or `nil` if there is no such folder or a link leads to it.
     package func entries(of name: String? = nil) throws(NetworkError) -> [String]? {
         let parts = try names + (name.map(Self.parts) ?? [])
         guard case .success(let folder) = try openFolder(parts) else { return nil }
         return try folder.names()
     }
 
-    /// Creates a folder in this one, for its owner alone. An existing folder stays as it is.
+    /// Creates a folder in this one that only its owner may use. An existing folder is left unchanged.
     package func makeFolder(_ name: String) throws(NetworkError) {
         try withParent(of: name) { parent, last throws(NetworkError) in
             if mkdirat(parent, last, 0o700) == 0 { return }
@@ -166,16 +167,16 @@ package struct ConfinedFolder: Sendable {
         }
     }
 
-    /// Gives a file another name in this folder, in place of a file or link that has it.
+    /// Renames a file within this folder, replacing a file or link with the new name.
     ///
-    /// - Throws: `NetworkError` of kind `.file`, also if there is a device, a pipe or another file that isn't a regular one.
+    /// - Throws: `NetworkError` of kind `.file`, also if the new name is neither a regular file nor a link.
     package func rename(_ name: String, to newName: String) throws(NetworkError) {
         try move(name, to: self, as: newName)
     }
 
-    /// Moves a file to another folder of the same disk, in place of a file or link that has the name there.
+    /// Moves a file to another folder on the same disk, replacing a file or link with the new name.
     ///
-    /// - Throws: `NetworkError` of kind `.file`, also if there is a device, a pipe or another file that isn't a regular one.
+    /// - Throws: `NetworkError` of kind `.file`, also if the new name is neither a regular file nor a link.
     package func move(_ name: String, to folder: ConfinedFolder, as newName: String) throws(NetworkError) {
         try folder.checkReplaceable(newName)
         try withParent(of: name) { (old, last) throws(NetworkError) in
@@ -187,18 +188,18 @@ package struct ConfinedFolder: Sendable {
         }
     }
 
-    /// Checks that a file may take the place of what stands at a name: nothing, a regular file or a link.
+    /// Checks that a file may be written at a name: that it doesn't exist yet, or is a regular file or a link.
     ///
-    /// - Throws: `NetworkError` of kind `.file` if there is something else, such as a device or a pipe.
+    /// - Throws: `NetworkError` of kind `.file` if the name is something else, such as a device or a pipe.
     func checkReplaceable(_ name: String) throws(NetworkError) {
         guard let type = status(of: name)?.type, type != .regular, type != .link else { return }
         throw NetworkError(.file, during: .file, "cannot replace \(path(of: name)): it is not a regular file")
     }
 
-    /// Removes a file, or a link itself.
+    /// Removes a file or link. A link's target isn't affected.
     ///
-    /// - Returns: Whether there was one.
-    /// - Throws: `NetworkError` of kind `.file` if it cannot be removed.
+    /// - Returns: Whether there was a file or link.
+    /// - Throws: `NetworkError` of kind `.file` if it can't be removed.
     @discardableResult
     package func remove(_ name: String) throws(NetworkError) -> Bool {
         var parts = try names + Self.parts(name)
@@ -211,9 +212,9 @@ package struct ConfinedFolder: Sendable {
         }
     }
 
-    /// Sets the time of a file to now.
+    /// Sets the modification time of a file to now.
     ///
-    /// - Returns: Whether that was possible.
+    /// - Returns: Whether it succeeded.
     @discardableResult
     package func touch(_ name: String) -> Bool {
         do throws(NetworkError) {
@@ -223,12 +224,12 @@ package struct ConfinedFolder: Sendable {
         }
     }
 
-    /// Waits until the names in this folder are on the disk.
+    /// Waits until the entries of this folder are written to the disk.
     package func sync() throws(NetworkError) {
         try openFolder(names).get().sync()
     }
 
-    // MARK: the way
+    // MARK: path resolution
 
     private static func parts(_ name: String) throws(NetworkError) -> [String] {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
@@ -240,7 +241,9 @@ package struct ConfinedFolder: Sendable {
         return parts
     }
 
-    /// - Parameter work: Gets the open folder in which the file is, and the file's name in it.
+    /// Opens the folder that contains a file.
+    ///
+    /// - Parameter work: Called with the open folder and the file's name in it.
     private func withParent<R>(
         of name: String,
         _ work: (_ parent: Int32, _ last: String) throws(NetworkError) -> R
@@ -251,9 +254,9 @@ package struct ConfinedFolder: Sendable {
         return try parent.withDescriptor { descriptor throws(NetworkError) in try work(descriptor, last) }
     }
 
-    /// Opens the folder to which names lead from the root, none of which is a link.
+    /// Opens a folder by the names that lead to it from the root. None of them may be a link.
     ///
-    /// - Returns: The folder, or why there is none at that place.
+    /// - Returns: The folder, or the reason why there is no folder at that path.
     private func openFolder(_ parts: [String]) throws(NetworkError) -> Result<OpenFile, NetworkError> {
         var (descriptor, way) = (open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root)
         var (code, isLink) = (errno, false)
@@ -272,7 +275,7 @@ package struct ConfinedFolder: Sendable {
     }
 
     private static func isLink(_ name: String, in folder: Int32) -> Bool {
-        // `errno` is the caller's.
+        // Preserve `errno` for the caller.
         let code = errno
         defer { errno = code }
         var status = stat()
@@ -281,7 +284,7 @@ package struct ConfinedFolder: Sendable {
 }
 
 extension NetworkError {
-    /// An error of the file system that says what the system doesn't: that a link isn't followed.
+    /// Returns a file system error that also says, unlike the system's message, that a link isn't followed.
     fileprivate static func file(_ what: String, _ path: String, _ code: Int32, isLink: Bool) -> NetworkError {
         guard isLink else { return .file(what, path, code) }
         return NetworkError(.file, during: .file, "\(what) \(path): links are not followed")

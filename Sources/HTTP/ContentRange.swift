@@ -1,11 +1,11 @@
-/// Which bytes of a representation a body is: the value of `Content-Range` (RFC 9110, 14.4).
+/// The byte range of a response body within its representation, as in `Content-Range` (RFC 9110, 14.4).
 package struct ContentRange: Sendable, Hashable {
-    /// The first and the last byte; nil where the range asked for is not there (416).
+    /// The first and last byte, or `nil` if the requested range doesn't exist (416).
     package let bytes: ClosedRange<Int64>?
-    /// Bytes in all; nil where the server does not know.
+    /// The size of the whole representation in bytes, or `nil` if the server doesn't know it.
     package let total: Int64?
 
-    /// Reads `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`; nil where it is none of them.
+    /// Parses `bytes 0-499/1234`, `bytes 0-499/*` or `bytes */1234`. Returns `nil` for anything else.
     package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

@@ -1,13 +1,15 @@
-/// A value behind one reference, so that it costs little to hand on. It is copied when it is written while others hold it.
+/// A value behind a reference, so that it is cheap to pass around. A shared value is copied before it is modified.
 ///
-/// Inlinable, or each look from another module would be a call.
+/// It is inlinable, because otherwise each access from another module would be a function call.
 @usableFromInline
 package struct CopyOnWrite<Value: Sendable>: Sendable {
-    /// `@unchecked Sendable` is sound because `value` is written only by `CopyOnWrite.value`, which first sees to it that
-    /// nobody else holds the box; all others read.
+    /// `@unchecked Sendable` is sound because `value` is only written by `CopyOnWrite.value`, which first makes sure
+    /// that the box isn't shared.
+    ///
+    /// All other accesses are reads.
     @usableFromInline
     final class Box: @unchecked Sendable {
-        // Unchecked, because nobody writes while another reads: a look would cost a call of the runtime.
+        // Unchecked, because reads and writes never overlap, and a check would cost a runtime call per access.
         @exclusivity(unchecked) @usableFromInline var value: Value
 
         @inlinable

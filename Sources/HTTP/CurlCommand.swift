@@ -1,10 +1,13 @@
-/// A message as a command of `curl`, to be run in a POSIX shell: whatever a value holds, the shell reads it as one word.
+/// A request as a `curl` command for a POSIX shell. Each value is quoted, so that the shell reads it as one word.
 ///
-/// Secrets are left out, as everywhere. A body is named, not quoted: `@body` stands for one in memory, `@-` for a stream.
+/// Secrets are redacted. The body isn't included: `@body` stands for a body in memory, `@-` for a stream, and a file is
+/// given by its path.
 package struct CurlCommand: CustomStringConvertible {
     package let description: String
 
-    /// - Parameter url: the URL, without secrets; the redactor's form of the message's by default.
+    /// Creates the command for a request.
+    ///
+    /// - Parameter url: The URL without secrets. By default, the request's URL as redacted by `redactor`.
     package init(_ request: TransferRequest, _ redactor: Redactor, url: String? = nil) {
         let head = request.head
         var words = ["curl"]
@@ -16,7 +19,7 @@ package struct CurlCommand: CustomStringConvertible {
         if request.options.redirects.limit > 0 { words.append("--location") }
         if request.options.codings?.isEmpty != true { words.append("--compressed") }
         for (name, value) in redactor.redact(head.headerFields) {
-            // curl takes `Name:` for a wish to leave the field out.
+            // With `Name:`, curl would omit the field.
             words += ["--header", ShellWord(value.isEmpty ? "\(name);" : "\(name): \(value)").text]
         }
         if let body = request.body { words += ["--data-binary", ShellWord(body.curlArgument).text] }
@@ -24,7 +27,7 @@ package struct CurlCommand: CustomStringConvertible {
         description = words.joined(separator: " ")
     }
 
-    /// The URL as it is, in which curl would otherwise take brackets for patterns, and resolve dots.
+    /// Returns the words that make curl request the exact URL, without expanding brackets or resolving dot segments.
     package static func words(url: [ShellWord.Part]) -> [String] {
         let text = url.map { if case .text(let text) = $0 { text } else { "" } }.joined()
         var words: [String] = []

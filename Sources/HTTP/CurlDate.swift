@@ -1,6 +1,6 @@
-/// Times as curl writes them into its files: `YYYYMMDD HH:MM:SS` in UTC.
+/// The date format of curl's files: `YYYYMMDD HH:MM:SS` in UTC.
 extension Date {
-    /// nil where there is no such time.
+    /// Parses a date, or returns `nil` if it isn't valid.
     init?(curl text: Substring) {
         let numbers = text.split { $0 == " " || $0 == ":" }.map { Int($0) ?? -1 }
         guard numbers.count == 4, numbers[0] > 0,
@@ -10,7 +10,7 @@ extension Date {
         self.init(timeIntervalSince1970: TimeInterval(seconds))
     }
 
-    /// Of a time from 1970 on; of one later than the form knows, the latest that it does.
+    /// The date as text. It must not be before 1970, and is clamped to the last second of the year 9999.
     var curlText: String {
         let seconds = Int(min(timeIntervalSince1970, 253_402_300_799))
         let day = CivilDate(days: seconds / 86_400)

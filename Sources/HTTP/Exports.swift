@@ -1,4 +1,4 @@
-// One import is enough for a user: the message types and the Foundation values that the public API speaks of.
+// Lets users import one module only: the message types and the Foundation values are part of the public API.
 #if canImport(FoundationEssentials)
     @_exported public import FoundationEssentials
 #else

@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// Names of fields that are sent all the time, ready made: making one checks, copies and lowers its letters.
+/// A cache of common field names. Creating a name validates, copies and lowercases it.
 enum FieldNames {
-    /// A power of two, large enough that each of the names has one of its two places.
+    /// The size of the hash table: a power of two, large enough that each name fits into one of its two slots.
     private static let size = 1_024
 
     static let usual = [
@@ -23,13 +23,14 @@ enum FieldNames {
         "Server-Timing", "Set-Cookie", "Strict-Transport-Security", "Trailer", "Transfer-Encoding", "Upgrade", "Vary",
         "Via", "Warning", "WWW-Authenticate", "X-Cache", "X-Content-Type-Options", "X-Frame-Options", "X-Powered-By",
         "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-ID", "X-XSS-Protection",
-        // Of requests, as logs have them.
+        // Request fields, which occur in logged request heads.
         "Accept", "Accept-Encoding", "Accept-Language", "Authorization", "beagle-hash", "beagle-platform", "Cookie",
         "Expect", "Host", "Idempotency-Key", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "Origin",
         "Range", "Referer", "TE", "traceparent", "tracestate", "User-Agent", "X-Requested-With",
     ]
 
-    /// The usual names, as HTTP/1.1 and as HTTP/2 spell them, at the place of their hash or beside it.
+    /// The usual names in their HTTP/1.1 and HTTP/2 spellings, stored at the index of their hash or the neighboring
+    /// index.
     static let known: [HTTPField.Name?] = {
         var known: [HTTPField.Name?] = Array(repeating: nil, count: size)
         for spelling in Set(usual.flatMap { [$0, $0.lowercased()] }).sorted() {
@@ -40,7 +41,7 @@ enum FieldNames {
         return known
     }()
 
-    /// The field name of these bytes, in their spelling; nil where they are none.
+    /// Returns the field name with these bytes in their original spelling, or `nil` if they aren't a valid name.
     static func name(_ bytes: UnsafeBufferPointer<UInt8>) -> HTTPField.Name? {
         let place = place(of: bytes)
         if let name = known[place], isSame(name.rawName, bytes) { return name }

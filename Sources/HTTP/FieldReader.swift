@@ -1,4 +1,4 @@
-/// Reads the words of a header field, given as opaque text (`String(opaque:)`), one after another (RFC 9110, 5.6).
+/// A reader for the words of a header field, given as opaque text (`String(opaque:)`) (RFC 9110, 5.6).
 package struct FieldReader {
     private let bytes: [UInt8]
     package var place = 0
@@ -7,17 +7,17 @@ package struct FieldReader {
         bytes = field.opaqueBytes
     }
 
-    /// The byte that comes next; nil at the end.
+    /// The next byte, or `nil` at the end.
     package var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-    /// Goes over a byte, if it is this one.
+    /// Skips the next byte if it is this character. Returns whether it was.
     package mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         place += 1
         return true
     }
 
-    /// Goes over spaces and tabs, and over these characters.
+    /// Skips spaces, tabs and the given characters.
     package mutating func skipSpace(and others: String = "") {
         skip { $0 == 0x20 || $0 == 0x09 || others.utf8.contains($0) }
     }
@@ -26,14 +26,14 @@ package struct FieldReader {
         while let next, belongs(next) { place += 1 }
     }
 
-    /// A token (5.6.2), empty where there is none.
+    /// Reads a token (5.6.2). Returns an empty string if there is no token.
     package mutating func token() -> String {
         let start = place
         skip(Self.isTokenByte)
         return String(decoding: bytes[start..<place], as: UTF8.self)
     }
 
-    /// A token or what stands in quotes (5.6.4); nil where there is neither.
+    /// Reads a token or a quoted string (5.6.4). Returns `nil` if there is neither.
     package mutating func value() -> String? {
         guard skip("\"") else {
             let token = token()

@@ -4,7 +4,9 @@
     package import Foundation
 #endif
 
-/// Reads a file in pieces of 128 KiB. Opened by the first read, closed with the reader.
+/// A reader for a file, in chunks of 128 KiB.
+///
+/// The file is opened by the first read and closed when the reader is released.
 package final class FileReader: Sendable {
     private static let pieceSize = 128 << 10
 
@@ -15,13 +17,13 @@ package final class FileReader: Sendable {
         self.path = path
     }
 
-    /// Reads a file that is open already.
+    /// Creates a reader for a file that is already open.
     package convenience init(_ file: OpenFile, path: String) {
         self.init(path: path)
         state.withLock { $0.file = file }
     }
 
-    /// The next piece, or nil at the end.
+    /// Returns the next chunk, or `nil` at the end.
     package func next() throws(NetworkError) -> Data? {
         try state.withLock { state throws(NetworkError) -> Data? in
             let file = if let file = state.file { file } else { try OpenFile(reading: path) }

@@ -11,17 +11,20 @@
     import Darwin
 #endif
 
-/// Writes to a `.part` file beside `PATH` and renames it to `PATH` when all is there; else it is removed and `PATH` is
-/// as it was. Each sink has a part of its own, so that two of the same path don't meet.
+/// A writer that creates or replaces a file atomically.
 ///
-/// What is no regular file, such as `/dev/null` or a pipe, must not be replaced: it is written to as it is. A symbolic
-/// link stays, and the file that it leads to is replaced.
+/// It writes to a `.part` file next to the destination and renames it on `commit()`. If the sink is released before
+/// that, the `.part` file is removed and the destination is unchanged. Each sink has its own `.part` file, so that two
+/// sinks for the same path don't interfere.
+///
+/// A destination that isn't a regular file, such as `/dev/null` or a pipe, can't be replaced and is written to
+/// directly. If the destination is a symbolic link, the link is kept and its target is replaced.
 package final class FileSink {
-    /// A file that takes another's place when it is whole.
+    /// A temporary file that replaces another file when it is complete.
     private struct Part {
         let folder: ConfinedFolder
         let name: String
-        /// The file's name until then.
+        /// The name of the temporary file.
         let partName: String
 
         init(of name: String, in folder: ConfinedFolder) {
@@ -31,20 +34,22 @@ package final class FileSink {
         }
     }
 
-    /// `nil` if the file itself is written to.
+    /// The temporary file, or `nil` if the destination is written to directly.
     private let part: Part?
     private let file: OpenFile
-    /// Bytes written.
+    /// The number of bytes written.
     package private(set) var position: Int64 = 0
     private var isCommitted = false
 
-    /// Whether what is not whole leaves nothing behind.
+    /// Whether incomplete data is discarded and the destination left unchanged.
     package var isUndone: Bool { part != nil }
 
+    /// Creates a sink for a path.
+    ///
     /// - Parameters:
-    ///   - mayWait: whether the caller may be held up by the reader of a pipe.
-    ///   - isPrivate: whether nobody but its owner may read the file.
-    /// - Throws: `NetworkError` of kind `.file` where nothing can be written there.
+    ///   - mayWait: Whether the call may block until a pipe is read.
+    ///   - isPrivate: Whether only its owner may read the file.
+    /// - Throws: `NetworkError` of kind `.file` if the destination can't be written.
     package init(path: String, mayWait: Bool, isPrivate: Bool = false) throws(NetworkError) {
         let path = Self.target(of: path)
         if Self.isReplaceable(path) {
@@ -68,11 +73,11 @@ package final class FileSink {
         }
     }
 
-    /// Writes a file of a folder in which no link is followed.
+    /// Creates a sink for a file in a folder in which links aren't followed.
     ///
     /// - Parameter isPrivate: Whether only its owner may read the file.
-    /// - Throws: `NetworkError` of kind `.file`, also if there is something of that name that is neither a regular file nor
-    ///   a link. A link is replaced.
+    /// - Throws: `NetworkError` of kind `.file`, also if the name exists and is neither a regular file nor a link. A
+    ///   link is replaced.
     package init(_ name: String, in folder: ConfinedFolder, isPrivate: Bool = true) throws(NetworkError) {
         try folder.checkReplaceable(name)
         let part = Part(of: name, in: folder)
@@ -82,26 +87,26 @@ package final class FileSink {
 
     deinit {
         guard let part, !isCommitted else { return }
-        // What cannot be removed is a file of its own.
+        // A temporary file that can't be removed does no harm.
         do throws(NetworkError) { try part.folder.remove(part.partName) } catch {}
     }
 
-    /// Writes all bytes behind those written before.
+    /// Appends bytes to the file.
     package func write(_ data: Data) throws(NetworkError) {
         do { try data.withUnsafeBytes { try write($0) } } catch { throw NetworkError(wrapping: error) }
     }
 
-    /// Writes all bytes behind those written before.
+    /// Appends bytes to the file.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         try file.write(bytes)
         position += Int64(bytes.count)
     }
 
-    /// Writes all that a body gives, and commits.
+    /// Writes a whole body and commits.
     ///
     /// - Parameters:
-    ///   - part: What the body is held to, if it is that of a part.
-    ///   - onChunk: called after each piece was written.
+    ///   - part: The expected part, if the body is a part of a representation. The body is checked against it.
+    ///   - onChunk: Called after each chunk is written.
     package func write(
         contentsOf body: HTTPBody,
         of part: PartialBody? = nil,
@@ -119,27 +124,27 @@ package final class FileSink {
         try commit()
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until the written bytes are on the disk.
     package func sync() throws(NetworkError) { try file.sync() }
 
-    /// All is there.
+    /// Completes the file and moves it to its destination.
     package func commit() throws(NetworkError) {
         if let part { try part.folder.rename(part.partName, to: part.name) }
         isCommitted = true
     }
 
-    /// Whether there is nothing, or a regular file.
+    /// Returns whether the path is a regular file or doesn't exist.
     package static func isReplaceable(_ path: String) -> Bool {
         type(of: path).map { $0 == S_IFREG } ?? true
     }
 
-    /// The type of what is there; nil where there is nothing.
+    /// Returns the type of a file, or `nil` if it doesn't exist.
     private static func type(of path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// Where a symbolic link leads; the path itself where it is none, or leads nowhere.
+    /// Returns the path with all links resolved, or the path itself if that isn't possible.
     package static func target(of path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }

@@ -8,14 +8,16 @@ import Synchronization
     import Darwin
 #endif
 
-/// How often this process and its parents were forked since they first asked: tells a child from its parent without
-/// the system call that `getpid` is. Children that `_Fork` or `clone` made, for which no handlers run, are not told.
+/// A count of the forks of this process and its parents, which tells a child from its parent without calling `getpid`.
+///
+/// It counts from its first use. Children made with `_Fork` or `clone` aren't detected, because no handlers run for
+/// them.
 package enum ForkCount {
     private static let count = Atomic(0)
     private static let isCounting: Bool = {
         pthread_atfork(nil, nil) { ForkCount.count.wrappingAdd(1, ordering: .relaxed) } == 0
     }()
 
-    /// The count.
+    /// The current count.
     package static var now: Int { isCounting ? count.load(ordering: .relaxed) : Int(getpid()) }
 }

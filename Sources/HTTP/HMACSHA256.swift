@@ -7,10 +7,10 @@
     import CryptoKit
 #endif
 
-/// HMAC-SHA256 (RFC 2104, FIPS 180-4), by the system as `SHA256Digest`.
+/// HMAC-SHA256 (RFC 2104, FIPS 180-4), as implemented by the system, like `SHA256Digest`.
 package enum HMACSHA256 {
     #if canImport(CryptoKit)
-        /// The code of 32 bytes; nil where the system has none to give.
+        /// Returns the authentication code of 32 bytes, or `nil` if the system doesn't provide it.
         package static func bytes(of message: [UInt8], key: Data) -> [UInt8]? {
             Array(HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: key)))
         }
@@ -32,12 +32,12 @@ package enum HMACSHA256 {
             Functions(sha256: try library.function("EVP_sha256"), code: try library.function("HMAC"))
         }
 
-        /// The code of 32 bytes; nil where there is no libcrypto.
+        /// Returns the authentication code of 32 bytes, or `nil` if libcrypto isn't available.
         package static func bytes(of message: [UInt8], key: Data) -> [UInt8]? {
             guard let functions, let count = CInt(exactly: key.count) else { return nil }
             var bytes = [UInt8](repeating: 0, count: 32)
             var written: CUnsignedInt = 0
-            // The pointers live as long as the call, and a code of SHA-256 has 32 bytes.
+            // The pointers are valid for the duration of the call, and a SHA-256 code has 32 bytes.
             let result = key.withUnsafeBytes { key in
                 functions.code(functions.sha256(), key.baseAddress, count, message, message.count, &bytes, &written)
             }

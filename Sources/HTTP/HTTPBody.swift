@@ -1,9 +1,9 @@
-/// The body of a message: bytes in memory, a file, or chunks that come as they are read.
+/// The body of a request or response: bytes in memory, a file, or a stream of chunks.
 ///
-/// Iterate it with `for try await chunk in body`, or take it whole with `collect(upTo:)`. A body of bytes or of a file
-/// can be read again and again; a streamed one once, unless it says `isReplayable`.
+/// Iterate over it with `for try await chunk in body`, or read all of it with `collect(upTo:)`. A body of bytes or of a
+/// file can be read any number of times, a stream only once unless `isReplayable` is `true`.
 public struct HTTPBody: Sendable {
-    /// Gives the next chunk, or nil at the end.
+    /// Returns the next chunk, or `nil` at the end.
     package typealias Reader = @Sendable () async throws -> Data?
 
     package enum Content: Sendable {
@@ -18,37 +18,37 @@ public struct HTTPBody: Sendable {
         self.content = content
     }
 
-    /// A body of no bytes.
+    /// Creates an empty body.
     public init() {
         content = .data(Data())
     }
 
-    /// A body of these bytes.
+    /// Creates a body from bytes.
     public init(_ data: Data) {
         content = .data(data)
     }
 
-    /// A body of this text in UTF-8.
+    /// Creates a body from text, encoded as UTF-8.
     public init(_ text: String) {
         content = .data(Data(text.utf8))
     }
 
-    /// The contents of a regular file, read as they are sent and never held in memory.
+    /// Creates a body from a regular file, which is read while it is sent and never held in memory.
     ///
-    /// - Parameter path: the file; a missing one is an error of the transfer, before anything is sent.
+    /// - Parameter path: The path of the file. If it doesn't exist, the transfer fails before anything is sent.
     public static func file(path: String) -> HTTPBody {
         HTTPBody(.file(path: path))
     }
 
-    /// A body whose chunks come from an asynchronous sequence.
+    /// Creates a body from an asynchronous sequence of chunks.
     ///
     /// - Parameters:
-    ///   - length: bytes in all where known; without it HTTP/1.1 sends chunks (RFC 9112, 7.1). A sequence that gives
-    ///     more or fewer ends the transfer in an error of kind `.badRequest`; the last byte is sent when it has ended.
-    ///     Of a body of 0 bytes nothing is read.
-    ///   - isReplayable: whether `makeChunks` may be called again, as a 307 redirect or a lost connection needs it. No by
-    ///     default; then the request fails, and its error says so.
-    ///   - makeChunks: begins the sequence; called once for every time the body is sent, and must not block.
+    ///   - length: The total size in bytes, if known. Without it, HTTP/1.1 uses chunked transfer coding (RFC 9112,
+    ///     7.1). If the sequence yields more or fewer bytes, the transfer fails with an error of kind `.badRequest`.
+    ///     The last byte is sent only after the sequence has ended. If the length is 0, the sequence isn't read.
+    ///   - isReplayable: Whether `makeChunks` may be called again to resend the body, as a 307 redirect or a lost
+    ///     connection requires. `false` by default; the request then fails with an error that says so.
+    ///   - makeChunks: Returns the sequence. Called each time the body is sent; it must not block.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
         isReplayable: Bool = false,
@@ -62,7 +62,7 @@ public struct HTTPBody: Sendable {
         )
     }
 
-    /// Bytes in all, where that is known without reading.
+    /// The total size in bytes, or `nil` if it isn't known without reading the body.
     public var length: Int64? {
         switch content {
         case .data(let data): Int64(data.count)
@@ -71,22 +71,23 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Whether the body can be read a second time.
+    /// Whether the body can be read more than once.
     public var isReplayable: Bool {
         if case .stream(_, let isReplayable, _) = content { return isReplayable }
         return true
     }
 
-    /// The bytes, where they are in memory already.
+    /// The bytes, or `nil` if they aren't already in memory.
     public var data: Data? {
         if case .data(let data) = content { return data }
         return nil
     }
 
-    /// The whole body in memory.
+    /// Reads the whole body into memory.
     ///
-    /// - Parameter limit: the most bytes to take, 256 MiB by default.
-    /// - Throws: `NetworkError` of kind `.tooLarge` beyond `limit`, or what ended the body early.
+    /// - Parameter limit: The maximum size in bytes. 256 MiB by default.
+    /// - Throws: `NetworkError` of kind `.tooLarge` if the body exceeds `limit`, or the error that ended the body
+    ///   early.
     public func collect(upTo limit: Int = 256 << 20) async throws(NetworkError) -> Data {
         var whole = Data()
         if let data {
@@ -107,9 +108,9 @@ public struct HTTPBody: Sendable {
 }
 
 extension NetworkError {
-    /// A body to send that is not as long as was said.
+    /// Returns an error for a request body that doesn't have its declared length.
     ///
-    /// - Parameter count: bytes in all, or so far where there are too many.
+    /// - Parameter count: The total size in bytes, or the size so far if it is already too large.
     package static func wrongLength(_ count: Int64, declared length: Int64) -> NetworkError {
         let found = count < length ? "ended after \(count) bytes" : "has at least \(count) bytes"
         return NetworkError(
@@ -122,11 +123,11 @@ extension NetworkError {
 }
 
 extension HTTPBody: AsyncSequence {
-    /// Gives the chunks of a body one after another.
+    /// An iterator over the chunks of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         package let reader: Reader
 
-        /// The next chunk, never empty, or nil at the end.
+        /// Returns the next chunk, which is never empty, or `nil` at the end.
         public mutating func next() async throws -> Data? {
             while let chunk = try await reader() {
                 if !chunk.isEmpty { return chunk }
@@ -135,7 +136,9 @@ extension HTTPBody: AsyncSequence {
         }
     }
 
-    /// Begins reading; a streamed body can be read once unless it `isReplayable`.
+    /// Returns an iterator.
+    ///
+    /// A streamed body can be read only once unless it is `isReplayable`.
     public func makeAsyncIterator() -> AsyncIterator {
         switch content {
         case .data(let data):
@@ -155,10 +158,10 @@ extension HTTPBody: AsyncSequence {
     }
 }
 
-/// Carries a sequence's iterator from call to call.
+/// A box for a sequence's iterator, shared by the calls of a reader.
 ///
-/// `@unchecked Sendable` is sound because a body is read by one reader, which waits for each chunk before it asks for
-/// the next, so that `iterator` is never reached twice at once.
+/// `@unchecked Sendable` is sound because a body has one reader, which waits for each chunk before it requests the
+/// next. The iterator is never used by two calls at the same time.
 private final class ChunkIterator<Chunks: AsyncSequence>: @unchecked Sendable where Chunks.Element == Data {
     private var iterator: Chunks.AsyncIterator
 

@@ -4,20 +4,22 @@
     import Foundation
 #endif
 
-/// A moment as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). The two obsolete forms are read, too.
+/// A date in HTTP format: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
+///
+/// The two obsolete formats can be parsed, too.
 package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
-    /// Seconds since 1970, UTC.
+    /// The seconds since 1970, UTC.
     package let seconds: Int64
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let weekdays = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
 
-    /// A moment from 1970 on.
+    /// Creates a date, which must not be before 1970.
     package init(seconds: Int64) {
         self.seconds = seconds
     }
 
-    /// As HTTP writes it.
+    /// The date in HTTP format.
     package var description: String {
         let (days, second) = Int(seconds).quotientAndRemainder(dividingBy: 86_400)
         let day = CivilDate(days: days)
@@ -31,17 +33,25 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
         return String(repeating: "0", count: max(digits - text.utf8.count, 0)) + text
     }
 
-    /// Reads a date in one of its three forms; `nil` if it is none. Upper and lower case are the same (RFC 9111, 4.2).
+    /// Parses a date in one of the three formats, or returns `nil` for any other text. Case doesn't matter (RFC 9111,
+    /// 4.2).
     ///
     /// - Parameters:
-    ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` (RFC 850) or
-    ///     `Sun Nov  6 08:49:37 1994` (asctime).
-    ///   - isStrict: Whether the first form needs a year of four digits and the second one of two. Otherwise both may have either.
-    ///   - now: The current time in seconds since 1970. A year of two digits is never more than 50 years after it.
-    package init?(_ text: String, isStrict: Bool = false, now: @autoclosure () -> Int64 = Int64(Date().timeIntervalSince1970)) {
+    ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` (RFC 850) or `Sun Nov  6 08:49:37
+    ///     1994` (asctime).
+    ///   - isStrict: Whether only the first format may have a year of four digits, and only the second one a year of
+    ///     two.
+    ///   - now: The current time in seconds since 1970. A two-digit year is never more than 50 years after it.
+    package init?(
+        _ text: String,
+        isStrict: Bool = false,
+        now: @autoclosure () -> Int64 = Int64(Date().timeIntervalSince1970)
+    ) {
         let words = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
-        guard let parts = Parts(words, isStrict) ?? Parts(rfc850: words, isStrict) ?? Parts(asctime: words), parts.isOnWeekday,
-            let month = Self.months.firstIndex(where: { $0.lowercased() == parts.month }), let time = Self.time(parts.time),
+        guard let parts = Parts(words, isStrict) ?? Parts(rfc850: words, isStrict) ?? Parts(asctime: words),
+            parts.isOnWeekday,
+            let month = Self.months.firstIndex(where: { $0.lowercased() == parts.month }),
+            let time = Self.time(parts.time),
             let day = Self.number(parts.day, digits: 2)
         else { return nil }
         func seconds(_ year: Int) -> Int64? {
@@ -49,10 +59,10 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
         }
         let date: Int64?
         if let lastDigits = Self.number(parts.year, digits: 2) {
-            // The latest year with these digits that isn't too far away.
+            // The latest year with these two digits that isn't more than 50 years away.
             let limit = CivilDate(days: Int(max(0, now())) / 86_400).year + 50
             let year = limit - (limit - lastDigits) % 100
-            // In the fiftieth year the rest of the date decides.
+            // In the fiftieth year, the rest of the date decides.
             let isTooFar = year == limit && seconds(year - 50).map { $0 > now() } == true
             date = seconds(isTooFar ? year - 100 : year)
         } else {
@@ -62,7 +72,7 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
         self.seconds = date
     }
 
-    /// A date's words.
+    /// The components of a date.
     private struct Parts {
         let weekday: Substring
         let day: Substring
@@ -77,7 +87,7 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
             if isStrict, year.utf8.count != 4 { return nil }
         }
 
-        /// `Sunday, 06-Nov-94 08:49:37 GMT`; also with a year of four digits, which many servers write.
+        /// `Sunday, 06-Nov-94 08:49:37 GMT`, also with a four-digit year, which many servers send.
         init?(rfc850 words: [Substring], _ isStrict: Bool) {
             guard words.count == 4, words[0].last == ",", words[3] == "gmt" else { return nil }
             let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
@@ -86,7 +96,7 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
             if isStrict, year.utf8.count != 2 { return nil }
         }
 
-        /// `Sun Nov  6 08:49:37 1994`, a space in the place of the day's first digit.
+        /// `Sun Nov  6 08:49:37 1994`, with a space in place of a leading zero of the day.
         init?(asctime words: [Substring]) {
             let isShort = words.count == 6 && words[2].isEmpty && words[3].utf8.count == 1
             guard isShort || words.count == 5 else { return nil }
@@ -94,8 +104,10 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
             (weekday, month, time, year) = (words[0], words[1], words[words.count - 2], words[words.count - 1])
         }
 
-        /// Whether the first word is a day's name, in whichever of its two forms.
-        var isOnWeekday: Bool { weekdays.contains { $0.lowercased() == weekday || $0.prefix(3).lowercased() == weekday } }
+        /// Whether `weekday` is the name of a day, in long or short form.
+        var isOnWeekday: Bool {
+            weekdays.contains { $0.lowercased() == weekday || $0.prefix(3).lowercased() == weekday }
+        }
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int? {
@@ -103,7 +115,7 @@ package struct HTTPDate: Sendable, Hashable, CustomStringConvertible {
         return Int(text)
     }
 
-    /// Seconds of the day. The second 60 is a leap second.
+    /// Parses the seconds since midnight. Second 60 is a leap second.
     private static func time(_ text: Substring) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
         guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2] else { return nil }

@@ -1,5 +1,5 @@
 extension HTTPFields {
-    /// What the subscript says, in less time: that one joins values also where there is one.
+    /// Returns the same value as the subscript but faster. The subscript joins values even if there is only one.
     package func joined(_ name: HTTPField.Name) -> String? {
         var found: String?
         for field in self where field.name == name {

@@ -1,31 +1,34 @@
-/// Performs HTTP transfers: a message in, a response head and body out.
+/// A type that performs HTTP transfers: it takes a request and returns a response head and body.
 ///
-/// `CurlTransport` is the one that talks to the network; tests and other engines bring their own.
+/// `CurlTransport` uses the network. Tests and other engines provide their own transports.
 public protocol HTTPTransport: Sendable {
-    /// Starts a transfer and returns at once.
+    /// Starts a transfer and returns immediately.
     ///
     /// - Parameters:
-    ///   - request: what to send and how to deliver the answer. Any HTTP status is a response, not an error.
-    ///   - completion: called exactly once, on a thread of the transport's, also after `cancel()` and after the
-    ///     transport was released. With `Delivery.stream` it is called when the head is complete.
-    /// - Returns: the handle that cancels the transfer.
+    ///   - request: The request to send, and how to deliver the response. Any HTTP status is a response, not an error.
+    ///   - completion: Called exactly once, on a thread of the transport, even after `cancel()` and after the transport
+    ///     is released. With `Delivery.stream`, it is called when the head is complete.
+    /// - Returns: A token that cancels the transfer.
     @discardableResult
     func perform(
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken
 
-    /// Performs a transfer; cancelling the task cancels it. A transport that has only the form with a completion gets
-    /// this one from it.
+    /// Performs a transfer.
     ///
-    /// - Parameter request: what to send and how to deliver the answer.
-    /// - Returns: the response, whatever its status.
-    /// - Throws: `NetworkError` when there is no whole response.
+    /// Cancelling the task cancels the transfer. The default implementation calls `perform(_:completion:)`.
+    ///
+    /// - Parameter request: The request to send, and how to deliver the response.
+    /// - Returns: The response, whatever its status.
+    /// - Throws: `NetworkError` if there is no complete response.
     func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse
 }
 
 extension HTTPTransport {
-    /// Performs a transfer through the form with a completion; nothing is begun for a task that was cancelled before.
+    /// Performs a transfer by calling `perform(_:completion:)`.
+    ///
+    /// If the task is already cancelled, no transfer is started.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
         if Task.isCancelled {
             var error = NetworkError.cancelledBeforeStart
@@ -39,17 +42,17 @@ extension HTTPTransport {
     }
 }
 
-/// A transport that is a value made of objects: two of the same objects are the same transport.
+/// A transport that is a value composed of objects. Two values with the same objects are the same transport.
 package protocol ComposedTransport: HTTPTransport {
-    /// The objects, in an order that is always the same; none where one of its parts is no object.
+    /// The objects, always in the same order. Empty if any part isn't an object.
     var parts: [any AnyObject & Sendable] { get }
 }
 
 extension HTTPTransport {
-    /// The objects that tell it apart; none where nothing does.
+    /// The objects that identify this transport. Empty if it can't be identified.
     package var identity: [any AnyObject & Sendable] {
         if let composed = self as? any ComposedTransport { return composed.parts }
-        // Anything can be taken for an object where there is Objective-C: its type has to be one.
+        // With Objective-C, any value can be cast to `AnyObject`. Check that the type itself is a class.
         guard type(of: self) is any AnyObject.Type, let object = self as? any HTTPTransport & AnyObject else {
             return []
         }
@@ -57,29 +60,29 @@ extension HTTPTransport {
     }
 }
 
-/// A transport that may put cookies of its own on messages, which then speak for somebody.
+/// A transport that may add its own cookies to requests, which then act on behalf of a user.
 package protocol CookieTransport: HTTPTransport {
-    /// Whether it has any place to keep cookies.
+    /// Whether the transport stores cookies anywhere.
     var keepsCookies: Bool { get }
 }
 
-/// A transport that may answer in the place of the network, as from a recording.
+/// A transport that may respond without using the network, for example from a recording.
 package protocol OfflineTransport: HTTPTransport {
-    /// Whether no message reaches a server, by the app's own choice.
+    /// Whether the app configured it so that no request reaches a server.
     var isOffline: Bool { get }
 }
 
-/// A transport that knows its connections.
+/// A transport that can report its connections.
 package protocol ConnectionTransport: HTTPTransport {
-    /// How many are open now.
+    /// Returns the number of open connections.
     func openConnections() async -> ConnectionCount
 }
 
-/// Open connections.
+/// The number of open connections.
 package struct ConnectionCount: Sendable, Equatable {
-    /// Those on which something is asked or answered.
+    /// The connections that are in use by a request or response.
     package var active: Int
-    /// Those that wait to be used again.
+    /// The connections that are kept for reuse.
     package var idle: Int
 
     package init(active: Int = 0, idle: Int = 0) {
@@ -88,14 +91,16 @@ package struct ConnectionCount: Sendable, Equatable {
     }
 }
 
-/// Bridges a callback with a token to `async`, with one suspension: cancelling the task cancels the token, also when
-/// it was cancelled before the token existed. A callback that is called twice, or let go without a call, does no harm.
+/// Bridges a callback with a cancellation token to `async`, with a single suspension.
+///
+/// Cancelling the task cancels the token, even if the task was cancelled before the token existed. It is safe to call
+/// the callback twice, or to release it without a call.
 package func withCancellableToken<Success: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
     _ start: (@escaping @Sendable (Result<Success, NetworkError>) -> Void) -> (any RequestToken)?
 ) async -> Result<Success, NetworkError> {
     let slot = TokenSlot()
-    // The caller's actor is named for the reason that `suspend` has.
+    // The caller's actor is passed explicitly for the reason given at `suspend`.
     return await withTaskCancellationHandler {
         await withUnsafeContinuation(isolation: isolation) { continuation in
             let completion = OnceCompletion<Success> { continuation.resume(returning: $0) }

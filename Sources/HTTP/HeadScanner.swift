@@ -1,4 +1,6 @@
-/// Reads a block of header lines: checks it in one pass without making anything, and makes fields of its lines.
+/// A parser for a block of header lines.
+///
+/// It can validate the block in one pass without creating header fields, and create the fields later.
 enum HeadScanner {
     struct Scanned {
         fileprivate(set) var status: HTTPResponse.Status
@@ -8,10 +10,10 @@ enum HeadScanner {
         fileprivate(set) var contentType = ContentType.none
     }
 
-    /// What a head says of the body's type.
+    /// The `Content-Type` fields of a head.
     enum ContentType {
         case none
-        /// Once, in these bytes of the block.
+        /// There is one field, in this range of the block.
         case once(Range<Int>)
         case often
     }
@@ -23,7 +25,7 @@ enum HeadScanner {
             throw .head("the status line is malformed")
         }
         var scanned = Scanned(status: status)
-        // Asked for once, as a static property is looked after at each use.
+        // Read once, because each access to a static property checks whether it is initialized.
         let tokens = tokens
         while let line = lines.next(), !line.isEmpty { try scan(line, of: block, tokens, &scanned) }
         return scanned
@@ -40,7 +42,7 @@ enum HeadScanner {
         return fields
     }
 
-    /// Gives names and values as those of `fields(of:)` are.
+    /// Calls a closure with the same names and values as `fields(of:)` returns.
     static func forEachField(
         of block: UnsafeBufferPointer<UInt8>,
         _ body: (_ name: String, _ value: String) -> Void
@@ -53,7 +55,7 @@ enum HeadScanner {
         }
     }
 
-    /// Gives the bytes of each value of a name in lower case, as they came.
+    /// Calls a closure with the raw bytes of each value of a field. The name must be in lower case.
     static func forEachValue(
         of name: StaticString,
         in block: UnsafeBufferPointer<UInt8>,
@@ -69,7 +71,7 @@ enum HeadScanner {
         }
     }
 
-    /// What the line of a field says by itself; nil where the fields have to tell.
+    /// Returns the value of a field line, or `nil` if the line alone doesn't determine it.
     static func value(ofLine line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> String? {
         let line = Bytes(rebasing: block[line])
         guard let colon = line.firstPlace(of: .colon) else { return nil }
@@ -77,7 +79,7 @@ enum HeadScanner {
         return value.mayBeList ? nil : value.text
     }
 
-    /// Whether the value of a line is this text; nil where the fields have to tell.
+    /// Returns whether the value of a field line is this text, or `nil` if the line alone doesn't determine it.
     static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> Bool? {
         let line = Bytes(rebasing: block[line])
         guard let colon = line.firstPlace(of: .colon) else { return nil }
@@ -86,7 +88,7 @@ enum HeadScanner {
         return isSame || value.isText && !value.mayBeList ? isSame : nil
     }
 
-    /// The fields of lines that stand behind a body.
+    /// Parses the trailer fields that follow a body.
     static func trailers(of block: [UInt8]) throws(NetworkError) -> HTTPFields {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
             guard block.firstPlace(of: 0) == nil else { throw .head("a trailer of the response contains NUL") }
@@ -104,7 +106,7 @@ enum HeadScanner {
         }
     }
 
-    /// Where the name of a well-formed field ends.
+    /// Returns the index of the colon that ends the name of a field, or `nil` if the field is malformed.
     private static func colon(of line: Bytes, _ tokens: [Bool]) -> Int? {
         guard let colon = line.firstPlace(of: .colon), colon > 0, line[..<colon].allSatisfy({ tokens[Int($0)] })
         else { return nil }
@@ -132,8 +134,10 @@ enum HeadScanner {
         }
     }
 
-    /// A length that is no number, that no number can hold, or that differs from another one is a request to misread
-    /// where the message ends (RFC 9112, 6.3); libcurl reads on to the end of the connection then.
+    /// Stores the value of `Content-Length`.
+    ///
+    /// A length that isn't a number, is too large or contradicts another one could make the client misjudge where the
+    /// message ends (RFC 9112, 6.3). libcurl would then read until the connection closes.
     private static func note(length text: Bytes, _ scanned: inout Scanned) throws(NetworkError) {
         var length: Int64 = 0
         for digit in text {
@@ -160,26 +164,26 @@ enum HeadScanner {
         }
         guard code >= 100, rest.count == 3 || rest[rest.startIndex + 3] == .space else { return nil }
         let reason = rest.dropFirst(3).drop { $0 == .space }
-        // Most answers by far, without a string made and checked.
+        // A fast path for the most common status line, without creating and validating a string.
         if code == 200, reason.count == 2, Bytes(rebasing: reason).begins(with: "OK") { return .ok }
         return .init(code: code, reasonPhrase: reason.isEmpty ? "" : String(decoding: reason, as: UTF8.self))
     }
 
     private static func field(of line: Bytes) -> HTTPField? {
         guard let (name, value) = parts(of: line) else { return nil }
-        // The common case, without the detour that looks after other bytes.
+        // A fast path for plain ASCII, the common case.
         if let text = value.text { return HTTPField(name: name, value: text) }
         return HTTPField(name: name, value: value)
     }
 
-    /// Nil for a line without a colon, and where no name stands before it.
+    /// Splits a line into name and value. Returns `nil` if there is no colon or no valid name before it.
     private static func parts(of line: Bytes) -> (name: HTTPField.Name, value: Bytes)? {
         guard let colon = line.firstPlace(of: .colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon]))
         else { return nil }
         return (name, line.value(after: colon))
     }
 
-    /// Which bytes a field's name may hold (RFC 9110, 5.6.2).
+    /// A table of the bytes that are allowed in a field name (RFC 9110, 5.6.2).
     private static let tokens: [Bool] = (0...255).map { byte in
         switch UInt8(byte) {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -192,7 +196,7 @@ enum HeadScanner {
 
 private typealias Bytes = UnsafeBufferPointer<UInt8>
 
-/// Gives the lines of a block without their ends.
+/// A reader that returns the lines of a block without their line ends.
 private struct LineReader {
     var rest: Bytes
 
@@ -213,7 +217,7 @@ extension UInt8 {
 }
 
 extension Bytes {
-    /// A field's value: what stands behind its colon, without white space around it.
+    /// Returns the value of a field: the bytes after the colon, without surrounding white space.
     fileprivate func value(after colon: Int) -> Self {
         var value = self[(colon + 1)...]
         while let first = value.first, first == .space || first == .tab { value = value.dropFirst() }
@@ -221,29 +225,31 @@ extension Bytes {
         return Self(rebasing: value)
     }
 
-    /// What they say as a field's value; nil where an `HTTPField` has to tell.
+    /// The bytes as the text of a field value, or `nil` if only `HTTPField` can convert them.
     fileprivate var text: String? { isText ? String(decoding: self, as: UTF8.self) : nil }
 
-    /// Whether an `HTTPField` would say no more and no less: it replaces control characters, and keeps bytes that are no text.
+    /// Whether `HTTPField` would leave the bytes unchanged.
+    ///
+    /// It replaces control characters, and preserves bytes that aren't text.
     fileprivate var isText: Bool { allSatisfy { (0x20..<0x7F).contains($0) || $0 == .tab } }
 
-    /// Whether these could be several values that were joined.
+    /// Whether the bytes could be several values that were joined.
     fileprivate var mayBeList: Bool { firstPlace(of: UInt8(ascii: ",")) != nil }
 
-    /// Where a part of these is.
+    /// Returns the range of a part of this buffer.
     fileprivate func range(of part: Self) -> Range<Int> {
         guard let baseAddress, let start = part.baseAddress else { return 0..<0 }
         return start - baseAddress..<start - baseAddress + part.count
     }
 
-    /// Whether these begin with a text.
+    /// Returns whether the bytes begin with a text.
     fileprivate func begins(with text: StaticString) -> Bool {
         guard count >= text.utf8CodeUnitCount else { return false }
         for index in 0..<text.utf8CodeUnitCount where self[index] != text.utf8Start[index] { return false }
         return true
     }
 
-    /// Whether these are the letters of a name, in whichever case.
+    /// Returns whether the bytes spell a name, ignoring case. The name must be in lower case.
     fileprivate func isSpelled(_ name: StaticString) -> Bool {
         guard count == name.utf8CodeUnitCount else { return false }
         for index in 0..<count where self[index] | 0x20 != name.utf8Start[index] { return false }

@@ -6,35 +6,37 @@
     import Darwin
 #endif
 
-/// An IPv4 or IPv6 address, as a connection's peer has it.
+/// An IPv4 or IPv6 address, such as that of a connection's peer.
 public struct IPAddress: Sendable, Hashable {
-    /// What an address is for (https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-).
+    /// The scope in which an address is valid (https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-).
     public enum Scope: String, Sendable {
-        /// Reached from everywhere.
+        /// Reachable from everywhere.
         case global
         /// This machine: 127.0.0.0/8, ::1.
         case loopback
-        /// A private network: RFC 1918, unique and site local IPv6.
+        /// A private network: RFC 1918, unique local and site-local IPv6.
         case privateNetwork = "private"
-        /// This link: 169.254.0.0/16, where clouds serve their machines' credentials, and fe80::/10.
+        /// This link: fe80::/10 and 169.254.0.0/16, where cloud providers serve the credentials of their machines.
         case linkLocal = "link-local"
         /// A carrier's network: 100.64.0.0/10 (RFC 6598).
         case shared
-        /// Many machines: 224.0.0.0/4, ff00::/8.
+        /// A multicast group: 224.0.0.0/4, ff00::/8.
         case multicast
-        /// None, which systems take for this machine: 0.0.0.0/8, ::.
+        /// No specific address, which systems treat as this machine: 0.0.0.0/8, ::.
         case unspecified
-        /// What is documented, measured with, or not given out.
+        /// Reserved for documentation, benchmarks, protocols or future use.
         case reserved
     }
 
-    /// Whether it is an IPv6 address, be it one that holds an IPv4 address.
+    /// Whether it is an IPv6 address, including one that embeds an IPv4 address.
     public let isIPv6: Bool
-    /// The address as two numbers; of IPv4 the last 32 bits.
+    /// The address as two numbers. An IPv4 address is the last 32 bits.
     private let high: UInt64
     private let low: UInt64
 
-    /// An address written as in RFC 4291, 2.2, or as four decimal numbers; in brackets or not. nil for anything else.
+    /// Parses an address in the form of RFC 4291, 2.2 or as four decimal numbers, with or without brackets.
+    ///
+    /// Returns `nil` for any other text.
     public init?(_ text: String) {
         let text = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
         var bytes: (UInt64, UInt64) = (0, 0)
@@ -48,7 +50,7 @@ public struct IPAddress: Sendable, Hashable {
         self = address
     }
 
-    /// An address of 4 or 16 bytes in the order of the network; nil for another number of bytes.
+    /// Creates an address from 4 or 16 bytes in network order. Returns `nil` for any other number of bytes.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         switch bytes.count {
@@ -68,25 +70,29 @@ public struct IPAddress: Sendable, Hashable {
         self.low = low
     }
 
-    /// Whether the first bits of two addresses of the same kind are the same.
+    /// Returns whether the first `count` bits of both addresses are the same.
+    ///
+    /// Addresses of different versions never match.
     func shares(_ count: Int, with other: IPAddress) -> Bool {
         guard isIPv6 == other.isIPv6 else { return false }
         let bits = isIPv6 ? count : count + 96
-        // A shift by all bits of a number leaves 0.
+        // Shifting by the full width of a number gives 0.
         return (high ^ other.high) >> max(0, 64 - bits) == 0 && (low ^ other.low) >> min(64, 128 - bits) == 0
     }
 
-    /// What the address is for. One that holds an IPv4 address (mapped, 6to4, NAT64) is for what that one is for.
+    /// The scope of the address.
+    ///
+    /// An address that embeds an IPv4 address (mapped, 6to4, NAT64) has the scope of that address.
     public var scope: Scope {
         guard isIPv6 else { return Self.scopes4.first { low >> (32 - $0.length) == $0.prefix }?.scope ?? .global }
         if let embedded { return embedded.scope }
         if high == 0, low <= 1 { return low == 1 ? .loopback : .unspecified }
         return Self.scopes6.first { high >> (64 - $0.length) == $0.prefix }?.scope
-            // All that has been given out so far begins with the bits 001 (RFC 4291, 2.4).
+            // All global addresses that have been allocated so far begin with the bits 001 (RFC 4291, 2.4).
             ?? (high >> 61 == 1 ? .global : .reserved)
     }
 
-    /// The IPv4 address that packets to this one end at.
+    /// The embedded IPv4 address that receives packets sent to this address.
     private var embedded: IPAddress? {
         switch high {
         case 0 where low >> 32 == 0xFFFF: IPAddress(v4: low)  // ::ffff:0:0/96, RFC 4291, 2.5.5.2
@@ -122,7 +128,7 @@ public struct IPAddress: Sendable, Hashable {
 
     private static let scopes6 = [
         Block(prefix: 0x0064_FF9B_0001, length: 48, scope: .privateNetwork),  // RFC 8215
-        Block(prefix: 0x2001_0000 >> 9, length: 23, scope: .reserved),  // Teredo and other protocols' own
+        Block(prefix: 0x2001_0000 >> 9, length: 23, scope: .reserved),  // Teredo and other protocol assignments
         Block(prefix: 0x2001_0DB8, length: 32, scope: .reserved),
         Block(prefix: 0x3FFF_0000 >> 12, length: 20, scope: .reserved),
         Block(prefix: 0xFC >> 1, length: 7, scope: .privateNetwork),

@@ -1,10 +1,9 @@
-/// The addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/8`.
+/// A block of IP addresses in CIDR notation: `10.0.0.0/8`, `fd00::/8`.
 package struct IPNetwork: Sendable, Hashable {
     private let address: IPAddress
     private let length: Int
 
-    /// A network of an address in it and the number of bits that all of its addresses share, or of one address alone; `nil` for
-    /// anything else.
+    /// Parses an address followed by a prefix length, or a single address. Returns `nil` for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
@@ -17,6 +16,6 @@ package struct IPNetwork: Sendable, Hashable {
         (self.address, self.length) = (address, length)
     }
 
-    /// Whether an address is one of them.
+    /// Returns whether an address is in this network.
     package func contains(_ other: IPAddress) -> Bool { address.shares(length, with: other) }
 }

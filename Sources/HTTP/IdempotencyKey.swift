@@ -1,4 +1,5 @@
 extension HTTPField.Name {
-    /// By which a server tells that it has acted on a message already (draft-ietf-httpapi-idempotency-key-header).
+    /// The `Idempotency-Key` field, by which a server recognizes a request that it has already processed
+    /// (draft-ietf-httpapi-idempotency-key-header).
     package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }

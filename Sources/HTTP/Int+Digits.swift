@@ -1,7 +1,7 @@
 extension Int {
-    /// A number as fields write it: any number of digits and nothing else (RFC 9111, 1.2.2).
+    /// Parses a number that consists only of digits, as in header fields (RFC 9111, 1.2.2).
     ///
-    /// A number that is too large is the largest one, as its sender means "very much"; `nil` for any other text.
+    /// A number that is too large becomes `Int.max`, because its sender means "very much". Any other text gives `nil`.
     package init?(digits text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         self = Int(text) ?? .max

@@ -5,7 +5,7 @@
         import Foundation
     #endif
 
-    /// A digest of the libcrypto that libcurl's OpenSSL flavour brings, looked up when the program runs
+    /// A digest function of the libcrypto that libcurl's OpenSSL build depends on, looked up at run time
     /// (https://docs.openssl.org/3.0/man3/SHA256_Init/).
     struct Libcrypto: Sendable {
         private typealias Digest =
@@ -14,7 +14,7 @@
         private let digest: Digest?
         private let count: Int
 
-        /// The function of this name, whose digests have `count` bytes.
+        /// Looks up the function with this name, whose digests have `count` bytes.
         init(_ function: String, count: Int) {
             self.count = count
             digest = SharedLibrary.functions(of: "libcrypto.so.3", "libcrypto.so.1.1") { library in
@@ -22,7 +22,9 @@
             }
         }
 
-        /// - Throws: `NetworkError` where there is no libcrypto.
+        /// Returns the digest of data.
+        ///
+        /// - Throws: `NetworkError` if libcrypto isn't available.
         func bytes(of data: Data) throws(NetworkError) -> [UInt8] {
             guard let digest else { throw .noLibcrypto }
             var bytes = [UInt8](repeating: 0, count: count)

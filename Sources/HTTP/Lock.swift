@@ -1,5 +1,5 @@
 #if SANITIZE_THREAD
-    // ThreadSanitizer does not see `Mutex` on Linux (Swift 6.3.1) and reports races that are none; it sees pthread.
+    // ThreadSanitizer doesn't support `Mutex` on Linux (Swift 6.3.1) and reports false races. It does support pthread.
     #if canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)
@@ -8,15 +8,17 @@
         import Darwin
     #endif
 
-    /// The one lock of the stack: a value that is reached only while the lock is held.
+    /// The package's only lock. It holds a value that can be accessed only while the lock is held.
     ///
-    /// `@unchecked Sendable` is sound because `state` is touched only between lock and unlock of `mutex`, and only
-    /// values that may cross threads go in and out.
+    /// `@unchecked Sendable` is sound because `state` is accessed only while `mutex` is locked, and only values that
+    /// may cross threads are passed in and out.
     package final class Lock<State>: @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private var state: Held
 
-        /// A value of no size would share its address with the object's head, which is read without the lock.
+        /// A wrapper that is never zero-sized.
+        ///
+        /// A zero-sized value would share its address with the object's header, which is read without the lock.
         private struct Held {
             var value: State
             let size = true
@@ -42,7 +44,7 @@
         }
     }
 
-    /// `Lock`, as a value where there is no sanitizer.
+    /// A wrapper of `Lock`, with the same interface as the inline lock of builds without ThreadSanitizer.
     @usableFromInline
     package struct InlineLock<State>: ~Copyable, Sendable {
         private let lock: Lock<State>
@@ -61,9 +63,9 @@
 #else
     public import Synchronization
 
-    /// The one lock of the stack: a value that is reached only while the lock is held.
+    /// The package's only lock. It holds a value that can be accessed only while the lock is held.
     ///
-    /// Inlinable, or each use in another module would look its types up.
+    /// It is inlinable, because otherwise each use in another module would look up its types at run time.
     @usableFromInline
     package final class Lock<State>: Sendable {
         @usableFromInline let mutex: Mutex<State>
@@ -79,7 +81,7 @@
         }
     }
 
-    /// `Lock` as a part of the object that has it, for objects of which there is one for each operation.
+    /// A `Lock` that is stored inline in its owner, for objects that are created for each operation.
     @usableFromInline
     package struct InlineLock<State>: ~Copyable, Sendable {
         @usableFromInline let mutex: Mutex<State>

@@ -1,13 +1,19 @@
-/// What a body is, as `Content-Type` says it: `text/event-stream; charset=utf-8` (RFC 9110, 8.3.1).
+/// The media type of a body, as in `Content-Type`: `text/event-stream; charset=utf-8` (RFC 9110, 8.3.1).
 public struct MediaType: Sendable, Hashable {
-    /// Type and subtype without parameters, in lower case: `text/event-stream`.
+    /// The type and subtype without parameters, in lower case: `text/event-stream`.
     public let essence: String
-    /// The parameters by their names in lower case; of two with the same name the first. Quotes are taken off.
+    /// The parameters, keyed by lowercase name and without quotes.
+    ///
+    /// The first parameter of a name wins.
     public let parameters: [String: String]
 
-    /// Reads the value of a `Content-Type` field; nil where it names no type. A parameter without a value is passed over.
+    /// Parses the value of a `Content-Type` field.
+    ///
+    /// Returns `nil` if it isn't a media type.
+    ///
+    /// A parameter without a value is ignored.
     public init?(_ text: String) {
-        // Among bytes: a combining character after a mark makes one `Character` of the two.
+        // Parse bytes, because a delimiter and a combining mark after it would be one `Character`.
         var rest = text.utf8[...]
         let type = rest.take { $0 != UInt8(ascii: ";") }.trimmed
         guard let slash = type.firstIndex(of: UInt8(ascii: "/")), type[..<slash].isToken,
@@ -37,7 +43,7 @@ extension Substring.UTF8View {
         return taken
     }
 
-    /// Takes a quoted string, whose backslashes make the next character plain (RFC 9110, 5.6.4).
+    /// Reads a quoted string, in which a backslash escapes the next character (RFC 9110, 5.6.4).
     fileprivate mutating func takeQuoted() -> String {
         removeFirst()
         var text: [UInt8] = []

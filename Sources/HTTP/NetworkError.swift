@@ -1,98 +1,101 @@
-/// The one error of the stack: what failed, at which phase, why, and what to try.
+/// The error type of the package, with the kind and phase of a failure, its reason and advice.
 ///
-/// Ask it questions (`isTimeout`, `isOffline`, `isCancelled`, `mayHaveReachedServer`) rather than listing kinds. `message` and
-/// `advice` hold no secret that a ``Redactor`` knows, whoever wrote them: they may quote a server or a URL.
+/// Prefer its properties (`isTimeout`, `isOffline`, `isCancelled`, `mayHaveReachedServer`) to comparing kinds.
+/// `message` and `advice` may quote a server or a URL, so all secrets that a ``Redactor`` recognizes are redacted.
 public struct NetworkError: Error, Sendable {
-    /// What failed. An open set: compare with the members below.
+    /// The kind of a failure: an open set, which includes the members below.
     public struct Kind: RawRepresentable, Sendable, Hashable {
-        /// The word that the tool's `--json` shows as `code`.
+        /// The name of the kind, which the command line tool's `--json` shows as `code`.
         public let rawValue: String
 
-        /// A kind of this name.
+        /// Creates a kind with a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// The URL is malformed, relative without a base, or names no host.
+        /// The URL is malformed, relative without a base, or has no host.
         public static let badURL = Kind(rawValue: "bad_url")
         /// The URL's scheme is neither http nor https.
         public static let unsupportedScheme = Kind(rawValue: "unsupported_scheme")
-        /// Method, header or body cannot be sent as they are. Nothing was sent.
+        /// The method, a header or the body can't be sent as it is, so nothing was sent.
         public static let badRequest = Kind(rawValue: "bad_request")
-        /// An option or a value of the configuration cannot be used; `message` names it. Nothing was sent.
+        /// An option or configuration value, named in `message`, is invalid, so nothing was sent.
         public static let badConfiguration = Kind(rawValue: "bad_configuration")
-        /// This engine, or the libcurl below it, cannot do what was asked. Nothing was sent.
+        /// The transport, or its version of libcurl, doesn't support the request, so nothing was sent.
         public static let unsupported = Kind(rawValue: "unsupported")
-        /// A rule of the app's own forbids it: `AddressGuard`, or a function of `RedirectPolicy`.
+        /// A rule of the app forbids the request: `AddressGuard`, or a closure of `RedirectPolicy`.
         public static let blocked = Kind(rawValue: "blocked")
-        /// The origin failed too often and is left alone for a while (`CircuitBreakerInterceptor`). Nothing was sent.
+        /// The origin failed too often and isn't used for a while (`CircuitBreakerInterceptor`), so nothing was sent.
         public static let circuitOpen = Kind(rawValue: "circuit_open")
-        /// The host name was not resolved.
+        /// The host name couldn't be resolved.
         public static let dns = Kind(rawValue: "dns")
-        /// No connection could be made.
+        /// The connection couldn't be established.
         public static let connect = Kind(rawValue: "connect")
-        /// The TLS handshake or the check of the certificate failed.
+        /// The TLS handshake or certificate verification failed.
         public static let tls = Kind(rawValue: "tls")
-        /// A time limit passed; `phase` tells which.
+        /// A timeout expired; `phase` says which.
         public static let timeout = Kind(rawValue: "timeout")
         /// The connection was lost.
         public static let network = Kind(rawValue: "network")
-        /// The body ended before its announced end.
+        /// The body ended early.
         public static let truncated = Kind(rawValue: "truncated")
-        /// The server broke the protocol.
+        /// The server violated the protocol.
         public static let `protocol` = Kind(rawValue: "protocol")
-        /// The body's content encoding is damaged, cut off or too deep.
+        /// The body's content encoding is corrupt, truncated or nested too deeply.
         public static let encoding = Kind(rawValue: "encoding")
-        /// The head or body, or what an image claims to be, is larger than allowed.
+        /// The head, the body or the declared size of an image exceeds the limit.
         public static let tooLarge = Kind(rawValue: "too_large")
-        /// More redirects than allowed.
+        /// There were more redirects than allowed.
         public static let tooManyRedirects = Kind(rawValue: "too_many_redirects")
         /// A redirect led from https to http.
         public static let insecureRedirect = Kind(rawValue: "insecure_redirect")
-        /// The status is outside 200...299, or is not what opens a WebSocket; `response` and `data` hold the answer.
+        /// The status is outside 200...299, or doesn't open a WebSocket.
+        ///
+        /// `response` and `data` hold the response.
         public static let status = Kind(rawValue: "status")
-        /// The server ended a WebSocket for a reason that is no ordinary end; `WebSocket.peerClose` tells which.
+        /// The server closed a WebSocket abnormally; `WebSocket.peerClose` has the reason.
         public static let closed = Kind(rawValue: "closed")
-        /// The body is not what was expected of it.
+        /// The body doesn't have the expected content.
         public static let decoding = Kind(rawValue: "decoding")
-        /// A file could not be read or written.
+        /// A file couldn't be read or written.
         public static let file = Kind(rawValue: "file")
         /// The request was cancelled.
         public static let cancelled = Kind(rawValue: "cancelled")
-        /// It could not be sent now, and waits in an `Outbox`, which sends it later: no reason to submit it again.
-        /// `underlying` tells why.
+        /// The request couldn't be sent now and is stored in an `Outbox`, which sends it later.
+        ///
+        /// `underlying` has the reason. Don't submit the request again.
         public static let kept = Kind(rawValue: "kept")
-        /// The client or transport was shut down before an answer came.
+        /// The client or transport was shut down before a response arrived.
         public static let shutdown = Kind(rawValue: "shutdown")
-        /// Nothing is stored, and the network was not to be asked.
+        /// There is no stored response, and the request didn't allow using the network.
         public static let notStored = Kind(rawValue: "not_stored")
-        /// The recording that answers in the network's place has no answer. Nothing was sent.
+        /// The recording that replaces the network has no matching response, and nothing was sent.
         public static let notInRecording = Kind(rawValue: "not_in_recording")
-        /// No client is set in this container.
+        /// The dependency container has no client.
         public static let notConfigured = Kind(rawValue: "not_configured")
-        /// Anything else; `underlying` tells.
+        /// Any other failure; see `underlying`.
         public static let other = Kind(rawValue: "other")
     }
 
-    /// What was being done when it failed. An open set.
+    /// The phase in which a request failed: an open set, which includes the members below.
     public struct Phase: RawRepresentable, Sendable, Hashable {
-        /// The word that messages and the tool's `--json` show.
+        /// The name of the phase, which messages and the command line tool's `--json` show.
         public let rawValue: String
 
-        /// A phase of this name.
+        /// Creates a phase with a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Building the message; nothing was sent.
+        /// Building the request, before anything is sent.
         public static let build = Phase(rawValue: "build")
-        /// Waiting for its turn; nothing was sent.
+        /// Waiting in a queue, before anything is sent.
         public static let queue = Phase(rawValue: "queue")
         /// Resolving the host name.
         public static let resolve = Phase(rawValue: "resolve")
-        /// Making the TCP connection.
+        /// Establishing the TCP connection.
         public static let connect = Phase(rawValue: "connect")
-        /// The TLS handshake.
+        /// Performing the TLS handshake.
         public static let tls = Phase(rawValue: "tls")
         /// Sending the request.
         public static let send = Phase(rawValue: "send")
@@ -104,14 +107,16 @@ public struct NetworkError: Error, Sendable {
         public static let redirect = Phase(rawValue: "redirect")
         /// Reading or writing a file.
         public static let file = Phase(rawValue: "file")
-        /// Making a value of the body.
+        /// Decoding the body.
         public static let decode = Phase(rawValue: "decode")
-        /// After the whole answer was received.
+        /// Handling the complete response.
         public static let response = Phase(rawValue: "response")
     }
 
-    /// What there is to know, behind one reference: whatever may throw, and every task that waits for it, keeps room for an
-    /// error, and each step that hands an outcome on copies it.
+    /// The properties of an error, stored behind one reference to keep errors small.
+    ///
+    /// Every function that may throw and every task that waits for it reserves space for an error, and each step that
+    /// passes a result on copies it.
     private struct Fields: Sendable {
         var kind: Kind
         var phase: Phase
@@ -134,45 +139,50 @@ public struct NetworkError: Error, Sendable {
 
     private var fields: CopyOnWrite<Fields>
 
-    /// What failed.
+    /// The kind of the failure.
     public var kind: Kind {
         get { fields.value.kind }
         set { fields.value.kind = newValue }
     }
 
-    /// What was being done.
+    /// The phase in which the request failed.
     public var phase: Phase {
         get { fields.value.phase }
         set { fields.value.phase = newValue }
     }
 
-    /// What failed and why, as a sentence without capital and full stop. Secrets in it are replaced.
+    /// The failure and its reason, as a sentence without a capital letter and full stop.
+    ///
+    /// Secrets in it are redacted.
     public var message: String {
         get { fields.value.message }
         set { fields.value.message = Redactor.standard.redact(text: newValue) }
     }
 
-    /// What to try, as a sentence without capital and full stop; nil where there is nothing to say. Secrets in it are replaced.
+    /// A suggestion for what to try, as a sentence without a capital letter and full stop, or `nil`.
+    ///
+    /// Secrets in it are redacted.
     public var advice: String? {
         get { fields.value.advice }
         set { fields.value.advice = newValue.map(Redactor.standard.redact(text:)) }
     }
 
-    /// Whether the server may have acted on the request. A request with side effects is safe to send again only
-    /// where this is false.
+    /// Whether the server may have acted on the request.
+    ///
+    /// A request with side effects is safe to resend only if this is `false`.
     public var mayHaveReachedServer: Bool {
         get { fields.value.mayHaveReachedServer }
         set { fields.value.mayHaveReachedServer = newValue }
     }
 
-    /// An error of this kind.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - kind: what failed.
-    ///   - phase: what was being done.
-    ///   - message: what failed and why. Secrets in it are replaced.
-    ///   - advice: what to try. Secrets in it are replaced.
-    ///   - underlying: the error below this one.
+    ///   - kind: The kind of the failure.
+    ///   - phase: The phase in which the request failed.
+    ///   - message: The failure and its reason. Secrets in it are redacted.
+    ///   - advice: A suggestion for what to try. Secrets in it are redacted.
+    ///   - underlying: The error that caused this one.
     public init(
         _ kind: Kind,
         during phase: Phase,
@@ -195,78 +205,77 @@ public struct NetworkError: Error, Sendable {
     private static let reachingPhases: Set<Phase> = [.send, .firstByte, .body, .redirect, .decode, .response]
 }
 
-// MARK: - What came of the transfer
+// MARK: - Details of the transfer
 
 extension NetworkError {
-    /// The error below this one.
+    /// The error that caused this one.
     public var underlying: (any Error)? {
         get { fields.value.underlying }
         set { fields.value.underlying = newValue }
     }
 
-    /// The transport's own number for the failure (libcurl's `CURLcode`), where it has one.
+    /// The transport's own error code (libcurl's `CURLcode`), if it has one.
     public var transportCode: Int? {
         get { fields.value.transportCode }
         set { fields.value.transportCode = newValue }
     }
 
-    /// The request that failed, where it was built.
+    /// The request that failed, if it was built.
     public var request: HTTPRequest? {
         get { fields.value.request }
         set { fields.value.request = newValue }
     }
 
-    /// The head of the answer, where one came.
+    /// The head of the response, if there was one.
     public var response: HTTPResponse? {
         get { fields.value.response }
         set { fields.value.response = newValue }
     }
 
-    /// The URL that answered, after redirects, where an answer came.
+    /// The URL that responded, after redirects, if there was a response.
     public var url: String? {
         get { fields.value.url }
         set { fields.value.url = newValue }
     }
 
-    /// The body of the answer, where one came.
+    /// The body of the response, if there was one.
     public var data: Data? {
         get { fields.value.data }
         set { fields.value.data = newValue }
     }
 
-    /// The `id` of the entry of an `Outbox` that sends the request later; nil where none does.
+    /// The `id` of the `Outbox` entry that will send the request later, if there is one.
     public package(set) var outboxEntry: String? {
         get { fields.value.outboxEntry ?? (underlying as? NetworkError)?.outboxEntry }
         set { fields.value.outboxEntry = newValue }
     }
 
-    /// How long a server whose event stream was lost wants clients to wait before they connect again (its `retry`); nil
-    /// where it did not say.
+    /// The delay before reconnecting that the server of a lost event stream asked for (its `retry`), if it did.
     package var reconnectionTime: Duration? {
         get { fields.value.reconnectionTime }
         set { fields.value.reconnectionTime = newValue }
     }
 
-    /// What those have in common who lost the same connection; nil where it was nobody else's.
+    /// The state shared by the requests that lost the same connection, or `nil` if no other request used it.
     package var sharedRetry: SharedRetry? {
         get { fields.value.sharedRetry }
         set { fields.value.sharedRetry = newValue }
     }
 
-    /// Whether it says nothing of the server: it is of what was to be done before the request could be sent, or the app ended a
-    /// connection that works.
+    /// Whether the error says nothing about the server, because a prerequisite of the request failed, or the app closed
+    /// a working connection.
     package var isAside: Bool {
         get { fields.value.isAside }
         set { fields.value.isAside = newValue }
     }
 
-    /// When the request may be sent again although the server may have acted on it.
+    /// The condition under which the request may be resent even if the server may have acted on it.
     package var repetition: TransferRequest.Repetition {
         get { fields.value.repetition }
         set { fields.value.repetition = newValue }
     }
 
-    /// Phases and sizes up to the failure.
+    /// The timings and sizes up to the failure.
     public var metrics: TransferMetrics? {
         get { fields.value.metrics }
         set { fields.value.metrics = newValue }
@@ -274,33 +283,38 @@ extension NetworkError {
 }
 
 extension NetworkError {
-    /// The error below this one, or this one itself. (The seed's name.)
+    /// The underlying error, or this error if `underlying` is `nil`.
+    ///
+    /// The property keeps this name for source compatibility.
     public var error: any Error { underlying ?? self }
 
-    /// Whether a time limit passed.
+    /// Whether a timeout expired.
     public var isTimeout: Bool { kind == .timeout }
 
-    /// Whether the request waits in an `Outbox` and is sent later: of kind `.kept`, or of another where only the wait for
-    /// its answer ended.
+    /// Whether the request is stored in an `Outbox` that sends it later.
+    ///
+    /// The kind is `.kept`, or another kind if the app only stopped waiting for the response.
     public var isKept: Bool { outboxEntry != nil }
 
     /// Whether the request was cancelled.
     public var isCancelled: Bool { kind == .cancelled }
 
-    /// Whether no connection to the server could be made: name not resolved, host not reached, or no answer to the
-    /// attempt to connect.
+    /// Whether no connection could be established: the name wasn't resolved, the host wasn't reached, or it didn't
+    /// respond to the connection attempt.
     public var isOffline: Bool {
         kind == .dns || kind == .connect || (kind == .timeout && (phase == .resolve || phase == .connect))
     }
 
-    /// Whether sending the same request again may succeed and cannot do harm: it failed on the way and the server
-    /// cannot have acted on it, its method is safe or idempotent (RFC 9110, 9.2.2; of a form it must be safe), it has an
-    /// `Idempotency-Key`, or it is a GraphQL query.
+    /// Whether resending the request may succeed and is safe.
+    ///
+    /// The network must have failed, and one of these must be true: the server can't have acted on the request, its
+    /// method is idempotent (RFC 9110, 9.2.2; for a form, it must be safe), it has an `Idempotency-Key`, or it is a
+    /// GraphQL query.
     public var isRetryable: Bool {
         isTransient && (!mayHaveReachedServer || request.map(repetition.allows) == true)
     }
 
-    /// Whether it failed on the way, so that the same request may succeed later.
+    /// Whether the network failed, so that the same request may succeed later.
     package var isTransient: Bool {
         switch kind {
         case .dns, .connect, .timeout, .network, .truncated: true
@@ -308,14 +322,16 @@ extension NetworkError {
         }
     }
 
-    /// The task that would have asked was cancelled before.
+    /// The error of a task that was cancelled before it sent a request.
     package static let cancelledBeforeStart = NetworkError(
         .cancelled,
         during: .queue,
         "the task was cancelled before it sent the request"
     )
 
-    /// Runs a body that throws anything; what is no `NetworkError` comes out as one, cancellation as `.cancelled`.
+    /// Calls a closure and converts its errors to `NetworkError`.
+    ///
+    /// Cancellation becomes `.cancelled`.
     public static func catching<R>(
         _ body: nonisolated(nonsending) () async throws -> R
     ) async throws(NetworkError) -> R {
@@ -326,8 +342,9 @@ extension NetworkError {
         }
     }
 
-    /// Runs what is to be done before a request can be sent, as fetching a credential: its errors say that no server has
-    /// acted on that request, whatever became of those that the body sent.
+    /// Performs a prerequisite of a request, such as fetching a credential.
+    ///
+    /// Its errors say that no server has acted on the request itself, regardless of any requests that the closure sent.
     package static func asideCatching<R>(
         _ body: nonisolated(nonsending) () async throws -> R
     ) async throws(NetworkError) -> R {
@@ -338,7 +355,7 @@ extension NetworkError {
         }
     }
 
-    /// The same for what need not be waited for.
+    /// Performs a synchronous prerequisite of a request.
     package static func asideCatching<R>(_ body: () throws -> R) throws(NetworkError) -> R {
         do {
             return try body()
@@ -347,7 +364,7 @@ extension NetworkError {
         }
     }
 
-    /// The error of what was to be done before a request could be sent.
+    /// Creates the error of a failed prerequisite.
     private init(aside error: any Error) {
         self.init(wrapping: error)
         mayHaveReachedServer = false
@@ -355,8 +372,11 @@ extension NetworkError {
         if !(error is NetworkError) { phase = .queue }
     }
 
-    /// Takes any error for a `NetworkError`: itself where it is one, `.cancelled` for a `CancellationError`, else
-    /// `.other` with the error as `underlying` and no more than its type in `message`: what it holds may be secret.
+    /// Converts any error to a `NetworkError`.
+    ///
+    /// A `NetworkError` is used as it is, and a `CancellationError` becomes `.cancelled`. Any other error becomes
+    /// `.other` with the error as `underlying`. In that case `message` has only the type of the error, because its
+    /// contents may be secret.
     public init(wrapping error: any Error) {
         switch error {
         case let error as NetworkError: self = error
@@ -374,7 +394,7 @@ extension NetworkError {
 }
 
 extension NetworkError: CustomStringConvertible {
-    /// What failed, doing what, for which request, and what to try, in one line.
+    /// The failure, kind, phase, request and advice in one line.
     public var description: String {
         var text = message
         if let request {
@@ -389,11 +409,13 @@ extension NetworkError: CustomStringConvertible {
 }
 
 extension NetworkError: CustomDebugStringConvertible, CustomReflectable {
-    /// As `description`.
+    /// The same text as `description`.
     public var debugDescription: String { description }
 
-    /// What `dump` and a debugger show: of messages no more than which fields they have, of URLs no query, of a body its
-    /// size, and of an error below its type.
+    /// The properties that `dump` and a debugger show.
+    ///
+    /// Secrets are left out: header fields appear by name, URLs without their query, a body as its size, and an
+    /// underlying error of another type as its type.
     public var customMirror: Mirror {
         var children: [(label: String, value: Any?)] = [
             ("kind", kind.rawValue), ("phase", phase.rawValue), ("message", message), ("advice", advice),
@@ -410,23 +432,23 @@ extension NetworkError: CustomDebugStringConvertible, CustomReflectable {
 }
 
 extension HTTPRequest.Method {
-    /// Whether it asks for nothing but an answer (RFC 9110, 9.2.1).
+    /// Whether the method is read-only (RFC 9110, 9.2.1).
     package var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
 
-    /// Whether sending the request twice does what sending it once does (RFC 9110, 9.2.2).
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110, 9.2.2).
     package var isIdempotent: Bool {
         [.get, .head, .options, .trace, .put, .delete].contains(self)
     }
 }
 
 extension HTTPRequest {
-    /// The URL on the wire.
+    /// The URL as it is sent.
     package var urlText: String { Self.urlText(scheme ?? "", authority ?? "", path ?? "/") }
 
-    /// A URL of these parts.
+    /// Returns a URL with these parts.
     package static func urlText(_ scheme: String, _ authority: String, _ path: String) -> String {
         let count = scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count
-        // Bytes into a string of their number: less than half the work of joining strings.
+        // Writing bytes into a string of known size takes less than half the time of joining strings.
         return String(unsafeUninitializedCapacity: count) { bytes in
             var end = bytes.write(scheme, at: 0)
             end = bytes.write("://", at: end)
@@ -435,7 +457,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The URL without user and query, for messages: they may hold a secret.
+    /// The URL for messages, without user and query, which may contain secrets.
     package var redactedURL: String {
         var authority = (authority ?? "")[...]
         if let at = authority.unicodeScalars.lastIndex(of: "@") { authority = "…\(authority[at...])" }
@@ -446,7 +468,7 @@ extension HTTPRequest {
 }
 
 extension UnsafeMutableBufferPointer<UInt8> {
-    /// Writes a text's bytes from a place on and gives the place behind them. There has to be room.
+    /// Writes the bytes of a text at an index and returns the index after them. The buffer must be large enough.
     fileprivate func write(_ text: String, at place: Int) -> Int {
         var text = text
         return text.withUTF8 { self[place...].initialize(fromContentsOf: $0) }

@@ -1,6 +1,8 @@
-/// Hands one result on, the first it is given. Where it is let go without any, it hands on that.
+/// A completion that delivers the first result and ignores all others.
 ///
-/// Inlinable, or each use in another module would look its types up.
+/// If it is released without a result, it delivers an error.
+///
+/// It is inlinable, because otherwise each use in another module would look up its types at run time.
 @usableFromInline
 package final class OnceCompletion<Success: Sendable>: Sendable {
     @usableFromInline package typealias Result = Swift.Result<Success, NetworkError>
@@ -12,9 +14,11 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
     @usableFromInline let state: InlineLock<State>
     @usableFromInline let deliver: @Sendable (Result) -> Void
 
+    /// Creates a completion.
+    ///
     /// - Parameters:
-    ///   - isHeld: whether a result waits for `open()`.
-    ///   - deliver: what takes the result, called once.
+    ///   - isHeld: Whether a result is held until `open()`.
+    ///   - deliver: Receives the result; called once.
     @inlinable
     package init(isHeld: Bool = false, _ deliver: @escaping @Sendable (Result) -> Void) {
         state = InlineLock(isHeld ? .held(nil) : .open)
@@ -28,7 +32,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
             return false
         }
         guard !isGiven else { return }
-        // On a thread of its own: the last reference may go inside of the call that asks.
+        // In a new task, because the last reference may be released inside the call that starts the request.
         let lost = NetworkError(.other, during: .response, "the request was dropped without a response")
         Task.detached { [deliver] in deliver(.failure(lost)) }
     }
@@ -50,7 +54,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
         if isDue { deliver(result) }
     }
 
-    /// Lets results through. One that came before is handed on from another thread.
+    /// Stops holding the result. A result that was given before is delivered from another thread.
     @inlinable
     package func open() {
         let early: Result? = state.withLock { state in

@@ -1,8 +1,9 @@
 extension String {
-    /// Text of bytes that may not be UTF-8, from which `opaqueBytes` makes the very same bytes again (RFC 9110, 5.5).
+    /// Creates text from bytes that may not be UTF-8, such that `opaqueBytes` returns the same bytes (RFC 9110, 5.5).
     ///
-    /// A byte that isn't part of UTF-8 becomes the character of a private use area whose last eight bits it is. So does each
-    /// byte of such a character itself, so that no two rows of bytes have the same text.
+    /// A byte that isn't part of valid UTF-8 becomes a private use character whose low eight bits are the byte. If the
+    /// input contains such a character itself, each of its bytes is converted the same way, so that different bytes
+    /// always give different texts.
     package init(opaque bytes: some Collection<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self), !text.holdsOpaqueBytes {
             self = text
@@ -24,13 +25,13 @@ extension String {
         self = String(text)
     }
 
-    /// The bytes that the text was made of.
+    /// The bytes from which the text was created.
     package var opaqueBytes: [UInt8] {
         guard holdsOpaqueBytes else { return Array(utf8) }
         return unicodeScalars.flatMap { scalar in scalar.opaqueByte.map { [$0] } ?? Array(String(scalar).utf8) }
     }
 
-    /// The text with percent-encoded bytes in the place of those that aren't UTF-8.
+    /// The text with bytes that aren't UTF-8 percent-encoded.
     package var encodingOpaqueBytes: String {
         guard holdsOpaqueBytes else { return self }
         let digits = Array("0123456789ABCDEF".unicodeScalars)
@@ -45,18 +46,20 @@ extension String {
         return String(text)
     }
 
-    /// Whether a character stands for a byte. All of them begin with the byte F4, which is rare.
+    /// Whether any character represents a byte. Such characters begin with the byte F4 in UTF-8, which is rare.
     fileprivate var holdsOpaqueBytes: Bool {
         utf8.contains(0xF4) && unicodeScalars.contains { $0.opaqueByte != nil }
     }
 }
 
 extension Unicode.Scalar {
-    /// U+10FF00, at the end of the second private use area. Only the half for bytes from 80 on is used: all others are ASCII.
+    /// U+10FF00, at the end of the second private use area.
+    ///
+    /// Only the upper half (bytes from 0x80) is used, because all other bytes are ASCII.
     private static let opaqueBase: UInt32 = 0x10_FF00
 
     fileprivate init(opaqueByte byte: UInt8) {
-        // No sum with eight bits is out of range or a surrogate, for which alone the initializer has no scalar.
+        // The fallback is never used: adding eight bits gives neither a surrogate nor a value that is out of range.
         self = Unicode.Scalar(Self.opaqueBase + UInt32(byte)) ?? "\u{FFFD}"
     }
 
@@ -66,7 +69,7 @@ extension Unicode.Scalar {
 }
 
 extension HTTPField {
-    /// A field of `String(opaque:)`'s text, which is sent as the bytes that the text was made of.
+    /// Creates a field from the text of `String(opaque:)`, which is sent as the bytes from which the text was created.
     package init(name: Name, opaqueValue text: String) {
         if text.holdsOpaqueBytes {
             self.init(name: name, value: text.opaqueBytes)
@@ -75,6 +78,6 @@ extension HTTPField {
         }
     }
 
-    /// The value as text that keeps bytes that aren't UTF-8, in contrast to `value`.
+    /// The value as opaque text. Unlike `value`, it preserves bytes that aren't UTF-8.
     package var opaqueValue: String { withUnsafeBytesOfValue { String(opaque: $0) } }
 }

@@ -11,71 +11,75 @@
     import Darwin
 #endif
 
-/// An open file, closed with this object.
+/// An open file, which is closed when this object is released.
 package final class OpenFile: Sendable {
     private let path: String
     private let descriptor: Int32
 
     /// Opens a file for reading.
     ///
-    /// - Parameter followsLinks: Whether the path may be that of a symbolic link; its folder's may.
+    /// - Parameter followsLinks: Whether the path itself may be a symbolic link. Its parent folders may be links in any
+    ///   case.
     package convenience init(reading path: String, followsLinks: Bool = true) throws(NetworkError) {
-        // A pipe without a writer would hold up whoever opens it.
+        // Without `O_NONBLOCK`, opening a pipe that has no writer would block.
         try self.init(path, O_RDONLY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW), "cannot open")
     }
 
-    /// Creates a file that was not there, for writing.
+    /// Creates a file for writing. It must not exist yet.
     ///
-    /// - Parameter isPrivate: whether nobody but its owner may read it.
+    /// - Parameter isPrivate: Whether only its owner may read the file.
     package convenience init(creating path: String, isPrivate: Bool = false) throws(NetworkError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         try self.init(path, flags, "cannot create", mode: isPrivate ? 0o600 : 0o666)
     }
 
-    /// Creates a file without a name in a directory, for writing and reading; it is gone with this object, or the process.
+    /// Creates an unnamed temporary file in a directory, for reading and writing.
+    ///
+    /// It is deleted with this object or when the process exits.
     package convenience init(scratchIn directory: String) throws(NetworkError) {
         let path = "\(directory)/.\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         try self.init(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, "cannot create", mode: 0o600)
         unlink(path)
     }
 
-    /// Creates a file, or empties the one that is there. Only its owner may read it.
+    /// Creates a file or truncates an existing one. Only its owner may read a new file.
     package convenience init(replacing path: String) throws(NetworkError) {
         try self.init(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, "cannot write", mode: 0o600)
     }
 
-    /// Opens or creates a file that is written at its end, by nobody else who opens it in this way.
+    /// Opens or creates a file for appending and locks it against others that open it with this method.
     package static func appendingAlone(_ path: String) throws(NetworkError) -> OpenFile {
         while true {
-            // A pipe without a reader would hold up whoever opens it.
+            // Without `O_NONBLOCK`, opening a pipe that has no reader would block.
             let file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, "cannot write")
             guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 throw NetworkError(.file, during: .file, "\(path) is being written by another download")
             }
-            // Whoever had it before may have renamed or removed it between our opening and locking.
+            // The previous owner may have renamed or removed the file after it was opened and before it was locked.
             var (ours, there) = (stat(), stat())
             guard fstat(file.descriptor, &ours) == 0 else { throw .file("cannot read", path, errno) }
             if stat(path, &there) == 0, ours.st_dev == there.st_dev, ours.st_ino == there.st_ino { return file }
         }
     }
 
-    /// Opens or creates a file that many write at its end. Only its owner may read it.
+    /// Opens or creates a file to which several processes may append. Only its owner may read a new file.
     package convenience init(appending path: String) throws(NetworkError) {
         try self.init(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, "cannot write", mode: 0o600)
-        // A pipe takes only so much before it waits for its reader.
+        // A pipe is rejected, because writes to it block when it is full.
         _ = try size()
     }
 
-    /// Opens or creates a file that says no more than who holds it.
+    /// Opens or creates a lock file and locks it.
     ///
-    /// - Returns: nil where somebody else holds it; it is let go with the object, and when the process ends.
+    /// - Returns: The locked file, or `nil` if the lock is already taken. The lock is released with the object, and
+    ///   when the process exits.
     package static func held(_ path: String) throws(NetworkError) -> OpenFile? {
         try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, "cannot write", mode: 0o600).held()
     }
 
-    /// Takes the file for this object alone, until it ends.
+    /// Locks the file until this object is released.
     ///
-    /// - Returns: The file, or `nil` if it is held already.
+    /// - Returns: The file, or `nil` if the lock is already taken.
     func held() throws(NetworkError) -> OpenFile? {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return nil }
@@ -84,12 +88,12 @@ package final class OpenFile: Sendable {
         return self
     }
 
-    /// Opens what is there for writing: a device, a pipe.
+    /// Opens an existing file for writing, such as a device or a pipe.
     package convenience init(writing path: String) throws(NetworkError) {
         try self.init(path, O_WRONLY, "cannot write")
     }
 
-    /// Takes an open descriptor over.
+    /// Creates an open file that takes ownership of a descriptor.
     init(descriptor: Int32, path: String) {
         self.path = path
         self.descriptor = descriptor
@@ -100,18 +104,19 @@ package final class OpenFile: Sendable {
         descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor < 0 else { return }
         guard flags & O_NOFOLLOW != 0, errno == ELOOP || errno == EMLINK else { throw .file(what, path, errno) }
-        // The system's words say nothing of a link.
+        // The system's message doesn't mention a link.
         throw NetworkError(.file, during: .file, "\(what) \(path): links are not followed")
     }
 
     deinit {
         guard descriptor >= 0 else { return }
-        // A child that has not come to its exec yet has the file open too, and with it the lock.
+        // Unlock explicitly: a forked child that hasn't called `exec` yet still has the file open, and with it the
+        // lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Bytes in the file; an error where it is no regular file.
+    /// Returns the size of the file in bytes. Throws if it isn't a regular file.
     package func size() throws(NetworkError) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .file("cannot read", path, errno) }
@@ -121,21 +126,21 @@ package final class OpenFile: Sendable {
         return Int64(status.st_size)
     }
 
-    /// Waits until what was written is on the disk; of a directory, which files it has.
+    /// Waits until the written data is on the disk or, for a directory, its entries.
     package func sync() throws(NetworkError) {
         #if canImport(Darwin)
-            // There `fsync` leaves it in the disk's own memory.
+            // On Darwin, `fsync` may leave the data in the disk's cache.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         guard fsync(descriptor) == 0 else { throw .file("cannot write", path, errno) }
     }
 
-    /// Takes all bytes out of the file.
+    /// Removes all bytes from the file.
     package func truncate() throws(NetworkError) {
         guard ftruncate(descriptor, 0) == 0 else { throw .file("cannot empty", path, errno) }
     }
 
-    /// Reads from `offset`; gives the bytes read, 0 at the end.
+    /// Reads bytes at an offset and returns their number, or 0 at the end of the file.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(NetworkError) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
@@ -146,8 +151,8 @@ package final class OpenFile: Sendable {
 
     /// Reads the whole file into memory.
     ///
-    /// - Parameter limit: The size above which nothing is read, in bytes.
-    /// - Throws: `NetworkError` of kind `.file`, also if the file is larger than the limit, or no regular file.
+    /// - Parameter limit: The maximum size of the file, in bytes. A larger file isn't read.
+    /// - Throws: `NetworkError` of kind `.file`, also if the file exceeds the limit or isn't a regular file.
     package func contents(upTo limit: Int) throws(NetworkError) -> Data {
         let size = try size()
         guard size <= limit else {
@@ -158,7 +163,7 @@ package final class OpenFile: Sendable {
 
     /// Reads the beginning of the file into memory.
     ///
-    /// - Parameter count: The most bytes that are read.
+    /// - Parameter count: The maximum number of bytes to read.
     package func beginning(_ count: Int) throws(NetworkError) -> Data {
         try contents(count: Int(min(Int64(count), size())))
     }
@@ -176,13 +181,13 @@ package final class OpenFile: Sendable {
         return Data(buffer[..<done])
     }
 
-    /// Returns where data begins behind a hole, which takes no room on the disk and reads as zeros.
+    /// Returns the offset of the next data after a hole. A hole takes no space on the disk and reads as zeros.
     ///
-    /// - Returns: The offset itself if there is no hole, or the system cannot tell; the file's size if nothing but a hole
+    /// - Returns: The given offset if there is no hole or the system can't find it, or the file's size if only a hole
     ///   follows.
     package func dataOffset(from offset: Int64) throws(NetworkError) -> Int64 {
         #if os(Linux)
-            // SEEK_DATA of lseek(2), which Glibc's module lacks. The file's own position is nowhere used.
+            // SEEK_DATA of lseek(2), which the Glibc module lacks. The file's own position is never used.
             let found = lseek(descriptor, off_t(offset), 3)
             if found >= 0 { return Int64(found) }
             if errno == ENXIO { return max(offset, try size()) }
@@ -190,16 +195,16 @@ package final class OpenFile: Sendable {
         return offset
     }
 
-    /// Lends the descriptor, which stays open meanwhile.
+    /// Calls a closure with the descriptor, which stays open during the call.
     func withDescriptor<R>(_ work: (Int32) throws(NetworkError) -> R) throws(NetworkError) -> R {
-        // `self` is not released before its method returns.
+        // Keeps `self` alive until the method returns.
         defer { withExtendedLifetime(self) {} }
         return try work(descriptor)
     }
 
     /// Returns the names in this directory, without `.` and `..`.
     func names() throws(NetworkError) -> [String] {
-        // `closedir` closes what `fdopendir` was given.
+        // `closedir` closes the descriptor that was passed to `fdopendir`.
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw .file("cannot read", path, errno) }
         guard let directory = fdopendir(copy) else {
@@ -212,7 +217,7 @@ package final class OpenFile: Sendable {
         while true {
             errno = 0
             guard let entry = readdir(directory) else { break }
-            // The name is as long as it is, whatever its type says: it is read where it lies.
+            // The name may be longer than the declared type of `d_name`, so it is read in place.
             let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
             let name = String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
             if name != ".", name != ".." { names.append(name) }
@@ -221,25 +226,25 @@ package final class OpenFile: Sendable {
         return names
     }
 
-    /// Whether a file of this path is held by anybody, as `held` has it; a file that is not there is not.
+    /// Returns whether a file is locked by `held`. `false` if the file doesn't exist.
     package static func isHeld(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // Shared, so that two who look do not take each other for the holder.
+        // A shared lock, so that two simultaneous checks don't mistake each other for the owner.
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Bytes in the file; nil where it has no name any more.
+    /// Returns the size of the file in bytes, or `nil` if it has been deleted.
     package func sizeWhileLinked() throws(NetworkError) -> Int64? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .file("cannot read", path, errno) }
         return status.st_nlink == 0 ? nil : Int64(status.st_size)
     }
 
-    /// Writes bytes in one call of the system, so that they stay together whoever else writes at the file's end.
+    /// Writes bytes in a single system call, so that other processes that append to the file can't interrupt them.
     ///
-    /// - Returns: how many of them were written.
+    /// - Returns: The number of bytes written.
     package func writeOnce(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
         while true {
             #if canImport(Glibc)
@@ -276,7 +281,7 @@ package final class OpenFile: Sendable {
 }
 
 extension NetworkError {
-    /// An error of the file system, with the system's reason for the code.
+    /// Returns a file system error with the system's message for the code.
     package static func file(_ what: String, _ path: String, _ code: Int32) -> NetworkError {
         NetworkError(.file, during: .file, "\(what) \(path): \(String(cString: strerror(code)))")
     }

@@ -1,18 +1,22 @@
-/// Scheme, host and port: what may share credentials (RFC 6454, 4).
+/// A scheme, host and port, within which credentials may be shared (RFC 6454, 4).
 public struct Origin: Sendable, Hashable {
-    /// `http` or `https`, in lower case.
+    /// The scheme `http` or `https`, in lower case.
     public let scheme: String
-    /// The host in lower case and in its ASCII form (`xn--…`), an IPv6 address in brackets.
+    /// The host in lower case and ASCII form (`xn--…`), with an IPv6 address in brackets.
     public let host: String
-    /// The port, the scheme's own where none is written.
+    /// The port.
+    ///
+    /// If it isn't specified, the default port of the scheme.
     public let port: Int
 
-    /// The origin of a URL, or nil where it has no scheme or host.
+    /// Creates the origin of a URL, or returns `nil` if the URL has no scheme or host.
     public init?(_ url: URL) {
         self.init(ofURL: url.absoluteString)
     }
 
-    /// The origin of these parts; without a port it is the scheme's own.
+    /// Creates an origin from its components.
+    ///
+    /// Without a port, the default port of the scheme is used.
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = scheme.lowercased()
         self.host = HostName.comparable(host)
@@ -21,7 +25,7 @@ public struct Origin: Sendable, Hashable {
 }
 
 extension Origin {
-    /// The origin of a message; of an authority that cannot be read its whole is the host.
+    /// Creates the origin of a request. If the authority can't be parsed, all of it becomes the host.
     package init(of head: HTTPRequest) {
         let authority = head.authority ?? ""
         let end = authority.utf8.lastIndex(of: UInt8(ascii: ":"))

@@ -1,18 +1,17 @@
-/// The body of a part (206), held to what its `Content-Range` says: neither more bytes nor fewer.
+/// The body of a partial response (206), checked to have exactly the length that its `Content-Range` declares.
 package struct PartialBody: Sendable {
-    /// The first byte of the part in the whole.
+    /// The offset of the part's first byte in the whole representation.
     package let start: Int64
-    /// The byte behind the part's last one.
+    /// The offset after the part's last byte.
     package let end: Int64
-    /// Bytes of the whole, if the server tells.
+    /// The size of the whole representation in bytes, if the server declares it.
     package let total: Int64?
-    /// The byte that comes next.
+    /// The offset of the next byte.
     package private(set) var position: Int64
 
-    /// Reads the head of a part.
+    /// Reads the head of a partial response.
     ///
-    /// - Returns: `nil` if it isn't that of a part, or names no single range of bytes as they are: of several parts, or of a
-    ///   coded body.
+    /// Returns `nil` if it isn't a partial response with a single range of bytes, or if its body is encoded.
     package init?(_ response: HTTPResponse) {
         guard response.status == .partialContent,
             let range = response.headerFields[single: .contentRange].flatMap({ ContentRange($0) }),
@@ -24,9 +23,9 @@ package struct PartialBody: Sendable {
         (start, self.end, total, position) = (bytes.lowerBound, end, range.total, bytes.lowerBound)
     }
 
-    /// Counts bytes that came.
+    /// Counts received bytes.
     ///
-    /// - Throws: `NetworkError` of kind `.protocol` if they are more than the part has.
+    /// - Throws: `NetworkError` of kind `.protocol` if the part is longer than declared.
     package mutating func take(_ count: Int) throws(NetworkError) {
         guard Int64(count) <= end - position else {
             throw NetworkError(
@@ -38,9 +37,9 @@ package struct PartialBody: Sendable {
         position += Int64(count)
     }
 
-    /// Checks that all of the part came.
+    /// Checks that the part is complete.
     ///
-    /// - Throws: `NetworkError` of kind `.truncated` if not.
+    /// - Throws: `NetworkError` of kind `.truncated` if it isn't.
     package func finish() throws(NetworkError) {
         guard position < end else { return }
         throw NetworkError(
@@ -51,9 +50,9 @@ package struct PartialBody: Sendable {
         )
     }
 
-    /// Checks that all of the part came, and that nothing of the whole is behind it.
+    /// Checks that the part is complete and extends to the end of the whole representation.
     ///
-    /// - Throws: `NetworkError` of kind `.truncated` if not, or if the server doesn't tell how long the whole is.
+    /// - Throws: `NetworkError` of kind `.truncated` if it doesn't, or if the server doesn't declare the total size.
     package func finishRest() throws(NetworkError) {
         try finish()
         guard end != total else { return }
@@ -67,7 +66,7 @@ package struct PartialBody: Sendable {
 }
 
 extension NetworkError {
-    /// The error of a 206 to a request without `Range`.
+    /// The error for a 206 response to a request without `Range`.
     package static let unaskedPart = NetworkError(
         .protocol,
         during: .body,

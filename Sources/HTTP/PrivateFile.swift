@@ -11,9 +11,9 @@
     import Darwin
 #endif
 
-/// A small text file that nobody but its owner may read: what a client remembers between two runs.
+/// A small text file that only its owner may read, for state that a client keeps between launches.
 package struct PrivateFile: Sendable {
-    /// Larger ones are refused, in bytes.
+    /// The maximum size of a file, in bytes. Larger files are rejected.
     private static let limit = 16 << 20
 
     private let place: Place
@@ -23,12 +23,14 @@ package struct PrivateFile: Sendable {
         case name(String, ConfinedFolder)
     }
 
-    /// A file that the user named: a link leads to it, and a device or a pipe is written to.
+    /// Creates a reference to a file that the user named.
+    ///
+    /// Links are followed, and a device or a pipe is written to directly.
     package init(path: String) {
         place = .path(path)
     }
 
-    /// A file of a folder in which no link is followed.
+    /// Creates a reference to a file in a folder in which links aren't followed.
     package init(_ name: String, in folder: ConfinedFolder) {
         place = .name(name, folder)
     }
@@ -40,7 +42,7 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    /// Whether there is something.
+    /// Whether the file exists.
     package var exists: Bool {
         switch place {
         case .path(let path): access(path, F_OK) == 0
@@ -48,9 +50,9 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    /// The whole text, bytes that are no UTF-8 replaced.
+    /// Returns the whole text. Bytes that aren't UTF-8 are replaced.
     ///
-    /// - Throws: `NetworkError` of kind `.file` and phase `.build`: it is read before anything is sent.
+    /// - Throws: `NetworkError` of kind `.file` and phase `.build`, because the file is read before anything is sent.
     package func read() throws(NetworkError) -> String {
         try withBytes { String(decoding: $0, as: UTF8.self) }
     }
@@ -77,12 +79,12 @@ package struct PrivateFile: Sendable {
     /// Reads the lines that are neither empty nor comments.
     ///
     /// - Parameters:
-    ///   - subject: What a line holds, with its article.
-    ///   - advice: How to write a line.
-    ///   - onSkippedLine: Called for each line that can't be read.
-    ///   - isComment: Whether a line is passed over; by default if it is empty or begins with `#`.
-    ///   - make: Makes an entry of a line; `nil` if the line can't be read.
-    /// - Throws: `NetworkError` of kind `.file`: the first skipped line, if there is no entry beside it.
+    ///   - subject: The expected content of a line, with an article.
+    ///   - advice: The syntax of a line, for errors.
+    ///   - onSkippedLine: Called for each invalid line.
+    ///   - isComment: Whether a line is ignored. By default, empty lines and lines that begin with `#` are ignored.
+    ///   - make: Parses a line, or returns `nil` if it is invalid.
+    /// - Throws: `NetworkError` of kind `.file` for the first invalid line if no line is valid.
     func entries<Entry>(
         _ subject: String,
         advice: String,
@@ -104,21 +106,21 @@ package struct PrivateFile: Sendable {
         return entries
     }
 
-    /// The lines of the text, without their ends; opaque text (`String(opaque:)`).
+    /// Returns the lines without their line ends, as opaque text (`String(opaque:)`).
     func lines() throws(NetworkError) -> [Substring] {
         let text = try withBytes { String(opaque: $0) }
-        // Among scalars: a combining character behind a mark makes one `Character` of the two.
+        // Split scalars, because a line feed and a combining mark after it would be one `Character`.
         return text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map {
             Substring($0.last == "\r" ? $0.dropLast() : $0)
         }
     }
 
-    /// Puts a file of this text in the place of the one that is there, all at once.
+    /// Writes the text to the file, replacing it atomically.
     package func write(_ text: String) throws(NetworkError) {
         try write(Data(text.utf8))
     }
 
-    /// Puts a file of these bytes in the place of the one that is there, all at once.
+    /// Writes the bytes to the file, replacing it atomically.
     package func write(_ data: Data) throws(NetworkError) {
         let sink =
             switch place {
@@ -129,7 +131,7 @@ package struct PrivateFile: Sendable {
         try sink.commit()
     }
 
-    /// Removes the file; one that is not there is no error.
+    /// Removes the file, if it exists.
     package func remove() throws(NetworkError) {
         switch place {
         case .path(let path):
@@ -138,7 +140,7 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    /// Makes a directory, and those above it, for its owner alone; one that is there stays as it is.
+    /// Creates a directory and its parents, if they don't exist, accessible only to their owner.
     package static func makeDirectory(_ path: String) throws(NetworkError) {
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")

@@ -11,13 +11,14 @@
     import Darwin
 #endif
 
-/// A directory of files that nobody but its owner may read. Each is there whole or not at all, and what was written
-/// outlives a loss of power. Links in it are not followed.
+/// A directory of files that only its owner may read.
+///
+/// Files are written atomically and survive a power loss. Links in the directory aren't followed.
 package struct PrivateFolder: Sendable {
     private static let partEnding = ".part"
 
     private let folder: ConfinedFolder
-    /// The folder above, and this one's name in it; `nil` if the caller named this one.
+    /// The parent folder and this folder's name in it, or `nil` if the caller specified this folder's path.
     private let parent: (folder: ConfinedFolder, name: String)?
 
     package var path: String { folder.path }
@@ -27,14 +28,15 @@ package struct PrivateFolder: Sendable {
         parent = nil
     }
 
-    /// A directory in another one.
+    /// Creates a reference to a directory in another one.
     package init(_ name: String, in parent: PrivateFolder) {
         folder = parent.folder.folder(name)
         self.parent = (parent.folder, name)
     }
 
-    /// Makes the directory, and those above it, where they are not there: for its owner alone (mode 0700), and on the disk
-    /// when this returns.
+    /// Creates the directory and its parents, if they don't exist.
+    ///
+    /// They are accessible only to their owner (mode 0700), and on the disk when this method returns.
     package func make() throws(NetworkError) {
         guard let parent else {
             if access(path, F_OK) == 0 { return }
@@ -47,7 +49,7 @@ package struct PrivateFolder: Sendable {
     }
 
     private static func make(_ names: ArraySlice<Substring>) throws(NetworkError) {
-        // A slash at the end names the same directory.
+        // A trailing slash names the same directory.
         guard let name = names.last else { return }
         if name.isEmpty { return try make(names.dropLast()) }
         let path = names.joined(separator: "/")
@@ -60,7 +62,9 @@ package struct PrivateFolder: Sendable {
         try OpenFile(reading: !parent.isEmpty ? parent : path.hasPrefix("/") ? "/" : ".").sync()
     }
 
-    /// The names of what is in it, without what is still being written; none where there is no directory.
+    /// Returns the names in the directory, without files that are still being written.
+    ///
+    /// Empty if the directory doesn't exist.
     package func names() throws(NetworkError) -> [String] {
         try everything().filter { !$0.hasSuffix(Self.partEnding) }
     }
@@ -76,10 +80,10 @@ package struct PrivateFolder: Sendable {
     /// Opens a file for reading.
     package func file(_ name: String) throws(NetworkError) -> OpenFile { try folder.file(reading: name) }
 
-    /// Writes a file that is on the disk when this returns.
+    /// Writes a file, which is on the disk when this method returns.
     package func write(_ data: Data, as name: String) throws(NetworkError) {
         try make()
-        // What a killed process left under the same name is not in the way.
+        // The sink uses a random name, so that leftovers of a killed process aren't in the way.
         let sink = try FileSink(name, in: folder)
         try sink.write(data)
         try sink.sync()
@@ -87,23 +91,23 @@ package struct PrivateFolder: Sendable {
         do throws(NetworkError) {
             try folder.sync()
         } catch {
-            // The first error tells why.
+            // Throw the first error, which has the reason.
             do throws(NetworkError) { try folder.remove(name) } catch {}
             throw error
         }
     }
 
-    /// Makes an empty file where there is none.
+    /// Creates an empty file if it doesn't exist.
     package func touch(_ name: String) throws(NetworkError) {
         do throws(NetworkError) {
             if !has(name) { _ = try folder.file(creating: name) }
         } catch {
-            // Another process may have made it meanwhile.
+            // Another process may have created it in the meantime.
             if !has(name) { throw error }
         }
     }
 
-    /// Moves a file to another folder of the same disk.
+    /// Moves a file to another folder on the same disk.
     package func move(_ name: String, to other: PrivateFolder, as newName: String) throws(NetworkError) {
         try other.make()
         try folder.move(name, to: other.folder, as: newName)
@@ -111,26 +115,26 @@ package struct PrivateFolder: Sendable {
         try folder.sync()
     }
 
-    /// Removes a file, which stays away after a loss of power; one that is not there is no error.
+    /// Removes a file, if it exists. It stays removed after a power loss.
     package func remove(_ name: String) throws(NetworkError) {
         if try folder.remove(name) { try folder.sync() }
     }
 
-    /// Whether there is something of this name, be it a link that leads nowhere.
+    /// Returns whether the name exists, including a broken link.
     package func has(_ name: String) -> Bool { folder.status(of: name) != nil }
 
-    /// Whether that is a file which this process may read.
+    /// Returns whether the name is a regular file that this process may read.
     package func isReadable(_ name: String) -> Bool { folder.isReadable(name) }
 
-    /// Takes the file of this name for the caller alone, among all processes; nil where another has it.
+    /// Locks a file against all other processes, creating it if necessary. Returns `nil` if the lock is already taken.
     package func hold(_ name: String) throws(NetworkError) -> OpenFile? {
         try make()
         return try folder.file(holding: name)
     }
 
-    /// Removes what a process that was killed has left half written.
+    /// Removes incomplete files that a killed process has left behind.
     ///
-    /// - Parameter seconds: how old it must be: another process may be writing what is younger.
+    /// - Parameter seconds: The minimum age of the files to remove. Another process may still be writing younger ones.
     package func removeParts(olderThan seconds: Int) throws(NetworkError) {
         let now = time(nil)
         for name in try everything() where name.hasSuffix(Self.partEnding) {

@@ -1,19 +1,20 @@
 import Synchronization
 
-/// The head of a response as its bytes, of which fields are made when somebody first looks at them: most of what a
-/// head costs is making strings that nobody reads.
+/// The head of a response as bytes.
+///
+/// Its header fields are created on first access, because strings are most of the cost of a head and are rarely read.
 package final class RawHead: Sendable {
-    /// What its maker read in passing.
+    /// The status, which is parsed when the head is created.
     package let status: HTTPResponse.Status
-    /// The length of the encoded body, where the server said and it counts (RFC 9112, 6.3).
+    /// The length of the encoded body, if the server declared one and it applies (RFC 9112, 6.3).
     package let contentLength: Int64?
     /// Whether the body has a `Content-Encoding`.
     package let isEncoded: Bool
 
-    /// Checked lines, the status line first; empty where the head was made of fields.
-    // Safe because the pointer is constant, its bytes were all written before `init`, whose caller gave them up, nobody writes
-    // to them after, they are read in `withBlock` alone, which keeps the head alive meanwhile, and only `deinit`, which no
-    // thread's look outlasts, frees them.
+    /// Validated lines, the status line first. Empty if the head was created from header fields.
+    // Safe because the pointer is constant, and its bytes are written before `init`, whose caller gives them up, and
+    // never after. They are read only in `withBlock`, which keeps the head alive, and freed only in `deinit`, when no
+    // thread can still read them.
     nonisolated(unsafe) private let block: UnsafeBufferPointer<UInt8>
     private let typeInBlock: HeadScanner.ContentType
     private let made = AtomicLazyReference<Made>()
@@ -26,7 +27,7 @@ package final class RawHead: Sendable {
         }
     }
 
-    /// A head of fields that are there already.
+    /// Creates a head from existing header fields.
     package init(_ head: HTTPResponse) {
         status = head.status
         let isTransferEncoded = head.headerFields.contains(.transferEncoding)
@@ -37,18 +38,18 @@ package final class RawHead: Sendable {
         _ = made.storeIfNil(Made(head))
     }
 
-    /// A head of these lines.
+    /// Parses a head.
     ///
-    /// - Throws: `NetworkError` where they are no head (RFC 9112, 4 and 5; RFC 9113, 8.3.2).
+    /// - Throws: `NetworkError` if the lines aren't a valid head (RFC 9112, 4 and 5; RFC 9113, 8.3.2).
     package convenience init(parsing block: [UInt8]) throws(NetworkError) {
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: block.count)
         _ = copy.initialize(fromContentsOf: block)
         try self.init(taking: UnsafeBufferPointer(copy))
     }
 
-    /// A head of these lines, in memory that was allocated for them and is its own from now on, also where it throws.
+    /// Parses a head and takes ownership of its memory, even if it throws. The memory must have been allocated for it.
     ///
-    /// - Throws: as `init(parsing:)`.
+    /// - Throws: The same errors as `init(parsing:)`.
     package init(taking block: UnsafeBufferPointer<UInt8>) throws(NetworkError) {
         let scanned: HeadScanner.Scanned
         do throws(NetworkError) {
@@ -68,14 +69,14 @@ package final class RawHead: Sendable {
         block.deallocate()
     }
 
-    /// The fields of lines that stand behind a body (RFC 9110, 6.5).
+    /// Parses the trailer fields that follow a body (RFC 9110, 6.5).
     ///
-    /// - Throws: `NetworkError` where a line is no field.
+    /// - Throws: `NetworkError` if a line isn't a valid field.
     package static func trailers(parsing block: [UInt8]) throws(NetworkError) -> HTTPFields {
         try HeadScanner.trailers(of: block)
     }
 
-    /// What the head says of the body's type; mostly no fields have to be made for it.
+    /// The value of `Content-Type`. Usually found without creating header fields.
     package var contentType: String? {
         switch typeInBlock {
         case .none: nil
@@ -85,7 +86,7 @@ package final class RawHead: Sendable {
         }
     }
 
-    /// Whether the body's type is this and no other word, as text in ASCII; mostly no text has to be made for it.
+    /// Returns whether `Content-Type` is exactly this ASCII text. Usually decided without creating a string.
     package func hasContentType(_ type: StaticString) -> Bool {
         guard case .once(let line) = typeInBlock,
             let isSame = withBlock({ HeadScanner.hasValue(type, line, in: $0) })
@@ -93,7 +94,9 @@ package final class RawHead: Sendable {
         return isSame
     }
 
-    /// Gives the bytes of each `Set-Cookie` as they came: a field has spaces in the place of control characters.
+    /// Calls a closure with the raw bytes of each `Set-Cookie` field.
+    ///
+    /// A header field would have spaces in place of control characters.
     package func forEachSetCookie(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         if block.isEmpty {
             for field in head.headerFields where field.name == .setCookie { field.withUnsafeBytesOfValue(body) }
@@ -102,7 +105,7 @@ package final class RawHead: Sendable {
         }
     }
 
-    /// Gives names and values in the order and spelling received, for which no fields are made.
+    /// Calls a closure with names and values in the order and spelling received, without creating header fields.
     package func forEachField(_ body: (_ name: String, _ value: String) -> Void) {
         if let made = made.load() {
             for field in made.head.headerFields { body(field.name.rawName, field.value) }
@@ -111,14 +114,14 @@ package final class RawHead: Sendable {
         }
     }
 
-    /// Status and fields, in the order and spelling received.
+    /// The status and header fields, in the order and spelling received.
     package var head: HTTPResponse {
         if let made = made.load() { return made.head }
         let fields = withBlock { HeadScanner.fields(of: $0) }
         return made.storeIfNil(Made(HTTPResponse(status: status, headerFields: fields))).head
     }
 
-    /// The block, which lives no longer than the head.
+    /// Calls a closure with the bytes, which are valid as long as the head.
     private func withBlock<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         withExtendedLifetime(self) { body(block) }
     }

@@ -1,14 +1,15 @@
-/// Decides where a redirect leads and what goes there: a pure function from message, answer and policy.
+/// The rules for following redirects: they decide where a redirect leads and which request is sent there.
 ///
-/// No engine follows by itself: libcurl leaks `X-Api-Key` to other origins, keeps POST on 303 and follows to ftp.
+/// No transport follows redirects by itself: libcurl leaks `X-Api-Key` to other origins, keeps POST on 303 and follows
+/// redirects to ftp.
 package enum Redirect {
-    /// The next message, or nil when the response is to be handed over as it is.
+    /// Returns the next request, or `nil` if the response must be returned to the caller as it is.
     ///
     /// - Parameters:
-    ///   - response: the answer to `request`.
-    ///   - request: the message that was answered.
-    ///   - count: redirects followed so far.
-    ///   - hsts: what is known of hosts that want https alone; a redirect to http leads to https there.
+    ///   - response: The response to `request`.
+    ///   - request: The request that was redirected.
+    ///   - count: The number of redirects followed so far.
+    ///   - hsts: The hosts that require https. A redirect to such a host over http is changed to https.
     package static func next(
         after response: RawHead,
         to request: TransferRequest,
@@ -61,9 +62,9 @@ package enum Redirect {
 
     private static let hostField = HTTPField.Name("Host")!
 
-    /// The text of `Location`, with percent-encoded bytes in the place of those that aren't UTF-8.
+    /// Returns the value of `Location`, with bytes that aren't UTF-8 percent-encoded.
     private static func location(of response: HTTPResponse) throws(NetworkError) -> String? {
-        // One of them may have been put there by somebody else (RFC 9110, 10.2.2).
+        // One of them may have been injected (RFC 9110, 10.2.2).
         guard !response.headerFields.differ(in: .location) else {
             throw .redirect(.protocol, "the redirect has two different Location fields", "check the server")
         }
@@ -77,8 +78,10 @@ package enum Redirect {
         }
     }
 
-    /// The URL that `Location` names. An empty one names the URL that was asked (RFC 3986, 5.2.2): some servers set a
-    /// cookie and send the client there again.
+    /// Returns the URL in `Location`.
+    ///
+    /// An empty value means the requested URL (RFC 3986, 5.2.2): some servers set a cookie and redirect the client to
+    /// the same URL.
     private static func target(of location: String, from head: HTTPRequest) throws(NetworkError) -> WireURL {
         do {
             return try WireURL(URLReference(location).resolved(against: head))
@@ -101,8 +104,8 @@ package enum Redirect {
         }
     }
 
-    /// Whether a GET takes a message's place after this status: after 303, and after 301 and 302 where it was a POST
-    /// (RFC 9110, 15.4).
+    /// Returns whether the redirected request becomes a GET: after 303, unless it was a HEAD, and after 301 or 302 if
+    /// it was a POST (RFC 9110, 15.4).
     package static func becomesGet(_ method: HTTPRequest.Method, after status: Int) -> Bool {
         switch status {
         case 303: method != .head
@@ -120,8 +123,10 @@ package enum Redirect {
         }
     }
 
-    /// Takes out what must not go where a message goes: fields that it has of `request`, at another origin those that
-    /// hold credentials and the client's certificate, and at another host `Host`.
+    /// Removes anything that must not be sent to the new destination.
+    ///
+    /// At another origin, these are fields with credentials and the client certificate; at another authority, `Host`.
+    /// Only fields that are unchanged from `request` are removed.
     private static func leaveBehind(of request: TransferRequest, in next: inout TransferRequest, at origin: Origin) {
         let fields = request.head.headerFields
         if origin != Origin(of: request.head) {
@@ -138,7 +143,7 @@ package enum Redirect {
         }
     }
 
-    /// Puts the message of the app's own in the place of the proposed one, under the same rules.
+    /// Replaces the proposed request with the app's own, under the same rules.
     private static func change(
         _ next: inout TransferRequest,
         to head: HTTPRequest,
@@ -153,7 +158,7 @@ package enum Redirect {
         try check(to, request)
         if head.method != next.head.method, head.method == .get || head.method == .head { next.body = nil }
         next.head = head
-        // What the app writes itself counts.
+        // A field that the app sets explicitly has precedence.
         if head.headerFields.contains(.authorization), next.options.extras?.authentication != nil {
             next.options.authentication = nil
         }

@@ -1,39 +1,42 @@
-/// A handle on one running request.
+/// A handle that cancels a request.
 public protocol RequestToken: Sendable {
-    /// Ends the request as soon as possible; its completion is called once, with `NetworkError.Kind.cancelled`,
-    /// unless it has already been called. May be called from any thread, at any time, any number of times.
+    /// Cancels the request as soon as possible.
+    ///
+    /// Its completion is called once with `NetworkError.Kind.cancelled`, unless it has already been called. You can
+    /// call this method from any thread, at any time and any number of times.
     func cancel()
 }
 
-/// A handle that does what it is given, for clients and transports of the app's own.
+/// A handle that calls a closure, for clients and transports that the app provides.
 public struct AnyRequestToken: RequestToken {
     private let end: @Sendable () -> Void
 
-    /// A handle.
+    /// Creates a handle.
     ///
-    /// - Parameter cancel: called with each `cancel()`; by default it does nothing, as for a request that has ended.
+    /// - Parameter cancel: Called by each `cancel()`. By default it does nothing, as for a request that has ended.
     public init(_ cancel: @escaping @Sendable () -> Void = {}) {
         end = cancel
     }
 
-    /// A handle that cancels a task.
+    /// Creates a handle that cancels a task.
     public init(_ task: Task<Void, Never>) {
         end = { task.cancel() }
     }
 
-    /// Does what it was given.
+    /// Calls the closure, or cancels the task.
     public func cancel() {
         end()
     }
 }
 
-/// A handle on a running request whose priority can be raised, as that of a `CurlTransport`.
+/// A handle that can also raise the request's priority, as returned by `CurlTransport`.
 public protocol PrioritizedToken: RequestToken {
-    /// Lets the request go before others from now on; a lower priority than it has does nothing. May be called from any
-    /// thread, at any time.
+    /// Raises the priority of the request.
     ///
-    /// One that waits moves up. One that is under way keeps its connection and cannot be made faster than its network
-    /// (RFC 9113 dropped the priorities of HTTP/2): it is only freed from what holds a lower priority back, and its
-    /// redirects wait with the new one.
+    /// A lower priority than the current one has no effect. You can call this method from any thread, at any time.
+    ///
+    /// A pending request moves up in the queue. A request in flight keeps its connection and doesn't become faster than
+    /// its network allows (RFC 9113 dropped the priorities of HTTP/2). It is only released from limits on its previous
+    /// priority, and its redirects are queued with the new one.
     func raise(to priority: Priority)
 }

@@ -11,35 +11,36 @@
     import Darwin
 #endif
 
-/// A file being downloaded that a later download goes on with, also where the process was killed meanwhile.
+/// A file whose download can be resumed later, even if the process was killed.
 ///
-/// The bytes are in `PATH.part`, which takes the place of `PATH` when all are there. What they are a part of stands in
-/// `PATH.part.json`, written before the first of them and removed before they are: at any moment the part is the
-/// beginning of what its record names. (After a loss of power the system may have kept only one of the two.)
+/// The bytes are in `PATH.part`, which is renamed to `PATH` when it is complete. `PATH.part.json` records which
+/// representation they belong to. The record is written before the first bytes and removed before them, so that the
+/// partial file is always the beginning of the recorded representation. After a power loss, the system may have kept
+/// only one of the two files.
 package final class ResumableFile {
-    /// What an answer means.
+    /// The action that a response requires.
     package enum Answer {
-        /// Its body is to be written.
+        /// Write the body of the response.
         case body
-        /// All is there already.
+        /// The file is already complete.
         case complete
-        /// What is there is of no use any more and was removed: ask again.
+        /// The partial file was outdated and has been emptied. Send the request again.
         case again
     }
 
-    /// What a part is the beginning of.
+    /// The representation to which a partial file belongs.
     private struct Record: Codable {
-        /// SHA-256 of the URL that was asked, which may hold a secret.
+        /// The SHA-256 of the requested URL. The URL itself isn't stored, because it may contain a secret.
         var resource: String
-        /// A strong `ETag` as opaque text, or a `Last-Modified` that is as good as one.
+        /// A strong `ETag` as opaque text, or a `Last-Modified` date that is as reliable.
         var validator: String
-        /// Bytes in all, where known.
+        /// The total size in bytes, if known.
         var length: Int64?
 
         var isETag: Bool { validator.hasPrefix("\"") }
     }
 
-    /// The largest record that is read, in bytes.
+    /// The maximum size of a record, in bytes.
     private static let recordLimit = 1 << 20
 
     private let path: String
@@ -48,18 +49,18 @@ package final class ResumableFile {
     private let recordPath: String
     private let resource: String
     private var record: Record?
-    /// Bytes in the part.
+    /// The number of bytes in the partial file.
     package private(set) var position: Int64 = 0
-    /// Bytes in all, where known.
+    /// The total size in bytes, if known.
     package private(set) var length: Int64?
     private var isCommitted = false
-    /// What the body that comes is held to, if it is that of a part.
+    /// The expected range of a partial response. The body is checked against it.
     private var body: PartialBody?
 
-    /// Opens the part of an earlier download, or a new one. One download at a time writes it.
+    /// Opens the partial file of an earlier download, or creates a new one. Only one download at a time can write it.
     ///
-    /// - Parameter url: what is asked; a part of something else is not gone on with.
-    /// - Throws: `NetworkError` of kind `.file` where nothing can be written there, or somebody else writes it.
+    /// - Parameter url: The requested URL. A partial file of another URL isn't resumed.
+    /// - Throws: `NetworkError` of kind `.file` if the file can't be written or another download is writing it.
     package init(path: String, url: String) throws(NetworkError) {
         self.path = FileSink.target(of: path)
         part = self.path + ".part"
@@ -82,11 +83,12 @@ package final class ResumableFile {
         unlink(recordPath)
     }
 
-    /// Whether the part stays where this ends before all is there.
+    /// Whether the partial file is kept if this object is released before the download is complete.
     package var isKept: Bool { record != nil && position > 0 }
 
-    /// The fields that ask for what is missing (RFC 9110, 13.1.5 and 14.2). Not compressed: an encoding made anew may
-    /// differ from the one before.
+    /// The header fields that request the missing bytes (RFC 9110, 13.1.5 and 14.2).
+    ///
+    /// Compression isn't allowed, because compressing the same content again may give different bytes.
     package var fields: HTTPFields {
         var fields: HTTPFields = [.acceptEncoding: "identity"]
         if let record, position > 0 {
@@ -96,15 +98,15 @@ package final class ResumableFile {
         return fields
     }
 
-    /// Whether an answer of this status to a request with `fields` is for `begin`: one in 200...299, or the 416 to a
-    /// range.
+    /// Returns whether `begin` accepts a response with this status to a request with `fields`: any status in 200...299,
+    /// or 416 if a range was requested.
     package func takes(_ status: HTTPResponse.Status) -> Bool {
         status.kind == .successful || (status == .rangeNotSatisfiable && fields[.range] != nil)
     }
 
-    /// Looks at the head of an answer to a request with `fields`, of a status that `takes` says yes to.
+    /// Examines the head of a response to a request with `fields`. `takes` must accept its status.
     ///
-    /// - Throws: `NetworkError` where the body cannot be made part of the file.
+    /// - Throws: `NetworkError` if the body can't be added to the file.
     package func begin(_ response: HTTPResponse) throws(NetworkError) -> Answer {
         guard takes(response.status) else {
             throw NetworkError(.status, during: .response, "the server returned \(response.status)")
@@ -119,7 +121,7 @@ package final class ResumableFile {
             return .again
         case .partialContent:
             guard isContinuing else { throw .unaskedPart }
-            // Without a length nothing tells that this is the rest (RFC 9110, 15.3.7).
+            // Without a length, there is no proof that the part extends to the end (RFC 9110, 15.3.7).
             guard let part = PartialBody(response), part.start == position, fits(response, part.total),
                 let total = length ?? part.total, part.end <= total
             else {
@@ -148,7 +150,7 @@ package final class ResumableFile {
         }
     }
 
-    /// Writes all bytes behind those written before.
+    /// Appends bytes to the partial file.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) {
         guard position + Int64(bytes.count) <= length ?? .max else {
             try startOver()
@@ -164,9 +166,9 @@ package final class ResumableFile {
         position += Int64(bytes.count)
     }
 
-    /// Writes all that a body gives.
+    /// Writes a whole body.
     ///
-    /// - Parameter onChunk: called after each piece was written.
+    /// - Parameter onChunk: Called after each chunk is written.
     package func write(contentsOf body: HTTPBody, onChunk: (Data) -> Void) async throws(NetworkError) {
         try await NetworkError.catching {
             for try await chunk in body {
@@ -176,9 +178,10 @@ package final class ResumableFile {
         }
     }
 
-    /// The answer has come to its end, or `begin` said that all is there.
+    /// Completes the file. Call it after the body has ended, or if `begin` returned `.complete`.
     ///
-    /// - Throws: `NetworkError` of kind `.truncated` where the server has sent less than all; the part stays.
+    /// - Throws: `NetworkError` of kind `.truncated` if the server sent less than the total size. The partial file is
+    ///   kept.
     package func commit() throws(NetworkError) {
         guard position == length ?? position else {
             throw NetworkError(
@@ -196,8 +199,9 @@ package final class ResumableFile {
         unlink(recordPath)
     }
 
-    /// Whether what is missing is of the same representation as what is there. A 206 repeats the `ETag` (RFC 9110,
-    /// 15.3.7), but not always the date.
+    /// Returns whether a partial response is of the same representation as the existing bytes.
+    ///
+    /// A 206 response repeats the `ETag` (RFC 9110, 15.3.7), but not always the date.
     private func fits(_ response: HTTPResponse, _ total: Int64?) -> Bool {
         guard let record, record.length == nil || total == nil || record.length == total else { return false }
         if record.isETag { return response.headerFields.single(.eTag)?.opaqueValue == record.validator }
@@ -213,7 +217,9 @@ package final class ResumableFile {
         position = 0
     }
 
-    /// Half of a record, of a process that was killed here, does not parse: the part is empty then.
+    /// Writes the record.
+    ///
+    /// If the process is killed here, the incomplete record doesn't parse, and the partial file is still empty.
     private func write(_ record: Record) throws(NetworkError) {
         do {
             let data = try JSONEncoder().encode(record)
@@ -224,7 +230,9 @@ package final class ResumableFile {
         }
     }
 
-    /// The record of a part; nil where there is none that can be read, which is as good as no part.
+    /// Returns the record of a partial file, or `nil` if it is missing or unreadable.
+    ///
+    /// The partial file is then discarded.
     private static func read(_ path: String) -> Record? {
         guard let data = try? OpenFile(reading: path, followsLinks: false).contents(upTo: recordLimit) else {
             return nil
@@ -234,11 +242,13 @@ package final class ResumableFile {
 }
 
 extension HTTPResponse {
-    /// What `If-Range` may hold (RFC 9110, 13.1.5): an `ETag` that is not weak, else a `Last-Modified` of which nobody
-    /// can doubt that the file was not changed twice within its second (8.8.2.2).
+    /// The validator for `If-Range` (RFC 9110, 13.1.5): a strong `ETag`, or else a `Last-Modified` date at least a
+    /// minute before `Date`.
+    ///
+    /// With such a date, the file can't have changed twice within the same second (8.8.2.2).
     fileprivate var strongValidator: String? {
         if headerFields.contains(.eTag) {
-            // Two that differ tell nothing.
+            // Tags that differ from each other are useless.
             guard let tag = headerFields.single(.eTag)?.opaqueValue else { return nil }
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 2 ? tag : nil
         }

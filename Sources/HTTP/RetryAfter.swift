@@ -5,8 +5,10 @@
 #endif
 
 extension HTTPResponse {
-    /// The time that the server asks a client to wait (`Retry-After`: seconds, or a date, RFC 9110, 10.2.3), or `nil` if there is
-    /// none that can be read. Of several the longest counts. A date is a distance from the server's own `Date`, since clocks
+    /// The delay that the server asks for (`Retry-After`: seconds, or a date, RFC 9110, 10.2.3), or `nil` if there is
+    /// no valid value.
+    ///
+    /// If there are several values, the longest is used. A date is relative to the server's own `Date`, because clocks
     /// differ.
     package var retryAfter: Duration? {
         headerFields[values: .retryAfter].compactMap(duration).max()

@@ -2,25 +2,27 @@
     import CryptoKit
 #endif
 
-/// SHA-256 of bytes that come in pieces, by the system: CryptoKit on Apple platforms, elsewhere libcrypto.
+/// An incremental SHA-256, as implemented by the system: CryptoKit on Apple platforms, elsewhere libcrypto.
 package struct RunningSHA256: ~Copyable {
     #if canImport(CryptoKit)
         private var digest = SHA256()
 
         package init() throws(NetworkError) {}
 
-        /// Takes the next bytes in.
+        /// Adds bytes to the digest.
         package mutating func update(_ bytes: UnsafeRawBufferPointer) {
             digest.update(bufferPointer: bytes)
         }
 
-        /// The digest of all bytes in lower-case hexadecimal.
+        /// Returns the digest in lowercase hexadecimal.
         package consuming func hex() -> String { Hexadecimal.text(digest.finalize()) }
     #else
         private let functions: Functions
         private let context: OpaquePointer
 
-        /// - Throws: `NetworkError` where there is no libcrypto.
+        /// Creates a digest.
+        ///
+        /// - Throws: `NetworkError` if libcrypto isn't available.
         package init() throws(NetworkError) {
             guard let functions = Self.functions, let context = functions.make() else {
                 throw NetworkError(
@@ -39,19 +41,19 @@ package struct RunningSHA256: ~Copyable {
             functions.free(context)
         }
 
-        /// Takes the next bytes in.
+        /// Adds bytes to the digest.
         package mutating func update(_ bytes: UnsafeRawBufferPointer) {
             _ = functions.update(context, bytes.baseAddress, bytes.count)
         }
 
-        /// The digest of all bytes in lower-case hexadecimal.
+        /// Returns the digest in lowercase hexadecimal.
         package consuming func hex() -> String {
             var bytes = [UInt8](repeating: 0, count: 32)
             _ = functions.end(context, &bytes, nil)
             return Hexadecimal.text(bytes)
         }
 
-        /// What libcrypto has for it: https://docs.openssl.org/3.0/man3/EVP_DigestInit/
+        /// The functions of libcrypto: https://docs.openssl.org/3.0/man3/EVP_DigestInit/
         private struct Functions: Sendable {
             let make: @convention(c) () -> OpaquePointer?
             let free: @convention(c) (OpaquePointer) -> Void
@@ -74,9 +76,9 @@ package struct RunningSHA256: ~Copyable {
     #endif
 }
 
-/// Bytes as people write them.
+/// Conversion of bytes to hexadecimal text.
 package enum Hexadecimal {
-    /// Two digits a byte, in lower case.
+    /// Returns two lowercase digits for each byte.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

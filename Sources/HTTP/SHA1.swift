@@ -7,8 +7,9 @@
     import CryptoKit
 #endif
 
-/// SHA-1 (FIPS 180-4), by the system as `SHA256Digest`. It protects nothing any more; the opening handshake of a
-/// WebSocket is written with it (RFC 6455, 1.3).
+/// SHA-1 (FIPS 180-4), as implemented by the system, like `SHA256Digest`.
+///
+/// SHA-1 is no longer secure, but the opening handshake of a WebSocket requires it (RFC 6455, 1.3).
 enum SHA1Digest {
     #if canImport(CryptoKit)
         static func bytes(of data: Data) throws(NetworkError) -> [UInt8] {

@@ -7,11 +7,11 @@
     import CryptoKit
 #endif
 
-/// SHA-256 (FIPS 180-4), by the system: CryptoKit on Apple platforms, elsewhere `Libcrypto`.
+/// SHA-256 (FIPS 180-4), as implemented by the system: CryptoKit on Apple platforms, elsewhere `Libcrypto`.
 package enum SHA256Digest {
-    /// The digest in lower-case hexadecimal.
+    /// Returns the digest in lowercase hexadecimal.
     ///
-    /// - Throws: `NetworkError` where there is no libcrypto.
+    /// - Throws: `NetworkError` if libcrypto isn't available.
     package static func hex(of data: Data) throws(NetworkError) -> String {
         Hexadecimal.text(try bytes(of: data))
     }

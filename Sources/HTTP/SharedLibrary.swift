@@ -6,22 +6,28 @@
     import Darwin
 #endif
 
-/// A library looked for when the program runs: what libcurl itself was linked with is there, its headers need not be.
-/// Never closed.
+/// A shared library that is looked up at run time.
 ///
-/// `@unchecked Sendable` is sound because the handle is only given to `dlsym`, which may be called from any thread.
+/// The libraries that libcurl links to are installed with it, but their headers may not be. The library is never
+/// closed.
+///
+/// `@unchecked Sendable` is sound because the handle is only passed to `dlsym`, which may be called from any thread.
 package struct SharedLibrary: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
 
-    /// The function of this name, taken for one of type `T`, which the caller answers for.
+    /// Returns the function with a name. The caller must make sure that `T` is its type.
     package func function<T>(_ name: String) throws -> T {
         guard let function = dlsym(handle, name) else { throw Missing() }
         return unsafeBitCast(function, to: T.self)
     }
 
-    /// What `look` makes of the library's functions; nil where the library or one of them is missing.
+    /// Looks up functions in the first of several libraries that has them all.
     ///
-    /// - Parameter isLoaded: whether only a library counts that is part of the program already.
+    /// - Parameters:
+    ///   - names: The file names of the libraries.
+    ///   - isLoaded: Whether to use only libraries that the program has already loaded.
+    ///   - look: Looks up the functions in a library.
+    /// - Returns: The result of `look`, or `nil` if no library has all functions.
     package static func functions<T>(
         of names: String...,
         isLoaded: Bool = false,
@@ -34,6 +40,6 @@ package struct SharedLibrary: @unchecked Sendable {
         return nil
     }
 
-    /// The library lacks a function that was looked for.
+    /// The error for a function that the library doesn't have.
     private struct Missing: Error {}
 }

@@ -1,10 +1,12 @@
-/// What those have in common who lost one connection and ask again, so that they do it at the same time and share the next.
+/// The state shared by requests that lost the same connection.
+///
+/// With it, they retry at the same time and share the next connection.
 package struct SharedRetry: Sendable {
-    /// Which failure it was: later ones have greater numbers.
+    /// The number of the failure. Later failures have greater numbers.
     package let number: Int
-    /// How many connections in a row failed.
+    /// The number of consecutive failed connections.
     package let failures: Int
-    /// What the wait is chosen by, in place of each one's own chance.
+    /// The random value that determines the delay, shared so that all requests have the same delay.
     package let chance: UInt64
 
     package init(number: Int, failures: Int, chance: UInt64) {

@@ -1,21 +1,21 @@
-/// A word of a command for a POSIX shell, which hands on what it was made of, whatever that holds.
+/// A word of a POSIX shell command, quoted so that the command receives exactly the original text.
 package struct ShellWord: Sendable, Hashable {
     /// A part of a word.
     package enum Part: Sendable, Hashable {
         case text(String)
-        /// What a variable of the shell holds; one that is not set ends the command with its name.
+        /// The value of a shell variable. If it isn't set, the command fails with the variable's name.
         case variable(String)
     }
 
-    /// As it is written.
+    /// The quoted word.
     package let text: String
 
-    /// A word of text: quoted where a shell could read more into it. No argument of a program can hold a NUL.
+    /// Creates a word from text, with quotes if necessary. The text must not contain NUL, which no argument can.
     package init(_ text: String) {
         self.init([.text(text)])
     }
 
-    /// A word of several parts.
+    /// Creates a word from several parts.
     package init(_ parts: [Part]) {
         let words = parts.map { part in
             switch part {

@@ -1,9 +1,10 @@
 extension HTTPFields {
-    /// Returns the field of a name that a message may have once, or `nil` if there is none that counts (RFC 9110, 5.3).
+    /// Returns the field with a name that a message may have only once, or `nil` if there is no valid one (RFC 9110,
+    /// 5.3).
     ///
-    /// Fields of one value count as one. If the values differ, none counts, except for `Content-Type`: there it is the last
-    /// one that names a type, as browsers do (https://fetch.spec.whatwg.org/#concept-header-extract-mime-type). Values of such
-    /// fields are never joined, as those of a list are.
+    /// Fields with the same value count as one. If the values differ, none is valid, except for `Content-Type`: the
+    /// last valid media type is used, as in browsers (https://fetch.spec.whatwg.org/#concept-header-extract-mime-type).
+    /// Unlike the values of list fields, the values are never joined.
     package func single(_ name: HTTPField.Name) -> HTTPField? {
         var found: HTTPField?
         for field in self where field.name == name {
@@ -13,8 +14,8 @@ extension HTTPFields {
             }
             if !first.hasValue(of: field) { return name == .contentType ? lastContentType(first.name) : nil }
         }
-        // Some servers and proxies write one line of two. The comma of a multipart type is part of it: GraphQL servers
-        // answer subscriptions with `multipart/mixed; boundary=…; subscriptionSpec=1.0, application/json`.
+        // Some servers and proxies join two lines into one. In a multipart type, the comma is part of the type: GraphQL
+        // servers answer subscriptions with `multipart/mixed; boundary=…; subscriptionSpec=1.0, application/json`.
         if name == .contentType, let found, found.value.utf8.contains(UInt8(ascii: ",")),
             !found.value.lowercased().hasPrefix("multipart/")
         {
@@ -26,7 +27,7 @@ extension HTTPFields {
     /// The value of the field that `single` returns.
     package subscript(single name: HTTPField.Name) -> String? { single(name)?.value }
 
-    /// Whether there are several fields of this name whose values differ.
+    /// Returns whether there are several fields with this name whose values differ.
     package func differ(in name: HTTPField.Name) -> Bool {
         var found: HTTPField?
         for field in self where field.name == name {
@@ -36,7 +37,7 @@ extension HTTPFields {
         return false
     }
 
-    /// The last type that is named, with the charset of an earlier field if that has the same type.
+    /// Returns the last valid media type, with the charset of an earlier field if that has the same type.
     private func lastContentType(_ name: HTTPField.Name) -> HTTPField? {
         var (latest, essence, charset) = (String?.none, "", String?.none)
         var hasOwnCharset = false
@@ -48,7 +49,7 @@ extension HTTPFields {
             essence = type.essence
             latest = text
         }
-        // Only now: a server may send many types, and a long charset.
+        // Joined only at the end, because a server may send many types and a long charset.
         if let type = latest, let other = charset, !hasOwnCharset {
             latest = "\(type);charset=\(other.quotedUnlessToken)"
         }
@@ -57,14 +58,16 @@ extension HTTPFields {
 }
 
 extension HTTPField {
-    /// Whether the values are the same, byte by byte.
+    /// Returns whether the values are the same, byte by byte.
     fileprivate func hasValue(of other: HTTPField) -> Bool {
         withUnsafeBytesOfValue { mine in other.withUnsafeBytesOfValue { mine.elementsEqual($0) } }
     }
 }
 
 extension String {
-    /// The elements of a list, without white space around them. A comma inside of quotes doesn't separate.
+    /// The elements of a comma-separated list, without surrounding white space.
+    ///
+    /// Commas in quotes don't separate elements.
     fileprivate var listElements: [String] {
         var elements: [[UInt8]] = [[]]
         var (isQuoted, isEscaped) = (false, false)

@@ -1,7 +1,7 @@
-/// Suspends until `start`'s continuation is resumed; cancelling the task calls `cancel`, which is to see to that.
+/// Suspends until the continuation is resumed. Cancelling the task calls `cancel`, which must resume it.
 ///
-/// The caller's actor is named, or the standard library's functions would run what they are given on the pool: a hop
-/// between threads for each wait of an actor.
+/// The caller's actor is passed explicitly. Otherwise the standard library would call the closures on the global
+/// executor, which costs an actor a thread switch for each wait.
 package func suspend(
     isolation: isolated (any Actor)? = #isolation,
     _ start: (UnsafeContinuation<Void, Never>) -> Void,

@@ -1,5 +1,6 @@
-/// The handle of what has none yet, or has one after another: cancelling it cancels the one that it holds, and each that it is
-/// given later.
+/// A token that forwards to another token, which can be set later and replaced.
+///
+/// Cancelling it cancels the current token and all later ones.
 package final class TokenSlot: RequestToken {
     private enum State {
         case empty, filled(any RequestToken), cancelled
@@ -9,7 +10,7 @@ package final class TokenSlot: RequestToken {
 
     package init() {}
 
-    /// Takes a handle in place of the one before.
+    /// Sets the token, replacing the previous one.
     package func fill(_ token: any RequestToken) {
         let isCancelled = state.withLock { state in
             if case .cancelled = state { return true }

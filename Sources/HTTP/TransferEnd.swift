@@ -1,11 +1,11 @@
-/// What is known of a transfer once the body of its answer has ended.
+/// The final data of a transfer, available when the response body has ended.
 public struct TransferEnd: Sendable, Hashable {
-    /// How the transfer went in all.
+    /// The metrics of the whole transfer.
     public var metrics: TransferMetrics
-    /// The fields behind the body.
+    /// The trailer fields that followed the body.
     public var trailers: HTTPFields
 
-    /// Describes the end of a transfer.
+    /// Creates the final data of a transfer.
     public init(metrics: TransferMetrics = TransferMetrics(), trailers: HTTPFields = [:]) {
         self.metrics = metrics
         self.trailers = trailers

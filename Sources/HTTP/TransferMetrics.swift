@@ -1,69 +1,72 @@
-/// Where the time of one transfer went, what moved, and over which connection.
+/// The timings, sizes and connection of a transfer.
 ///
-/// Marks are distances from the start of the hop; a mark is zero when its phase did not take place (a reused
-/// connection has neither `nameLookup` nor `connect`). Source: https://curl.se/libcurl/c/curl_easy_getinfo.html
+/// Each timing is measured from the start of the hop. It is zero if its phase didn't take place: for example, a reused
+/// connection has neither `nameLookup` nor `connect`. Source: https://curl.se/libcurl/c/curl_easy_getinfo.html
 public struct TransferMetrics: Sendable, Hashable {
-    /// From the call until the transport took the first message up, and waiting for a free connection: before all marks.
+    /// The time before the hop: from the call until the transport started the first request, plus the wait for a free
+    /// connection.
     public var queued: Duration = .zero
-    /// Until the host name was resolved.
+    /// The time until the host name was resolved.
     public var nameLookup: Duration = .zero
-    /// Until the TCP connection stood.
+    /// The time until the TCP connection was established.
     public var connect: Duration = .zero
-    /// Until the TLS handshake was done.
+    /// The time until the TLS handshake was complete.
     public var tlsHandshake: Duration = .zero
-    /// Until the request was about to be sent.
+    /// The time until the request was about to be sent.
     public var requestStart: Duration = .zero
-    /// Until the last byte of the request body was taken to be sent; `requestStart` where there is no body. Zero where
-    /// an answer came before.
+    /// The time until the last byte of the request body was accepted for sending.
+    ///
+    /// The same as `requestStart` if there is no body, and zero if a response arrived earlier.
     public var requestEnd: Duration = .zero
-    /// Until the first byte of the response.
+    /// The time until the first byte of the response was received.
     public var firstByte: Duration = .zero
-    /// Until the end of the hop.
+    /// The time until the end of the hop.
     public var total: Duration = .zero
-    /// Bytes of the request head, as HTTP/1.1 would send it.
+    /// The size of the request head in bytes, as HTTP/1.1 would send it.
     public var headBytesSent: Int64 = 0
-    /// Request body bytes sent.
+    /// The number of request body bytes sent.
     public var bytesSent: Int64 = 0
-    /// Bytes of the response head, of interim ones before it and of trailers, as HTTP/1.1 would send them.
+    /// The size in bytes of the response head, the interim heads before it and the trailers, as HTTP/1.1 would send
+    /// them.
     public var headBytesReceived: Int64 = 0
-    /// Response body bytes received, as they came over the wire.
+    /// The number of response body bytes received, before decoding.
     public var bytesReceived: Int64 = 0
-    /// Response body bytes after decoding.
+    /// The number of response body bytes after decoding.
     public var decodedBytes: Int64 = 0
-    /// The protocol spoken: `HTTP/1.1`, `HTTP/2`, `HTTP/3`; empty when none was.
+    /// The protocol: `HTTP/1.1`, `HTTP/2`, `HTTP/3`, or empty if there was no connection.
     public var protocolName: String = ""
-    /// Whether an open connection was used again.
+    /// Whether an open connection was reused.
     public var isConnectionReused = false
-    /// The server's address and port, as `127.0.0.1:443` or `[::1]:443`; empty when there was no connection.
+    /// The server's address and port, such as `127.0.0.1:443` or `[::1]:443`, or empty if there was no connection.
     public var remoteAddress: String = ""
-    /// Our port of the connection; 0 where there was none, or the engine does not tell.
+    /// The local port of the connection, or 0 if there was no connection or the transport doesn't report it.
     public var localPort = 0
-    /// Redirects followed before this hop.
+    /// The number of redirects followed before this hop.
     public var redirects = 0
     /// The hops before this one, oldest first.
     public var hops: [TransferHop] = []
-    /// Times that the hop was sent again: its connection proved dead before it answered, or the server does not know
-    /// `Expect`.
+    /// The number of times that the hop was sent again, because its connection turned out to be dead before the
+    /// response, or the server doesn't support `Expect`.
     public var resends = 0
-    /// What not every transfer has; one reference, so that metrics cost little to hand on.
+    /// Values that many transfers don't have, stored behind one reference to keep metrics cheap to copy.
     package var details: Details?
 
-    /// Metrics of a transfer that has not begun.
+    /// Creates the metrics of a transfer that hasn't started.
     public init() {}
 }
 
-/// A message of a transfer whose answer led to another message.
+/// A request of a transfer whose response led to another request.
 public struct TransferHop: Sendable, Hashable {
-    /// The method sent.
+    /// The method of the request.
     public var method: String
-    /// The URL as it was sent, secrets included.
+    /// The URL as it was sent, including secrets.
     public var url: String
-    /// The status of the answer.
+    /// The status of the response.
     public var status: Int
-    /// From the start of the hop to its end.
+    /// The duration of the hop.
     public var duration: Duration
 
-    /// Describes a message and its answer.
+    /// Creates a hop.
     public init(method: String, url: String, status: Int, duration: Duration) {
         self.method = method
         self.url = url
@@ -73,25 +76,28 @@ public struct TransferHop: Sendable, Hashable {
 }
 
 extension TransferHop: CustomStringConvertible, CustomReflectable {
-    /// Method, URL without its secrets, and status.
+    /// The method, the URL without its secrets, and the status.
     public var description: String { "\(method) \(Redactor().redact(url: url)): \(status)" }
 
-    /// Of the URL no secrets either.
+    /// A mirror without the secrets of the URL.
     public var customMirror: Mirror {
         Mirror(self, children: ["hop": description, "duration": duration])
     }
 }
 
 extension TransferMetrics {
-    /// The version of TLS agreed on, as `TLSv1.3`; empty without TLS, and where the engine does not tell: libcurl does
-    /// where it is built with OpenSSL.
+    /// The negotiated TLS version, such as `TLSv1.3`.
+    ///
+    /// Empty without TLS, or if the transport doesn't report it. libcurl reports it if it is built with OpenSSL.
     public var tlsVersion: String { details?.tlsVersion ?? "" }
-    /// The cipher suite agreed on, as `TLS_AES_256_GCM_SHA384`; empty where `tlsVersion` is.
+    /// The negotiated cipher suite, such as `TLS_AES_256_GCM_SHA384`.
+    ///
+    /// Empty if `tlsVersion` is.
     public var tlsCipher: String { details?.tlsCipher ?? "" }
-    /// The head of the last message as it was sent, where `TransferOptions.keepsRequestHead` asked for it.
+    /// The head of the last request as it was sent, if `TransferOptions.keepsRequestHead` is set.
     public var requestHead: WireHead? { details?.requestHead }
 
-    /// What not every transfer has.
+    /// Values that many transfers don't have.
     package final class Details: Sendable, Hashable {
         package let tlsVersion: String
         package let tlsCipher: String

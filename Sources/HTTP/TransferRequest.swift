@@ -1,17 +1,21 @@
-/// What a transport is asked to do: one message, its limits, and the form in which the answer is wanted.
+/// A request to a transport: the HTTP request, its options, and how to deliver the response.
 public struct TransferRequest: Sendable {
-    /// Where the body of the answer goes.
+    /// The destination of the response body.
     public enum Delivery: Sendable, Equatable {
-        /// Into memory; the completion is called when the body is whole.
+        /// Collects the body in memory, and calls the completion when the body is complete.
         case collect
-        /// To the reader, with back-pressure; the completion is called when the head is complete.
+        /// Streams the body to its reader, with back-pressure, and calls the completion when the head is complete.
         case stream
-        /// Into a file at this path, written to a `.part` file beside it that takes its place when the body is whole.
-        /// A body whose status is outside 200...299 is collected instead. No pipe: it could hold up the transport.
+        /// Writes the body to a file at this path.
+        ///
+        /// It is written to a `.part` file next to it, which replaces the file when the body is complete. If the status
+        /// is outside 200...299, the body is collected in memory instead. The path must not be a pipe, which could
+        /// block the transport.
         case file(path: String)
     }
 
-    /// What there is to say: too much to be copied, and counted, by each who hands a request on.
+    /// The properties of a request, stored behind one reference to avoid copying and reference counting when a request
+    /// is passed on.
     @usableFromInline
     struct Fields: Sendable {
         @usableFromInline var head: HTTPRequest
@@ -26,59 +30,60 @@ public struct TransferRequest: Sendable {
 
     @usableFromInline var fields: CopyOnWrite<Fields>
 
-    /// Method, scheme, authority, path and header fields, sent in this order and spelling.
+    /// The method, scheme, authority, path and header fields, sent in this order and spelling.
     @inlinable public var head: HTTPRequest {
         _read { yield fields.value.head }
         _modify { yield &fields.value.head }
     }
 
-    /// The body, or nil for none.
+    /// The body, or `nil` for a request without a body.
     @inlinable public var body: HTTPBody? {
         _read { yield fields.value.body }
         _modify { yield &fields.value.body }
     }
 
-    /// Timeouts, limits and policies of this transfer.
+    /// The timeouts, limits and policies of this transfer.
     @inlinable public var options: TransferOptions {
         _read { yield fields.value.options }
         _modify { yield &fields.value.options }
     }
 
-    /// Whether the options are the documented defaults, which is told without a copy of them.
+    /// Whether the options are the documented defaults. Compares them without copying.
     package var hasStandardOptions: Bool { fields.value.options == .standard }
 
-    /// Where the body of the answer goes.
+    /// The destination of the response body.
     @inlinable public var delivery: Delivery {
         _read { yield fields.value.delivery }
         _modify { yield &fields.value.delivery }
     }
 
-    /// Fields that belong to the origin of `head`: a redirect to another origin drops them, along with everything
-    /// that `Redactor` takes for a credential.
+    /// The header fields that belong to the origin of `head`.
+    ///
+    /// A redirect to another origin drops them, along with all fields that `Redactor` considers to be credentials.
     @inlinable public var originScopedFields: Set<HTTPField.Name> {
         _read { yield fields.value.originScopedFields }
         _modify { yield &fields.value.originScopedFields }
     }
 
-    /// The only hosts, in lower case, that a redirect may lead to; nil lets it lead to any.
+    /// The only hosts, in lower case, to which a redirect may lead, or `nil` to allow any.
     @inlinable public var allowedHosts: Set<String>? {
         _read { yield fields.value.allowedHosts }
         _modify { yield &fields.value.allowedHosts }
     }
 
-    /// Who hears of the transfer while it is under way; nil where nobody does.
+    /// The observers of the transfer, if there are any.
     @inlinable package var observers: Observers? {
         _read { yield fields.value.observers }
         _modify { yield &fields.value.observers }
     }
 
-    /// Whether the message may be sent again after the server may have acted on it.
+    /// The condition under which the request may be resent even if the server may have acted on it.
     @inlinable package var repetition: Repetition {
         _read { yield fields.value.repetition }
         _modify { yield &fields.value.repetition }
     }
 
-    /// Describes a transfer.
+    /// Creates a transfer request.
     public init(
         _ head: HTTPRequest,
         body: HTTPBody? = nil,
@@ -100,19 +105,21 @@ public struct TransferRequest: Sendable {
 }
 
 extension TransferRequest {
-    /// When a message may be sent again although the server may have acted on it. An `Idempotency-Key` allows it always
+    /// A condition under which a request may be resent even if the server may have acted on it.
+    ///
+    /// An `Idempotency-Key` always allows it
     /// (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/).
     @usableFromInline
     package enum Repetition: Sendable {
-        /// The message asks for the same each time.
+        /// Always, because the request has the same effect each time.
         case always
-        /// The method is idempotent (RFC 9110, 9.2.2).
+        /// Only if the method is idempotent (RFC 9110, 9.2.2).
         case ifIdempotent
-        /// The method is safe (RFC 9110, 9.2.1).
+        /// Only if the method is safe (RFC 9110, 9.2.1).
         case ifSafe
         case never
 
-        /// Whether a message of this method, without an `Idempotency-Key`, may be sent again.
+        /// Returns whether a request with this method, without an `Idempotency-Key`, may be resent.
         package func allows(_ method: HTTPRequest.Method) -> Bool {
             switch self {
             case .always: true
@@ -122,25 +129,25 @@ extension TransferRequest {
             }
         }
 
-        /// Whether this message may be sent again.
+        /// Returns whether this request may be resent.
         package func allows(_ head: HTTPRequest) -> Bool {
             allows(head.method) || head.headerFields.contains(.idempotencyKey)
         }
     }
 
-    /// Whether the answer is to be a stream of server-sent events, which has no end of its own.
+    /// Whether the response is expected to be a stream of server-sent events, which has no end of its own.
     package var wantsEvents: Bool {
         delivery == .stream && head.headerFields[.accept]?.hasPrefix(MediaType.eventStream) == true
     }
 
-    /// Whether the message may be sent again although the server may have acted on it, and its body is still there.
+    /// Whether the request may be resent even if the server may have acted on it, and its body can be replayed.
     package var mayBeSentTwice: Bool {
         repetition.allows(head) && body?.isReplayable != false
     }
 }
 
 extension TransferRequest {
-    /// Who hears of a transfer; never changes.
+    /// The observers of a transfer, which never change.
     @usableFromInline
     package final class Observers: Sendable {
         @usableFromInline package let onProgress: (@Sendable (TransferProgress) -> Void)?
@@ -159,46 +166,54 @@ extension TransferRequest {
         }
     }
 
-    /// Hears of a redirect that is followed: the answer that redirects, how many were followed before, and the message
-    /// that goes out next, whose fields it may change.
+    /// A closure that observes a redirect and may change the header fields of the next request.
+    ///
+    /// It is called with the redirect response, the number of redirects followed before, and the next request.
     package typealias RedirectObserver =
         @Sendable (_ answer: HTTPResponse, _ followed: Int, _ next: inout TransferRequest) -> Void
 
-    /// Called as bytes move, on a thread of the transport's: at most every 50 ms, and once more when they all have.
+    /// A closure that is called as bytes are transferred, on a thread of the transport.
+    ///
+    /// It is called at most every 50 ms, and once more at the end.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         @inlinable get { observers?.onProgress }
         set { observers = Observers(newValue, onRedirect, onHop) }
     }
 
-    /// Called on the transport's thread with each redirect that is followed, when its answer has come to its end and
-    /// just before the next message goes out. That one has left behind what must not go with it.
+    /// A closure that is called on the transport's thread with each redirect that is followed.
+    ///
+    /// It is called when the redirect response has ended, just before the next request is sent. Anything that must not
+    /// be sent to the new destination has already been removed.
     package var onRedirect: RedirectObserver? {
         get { observers?.onRedirect }
         set { observers = Observers(onProgress, newValue, onHop) }
     }
 
-    /// Hears of a message whose answer is not the last: the answer, how the message went, and the one that goes out next.
+    /// A closure that observes a response that isn't the last.
+    ///
+    /// It is called with the response, its metrics and the next request.
     package typealias HopObserver =
         @Sendable (_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) -> Void
 
-    /// Called on the transport's thread with each redirect that is followed and each challenge that is met, just before
-    /// the next message goes out. Where somebody hears of hops, `TransferMetrics.requestHead` has the head of each, where
-    /// the engine can tell.
+    /// A closure that is called on the transport's thread with each redirect that is followed and each challenge that
+    /// is answered, just before the next request is sent.
+    ///
+    /// If it is set, `TransferMetrics.requestHead` has the head of each request, if the transport supports it.
     package var onHop: HopObserver? {
         get { observers?.onHop }
         set { observers = Observers(onProgress, onRedirect, newValue) }
     }
 
-    /// Tells whoever hears of redirects that this message follows one.
+    /// Notifies the redirect observer that this request follows a redirect.
     ///
     /// - Parameters:
-    ///   - answer: what redirects.
-    ///   - count: redirects followed before.
+    ///   - answer: The redirect response.
+    ///   - count: The number of redirects followed before.
     package mutating func tellRedirect(_ answer: HTTPResponse, after count: Int) {
         if let tell = onRedirect { tell(answer, count, &self) }
     }
 
-    /// Describes a transfer whose redirects lead to these hosts only.
+    /// Creates a transfer request whose redirects may lead only to certain hosts.
     package init(
         _ head: HTTPRequest,
         body: HTTPBody?,
@@ -220,18 +235,18 @@ extension TransferRequest {
     }
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 public struct TransferProgress: Sendable, Hashable {
-    /// Body bytes sent so far.
+    /// The number of body bytes sent so far.
     public var bytesSent: Int64
-    /// Body bytes to send in all, where known.
+    /// The total number of body bytes to send, if known.
     public var bytesToSend: Int64?
-    /// Body bytes received so far, as they came over the wire.
+    /// The number of body bytes received so far, before decoding.
     public var bytesReceived: Int64
-    /// Body bytes to receive in all, where the server said.
+    /// The total number of body bytes to receive, if the server declared it.
     public var bytesToReceive: Int64?
 
-    /// Describes how far a transfer is.
+    /// Creates the progress of a transfer.
     public init(bytesSent: Int64, bytesToSend: Int64?, bytesReceived: Int64, bytesToReceive: Int64?) {
         self.bytesSent = bytesSent
         self.bytesToSend = bytesToSend
@@ -241,8 +256,8 @@ public struct TransferProgress: Sendable, Hashable {
 }
 
 extension TransferRequest: CustomStringConvertible, CustomReflectable {
-    /// The message, with its secrets replaced.
+    /// The request with secrets redacted.
     public var description: String { Redactor.standard.shown(self) }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

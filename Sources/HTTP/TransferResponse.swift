@@ -1,45 +1,53 @@
-/// A response as the transport hands it over: head, body, and how the transfer went.
+/// A response from a transport: head, body, and metrics of the transfer.
 public struct TransferResponse: Sendable {
-    /// Status and header fields, made when first asked for, in the order received and as received: where the body was
-    /// decoded, `Content-Encoding` and `Content-Length` still tell of the encoded one.
+    /// The status and header fields, in the order and spelling received.
+    ///
+    /// They are created on first access. If the body was decoded, `Content-Encoding` and `Content-Length` still
+    /// describe the encoded body.
     public var head: HTTPResponse {
         get { rawHead.head }
         set { rawHead = RawHead(newValue) }
     }
-    /// The status alone, for which no header fields are made.
+    /// The status, which is available without creating header fields.
     public var status: HTTPResponse.Status { rawHead.status }
-    /// The head as it is before anybody has asked for its fields.
+    /// The head, whose header fields are created on first access.
     package var rawHead: RawHead
-    /// The decoded body: whole with `Delivery.collect`, to be read with `Delivery.stream`, empty with `Delivery.file`.
+    /// The decoded body: complete with `Delivery.collect`, a stream with `Delivery.stream`, empty with `Delivery.file`.
     public var body: HTTPBody
-    /// The URL that answered, after redirects.
+    /// The URL that responded, after redirects.
     public var url: String
-    /// Informational (1xx) responses that came before.
+    /// The informational (1xx) responses received before this one.
     public var interim: [HTTPResponse]
     private let metricsAtHandover: CopyOnWrite<TransferMetrics>
     private let trailersAtHandover: HTTPFields
     private let end: (@Sendable () -> TransferEnd?)?
 
-    /// Phases, sizes and connection of the last hop; with `Delivery.stream` up to the head, until the body has ended.
+    /// The timings, sizes and connection of the last hop.
+    ///
+    /// With `Delivery.stream`, they cover only the head until the body has ended.
     public var metrics: TransferMetrics { end?()?.metrics ?? metricsAtHandover.value }
-    /// The same, to be handed on.
+    /// The metrics as a shared value that is cheap to pass on.
     package var sharedMetrics: CopyOnWrite<TransferMetrics> {
         if let end = end?() { CopyOnWrite(end.metrics) } else { metricsAtHandover }
     }
-    /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `head`; with `Delivery.stream` empty
-    /// until the body has ended.
+    /// The trailer fields that follow the body (RFC 9110, 6.5).
+    ///
+    /// They aren't merged into `head`.
+    ///
+    /// With `Delivery.stream`, they are empty until the body has ended.
     public var trailers: HTTPFields { end?()?.trailers ?? trailersAtHandover }
 
-    /// Describes a response.
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - head: status and header fields.
-    ///   - body: the decoded body.
-    ///   - url: the URL that answered.
-    ///   - interim: informational responses that came before.
-    ///   - trailers: the fields behind a whole body.
-    ///   - metrics: how the transfer went so far.
-    ///   - end: what takes the place of both where the body is streamed: nil before its end. Asked at any time.
+    ///   - head: The status and header fields.
+    ///   - body: The decoded body.
+    ///   - url: The URL that responded.
+    ///   - interim: The informational responses received before this one.
+    ///   - trailers: The trailer fields of a complete body.
+    ///   - metrics: The metrics of the transfer so far.
+    ///   - end: Returns the final metrics and trailers of a streamed body, or `nil` before its end. May be called at
+    ///     any time.
     public init(
         head: HTTPResponse,
         body: HTTPBody = HTTPBody(),
@@ -60,7 +68,7 @@ public struct TransferResponse: Sendable {
         )
     }
 
-    /// Describes a response whose head may stay unread.
+    /// Creates a response without creating the header fields of its head.
     package init(
         _ head: RawHead,
         body: HTTPBody,
@@ -81,12 +89,12 @@ public struct TransferResponse: Sendable {
 }
 
 extension TransferResponse: CustomStringConvertible, CustomReflectable {
-    /// Status, URL, fields and the body if it is in memory, with their secrets replaced.
+    /// The status, URL, header fields and the body if it is in memory, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         let contentType = head.headerFields[single: .contentType]
         return redactor.shown(head, from: url, redactor.shown(body, contentType: contentType))
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

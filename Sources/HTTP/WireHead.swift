@@ -4,20 +4,23 @@
     public import Foundation
 #endif
 
-/// The head of a message, byte by byte as it was sent. It holds whatever credentials the message had: `description`
-/// and reflection show its size alone.
+/// The exact bytes of a request head as it was sent.
+///
+/// It contains any credentials of the request. `description` and reflection show only its size.
 public struct WireHead: Sendable, Hashable {
-    /// The request line and header lines up to the empty line, secrets included. Of HTTP/2, what libcurl makes its
-    /// frames of: the same lines in the spelling of HTTP/1.1.
+    /// The request line and header lines up to the empty line, including secrets.
+    ///
+    /// For HTTP/2, these are the lines that libcurl converts to frames, in HTTP/1.1 syntax.
     public let bytes: Data
 
-    /// A head of these bytes.
+    /// Creates a head from bytes.
     public init(_ bytes: Data) {
         self.bytes = bytes
     }
 
-    /// Gives names and values in the order and spelling in which they were sent: of whole lines, as of a head that was cut
-    /// off the last one may say anything.
+    /// Calls a closure with names and values in the order and spelling sent.
+    ///
+    /// Only complete lines are included, because the last line of a truncated head is unreliable.
     package func forEachField(_ body: (_ name: String, _ value: String) -> Void) {
         bytes.withUnsafeBytes { head in
             head.withMemoryRebound(to: UInt8.self) { HeadScanner.forEachField(of: $0, body) }
@@ -26,10 +29,10 @@ public struct WireHead: Sendable, Hashable {
 }
 
 extension WireHead: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How long the head is.
+    /// The size of the head.
     public var description: String { "\(bytes.count) bytes" }
-    /// How long the head is.
+    /// The size of the head.
     public var debugDescription: String { description }
-    /// Without children: a dump would show the bytes.
+    /// An empty mirror, so that `dump` doesn't show the bytes.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

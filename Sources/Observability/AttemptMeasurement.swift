@@ -2,12 +2,12 @@ import BeagleNet
 import BeagleNetHTTP
 import CoreMetrics
 
-/// Measures one attempt, and each message of it where there are redirects.
+/// The measurement of one attempt, and of each request in it if there are redirects.
 final class AttemptMeasurement: Sendable {
-    /// A message that is out.
+    /// A request in flight.
     private struct Message: Sendable {
         let target: Meters.Target
-        /// When it went out, from the beginning of the attempt.
+        /// The time from the start of the attempt until this request was sent.
         let start: Duration
     }
 
@@ -15,7 +15,9 @@ final class AttemptMeasurement: Sendable {
     private let meters: Meters
     private let requests: Meters.Requests
     private let elapsed: @Sendable () -> Duration
-    /// nil after the end. It changes on the transport's thread, which follows redirects.
+    /// The current request, or `nil` after the end.
+    ///
+    /// It changes on the transport's thread, which follows redirects.
     private let current: Lock<Message?>
 
     init(_ operation: NetworkOperation, _ meters: Meters) {
@@ -29,7 +31,7 @@ final class AttemptMeasurement: Sendable {
         if operation.attempt > 1 { requests.retries.increment() }
     }
 
-    /// Measures the message that a redirect answered; the one that follows is out from here on.
+    /// Measures the request that was redirected, and begins to measure the next one.
     func redirect(_ answer: HTTPResponse, to next: HTTPRequest) {
         let now = elapsed()
         let message = Message(target: meters.target(next, of: operation), start: now)
@@ -38,7 +40,7 @@ final class AttemptMeasurement: Sendable {
         answers.duration.recordNanoseconds((now - answered.start).nanoseconds)
     }
 
-    /// Measures the last message.
+    /// Measures the last request.
     func end(_ ending: Ending) {
         let now = elapsed()
         guard let message = exchange(for: nil) else { return }
@@ -58,7 +60,9 @@ final class AttemptMeasurement: Sendable {
         (metrics.isConnectionReused ? requests.reused : requests.opened).increment()
     }
 
-    /// - Returns: what was out; nil after the end, which stays.
+    /// Replaces the current request, except after the end.
+    ///
+    /// - Returns: The previous request, or `nil` after the end.
     private func exchange(for next: Message?) -> Message? {
         current.withLock { current in
             defer { if current != nil { current = next } }

@@ -2,7 +2,7 @@ import BeagleNet
 import BeagleNetHTTP
 import Tracing
 
-/// The spans of one attempt: one, and one more for each redirect.
+/// The spans of one attempt, with one more for each redirect.
 final class AttemptSpans: Sendable {
     private let operation: NetworkOperation
     private let tracer: any Tracer
@@ -10,14 +10,16 @@ final class AttemptSpans: Sendable {
     private let parent: ServiceContext
     private let rules: SpanRules
     private let run: OperationRun
-    /// The message that is out; nil after the end. It changes on the transport's thread, which follows redirects.
+    /// The current request, or `nil` after the end.
+    ///
+    /// It changes on the transport's thread, which follows redirects.
     private let current = Lock<Sent?>(nil)
 
-    /// A message that is out.
+    /// A request in flight.
     private struct Sent: Sendable {
         let span: any Span
         let start: DefaultTracerClock.Timestamp
-        /// How many messages of the operation went out before.
+        /// The number of earlier requests of the operation.
         let resends: Int
     }
 
@@ -32,14 +34,14 @@ final class AttemptSpans: Sendable {
         parent = ServiceContext.current ?? first
     }
 
-    /// Begins the first span, puts its trace on the message and sees to it that redirects have spans of their own.
+    /// Begins the first span, injects its trace into the request, and registers for redirects.
     ///
-    /// - Returns: the context for what is below.
+    /// - Returns: The context for the rest of the pipeline.
     func begin(_ operation: inout NetworkOperation) -> ServiceContext {
         let sent = sent(operation.transfer.head)
         current.withLock { $0 = sent }
         let fields = tell(sent.span, in: &operation.transfer)
-        // What baggage tells may be who asks.
+        // Baggage may identify the caller.
         operation.note(tracing: fields.filter { $0.canonicalName != FieldInjector.baggage })
         operation.onRedirect { answer, _, next in self.redirect(answer, to: &next) }
         return sent.span.context
@@ -66,9 +68,9 @@ final class AttemptSpans: Sendable {
         span.end(status: ending.status, ending.errorType, ending.failure?.message)
     }
 
-    /// Ends the span of the message that a redirect answered, and begins that of the one that follows.
+    /// Ends the span of the request that was redirected, and begins the span of the next one.
     private func redirect(_ answer: HTTPResponse, to next: inout TransferRequest) {
-        // Not after the end.
+        // Does nothing after the end.
         guard current.withLock({ $0 != nil }) else { return }
         let sent = sent(next.head)
         _ = tell(sent.span, in: &next)
@@ -76,7 +78,9 @@ final class AttemptSpans: Sendable {
         answered.span.end(status: answer.status.code, nil, nil)
     }
 
-    /// - Returns: what was out; nil after the end, which stays.
+    /// Replaces the current request, except after the end.
+    ///
+    /// - Returns: The previous request, or `nil` after the end.
     private func exchange(for next: Sent?) -> Sent? {
         current.withLock { current in
             defer { if current != nil { current = next } }
@@ -84,14 +88,16 @@ final class AttemptSpans: Sendable {
         }
     }
 
-    /// Begins the span of a message.
+    /// Begins the span of a request.
     private func sent(_ head: HTTPRequest) -> Sent {
         let start = DefaultTracerClock.now
         let resends = run.add()
         return Sent(span: span(of: head, resends: resends, at: start), start: start, resends: resends)
     }
 
-    /// - Parameter resends: how many messages of the operation went out before this one.
+    /// Starts a span for a request.
+    ///
+    /// - Parameter resends: The number of earlier requests of the operation.
     private func span(of head: HTTPRequest, resends: Int, at start: DefaultTracerClock.Timestamp) -> any Span {
         let method = head.method.attribute
         var name = method == AttributeName.other ? "HTTP" : method
@@ -114,9 +120,9 @@ final class AttemptSpans: Sendable {
         return span
     }
 
-    /// Puts the trace on a message that goes to who may know it. A redirect to another origin drops the fields.
+    /// Injects the trace into a request if its origin may receive it; a redirect to another origin drops the fields.
     ///
-    /// - Returns: the names of those that were put on.
+    /// - Returns: The names of the injected fields.
     private func tell(_ span: any Span, in message: inout TransferRequest) -> Set<HTTPField.Name> {
         var fields = HTTPFields()
         instrument.inject(span.context, into: &fields, using: FieldInjector(sendsBaggage: rules.sendsBaggage))
@@ -128,7 +134,7 @@ final class AttemptSpans: Sendable {
     }
 }
 
-/// Takes what tells a trace for header fields.
+/// An injector of the trace into header fields.
 private struct FieldInjector: Injector {
     static let baggage = "baggage"
     let sendsBaggage: Bool
@@ -146,7 +152,7 @@ extension HTTPFields {
 }
 
 extension Span {
-    /// Ends the span with the answer's status, and what went wrong.
+    /// Ends the span with the status of the response, and the error if there is one.
     fileprivate func end(status: Int?, _ errorType: String?, _ message: String?) {
         updateAttributes { attributes in
             if let status { attributes[AttributeName.status] = status }

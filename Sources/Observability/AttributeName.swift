@@ -1,6 +1,7 @@
 import BeagleNetHTTP
 
-/// OpenTelemetry's names of attributes that spans and metrics share.
+/// The names of attributes that spans and metrics share, defined by OpenTelemetry.
+///
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/
 enum AttributeName {
     static let method = "http.request.method"
@@ -10,12 +11,12 @@ enum AttributeName {
     static let protocolVersion = "network.protocol.version"
     static let errorType = "error.type"
     static let template = "url.template"
-    /// What stands for whatever there would be too much of.
+    /// The value that replaces all values beyond a limit.
     static let other = "_OTHER"
 }
 
 extension Origin {
-    /// The host, an IPv6 address without brackets.
+    /// The host, which for an IPv6 address is without brackets.
     var address: String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }

@@ -2,25 +2,27 @@ import BeagleNet
 public import BeagleNetHTTP
 public import CoreMetrics
 
-/// Measures how many connections a transport has open, for as long as it is held; cancelling it, or letting it go, ends that.
+/// A measurement of a transport's open connections, which ends when it is cancelled or released.
 ///
 /// ```swift
 /// let transport = CurlTransport()
 /// let connections = ConnectionMetrics(of: transport)
 /// ```
 ///
-/// The measurement is `http.client.open_connections`, told apart by `http.connection.state`: `active` or `idle`. Requests cost
-/// nothing more for it, as the transport is asked from time to time. It is held meanwhile.
+/// The metric is `http.client.open_connections`, with the dimension `http.connection.state`: `active` or `idle`. It
+/// doesn't slow down requests, because the transport is polled at an interval. The transport is retained meanwhile.
+///
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-metrics/#metric-httpclientopen_connections
 public final class ConnectionMetrics: RequestToken {
     private let sampling: Task<Void, Never>
 
-    /// Measures at once, and again and again.
+    /// Starts to measure, immediately and then at an interval.
     ///
     /// - Parameters:
-    ///   - transport: a `CurlTransport`; of one that cannot tell, nothing is measured.
-    ///   - interval: the time in between, by the clock of `Beagle.dependencies`; at least a second, 10 s by default.
-    ///   - factory: what keeps the measurements; that of `withMetricsFactory` or `MetricsSystem` by default, as it is now.
+    ///   - transport: A `CurlTransport`. A transport that doesn't report its connections isn't measured.
+    ///   - interval: The interval, by the clock of `Beagle.dependencies`: at least a second, 10 s by default.
+    ///   - factory: The factory of the instruments, by default the current one of `withMetricsFactory` or
+    ///     `MetricsSystem`.
     public init(
         of transport: any HTTPTransport,
         every interval: Duration = .seconds(10),
@@ -34,7 +36,7 @@ public final class ConnectionMetrics: RequestToken {
                 let count = await transport.openConnections()
                 active.set(count.active)
                 idle.set(count.idle)
-                // Thrown only where it has ended.
+                // The sleep throws only after the measurement has ended.
                 do { try await clock.sleep(for: interval) } catch { return }
             }
         }
@@ -44,7 +46,7 @@ public final class ConnectionMetrics: RequestToken {
         sampling.cancel()
     }
 
-    /// Measures nothing more.
+    /// Ends the measurement.
     public func cancel() {
         sampling.cancel()
     }

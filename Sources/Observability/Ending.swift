@@ -1,13 +1,13 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 struct Ending: Sendable {
     var status: Int?
-    /// Why there is no answer, or none that is whole.
+    /// The reason why there is no complete response.
     var failure: NetworkError?
     var metrics: TransferMetrics?
-    /// Whether the answer came to its end.
+    /// Whether the response is complete.
     var isWhole = true
 
     init(_ error: NetworkError) {
@@ -26,7 +26,7 @@ struct Ending: Sendable {
         }
     }
 
-    /// The end of a streamed body. Who lets it go has had enough of it, which is no failure.
+    /// Creates the outcome of a streamed body; releasing the body early isn't a failure.
     init(_ stream: StreamingResponse, _ error: NetworkError?) {
         status = stream.response.status.code
         failure = error.flatMap { $0.isCancelled ? nil : $0 }
@@ -34,7 +34,7 @@ struct Ending: Sendable {
         isWhole = error == nil
     }
 
-    /// What went wrong, in a few words only: an error's kind or a status from 400 on.
+    /// The `error.type` attribute, which has few distinct values: the kind of the error, or a status of 400 or above.
     var errorType: String? {
         if let failure { return failure.kind.rawValue }
         return status.flatMap { $0 >= 400 ? String($0) : nil }
@@ -42,7 +42,9 @@ struct Ending: Sendable {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// The same outcome, whose end is told once: at once, or where its body is streamed when that has ended.
+    /// Calls `tell` once with the outcome: immediately, or if the body is streamed, when that has ended.
+    ///
+    /// - Returns: The same result.
     func tellingItsEnd(_ tell: @escaping @Sendable (Ending) -> Void) -> Self {
         switch self {
         case .failure(let error):

@@ -5,11 +5,13 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The methods that are shown by name. Others are `_OTHER`, as anybody may make them up.
+/// The methods that are reported by name; others are `_OTHER`, because their number isn't limited.
 enum KnownMethod {
     static let all = named(by: ProcessInfo.processInfo.environment["OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS"])
 
-    /// - Parameter list: names with commas in between, which take the place of HTTP's own.
+    /// Returns the methods of a list, or by default those of HTTP.
+    ///
+    /// - Parameter list: Method names separated by commas, which replace those of HTTP.
     static func named(by list: String?) -> Set<String> {
         let names = (list ?? "").split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
         if !names.isEmpty { return Set(names) }
@@ -18,6 +20,6 @@ enum KnownMethod {
 }
 
 extension HTTPRequest.Method {
-    /// The method where it is known, else `_OTHER`.
+    /// The method if it is known, otherwise `_OTHER`.
     var attribute: String { KnownMethod.all.contains(rawValue) ? rawValue : AttributeName.other }
 }

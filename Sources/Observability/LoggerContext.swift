@@ -1,12 +1,13 @@
 public import BeagleNet
 import Logging
 
-/// Has completions, whoever watches and the last message of a streamed body find the `Logger.current` of who asked.
+/// A context that carries the caller's `Logger.current` to completions, watchers and the last log message of a streamed
+/// body.
 public struct LoggerContext: CallerContext {
-    /// Carries `Logger.current`.
+    /// Creates a context.
     public init() {}
 
-    /// The current logger.
+    /// Captures the current logger.
     public func capture() -> CallerValues {
         let logger = Logger.current
         return { body in withLogger(logger) { _ in body() } }
@@ -14,6 +15,6 @@ public struct LoggerContext: CallerContext {
 }
 
 extension CallerContext where Self == LoggerContext {
-    /// Carries swift-log's `Logger.current` of who asks.
+    /// A context that carries the caller's `Logger.current` of swift-log.
     public static var logger: LoggerContext { LoggerContext() }
 }

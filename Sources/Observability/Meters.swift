@@ -2,10 +2,12 @@ import BeagleNet
 import BeagleNetHTTP
 import CoreMetrics
 
-/// The measuring instruments, each made once for what it tells apart.
+/// The metric instruments, each created once for its dimensions.
 final class Meters: Sendable {
-    /// What tells requests apart; empty where there is nothing to tell. All measurements of one name have dimensions of
-    /// the same names: a backend may refuse others, and some end the process.
+    /// The dimensions of requests, with empty values for those that don't apply.
+    ///
+    /// All measurements with the same name have the same dimensions, because some backends reject others and some even
+    /// end the process.
     struct Target: Hashable {
         let method: String
         let address: String
@@ -19,7 +21,7 @@ final class Meters: Sendable {
             ]
         }
 
-        /// Those that there would be too much of.
+        /// The target of all requests beyond the limit.
         static let other = Target(
             method: AttributeName.other,
             address: AttributeName.other,
@@ -28,7 +30,7 @@ final class Meters: Sendable {
         )
     }
 
-    /// What tells answers apart.
+    /// The dimensions of responses.
     struct Outcome: Hashable {
         let target: Target
         let status: String
@@ -42,7 +44,7 @@ final class Meters: Sendable {
             ]
         }
 
-        /// Those that there would be too much of.
+        /// The outcome of all responses beyond the limit.
         static let other = Outcome(
             target: .other,
             status: AttributeName.other,
@@ -51,7 +53,7 @@ final class Meters: Sendable {
         )
     }
 
-    /// What measures requests, whatever comes of them.
+    /// The instruments for requests, whatever their outcome.
     struct Requests {
         let active: Meter
         let retries: Counter
@@ -81,7 +83,7 @@ final class Meters: Sendable {
         }
     }
 
-    /// What measures answers.
+    /// The instruments for responses.
     struct Answers {
         let duration: Timer
         let sent: Recorder
@@ -110,8 +112,10 @@ final class Meters: Sendable {
     private let requests = Lock<[Target: Requests]>([:])
     private let answers = Lock<[Outcome: Answers]>([:])
 
-    /// - Parameter limit: how many requests, and how many answers, are told apart; OpenTelemetry's own limit by default.
-    ///   https://opentelemetry.io/docs/specs/otel/metrics/sdk/#cardinality-limits
+    /// Creates the instruments.
+    ///
+    /// - Parameter limit: The maximum number of distinct dimensions of requests, and of responses, by default
+    ///   OpenTelemetry's own limit. https://opentelemetry.io/docs/specs/otel/metrics/sdk/#cardinality-limits
     init(_ factory: any MetricsFactory, servers: Int, templates: Int, limit: Int = 2000) {
         self.factory = factory
         self.limit = limit
@@ -119,7 +123,7 @@ final class Meters: Sendable {
         self.templates = Cap(templates)
     }
 
-    /// Counts an attempt as under way, and has each of its redirects measured.
+    /// Counts an attempt as active and measures each of its redirects.
     func begin(_ operation: inout NetworkOperation) -> AttemptMeasurement {
         let measurement = AttemptMeasurement(operation, self)
         operation.onRedirect { answer, _, next in measurement.redirect(answer, to: next.head) }
@@ -141,7 +145,9 @@ final class Meters: Sendable {
         instruments(of: target, or: .other, in: requests) { Requests($0, factory) }
     }
 
-    /// - Parameter errorType: what went wrong where it was not the status.
+    /// Returns the instruments for a response.
+    ///
+    /// - Parameter errorType: The kind of the error, unless the status is the error.
     func answers(
         to target: Target,
         status: Int?,
@@ -159,7 +165,8 @@ final class Meters: Sendable {
         return instruments(of: outcome, or: .other, in: answers) { Answers($0, factory) }
     }
 
-    /// Whether HTTP's registry lists it, or may yet: https://www.iana.org/assignments/http-status-codes
+    /// Returns whether a status is in HTTP's registry or one of its ranges:
+    /// https://www.iana.org/assignments/http-status-codes
     private static func isKnown(_ status: Int) -> Bool {
         switch status {
         case 100...104, 200...208, 226, 300...308, 400...418, 421...429, 431, 451, 500...511: true
@@ -167,8 +174,9 @@ final class Meters: Sendable {
         }
     }
 
-    /// Those that there are, else new ones, made outside of the lock, as the app makes them; those of `other` where
-    /// there are too many.
+    /// Returns the existing instruments or creates them, or returns those of `other` beyond the limit.
+    ///
+    /// They are created outside of the lock, because the app's factory creates them.
     private func instruments<Key: Hashable & Sendable, Value: Sendable>(
         of key: Key,
         or other: Key,
@@ -189,7 +197,7 @@ final class Meters: Sendable {
     }
 }
 
-/// Lets the first values through, and no others.
+/// A filter that admits a limited number of distinct values, the first ones.
 struct Cap<Value: Hashable & Sendable>: Sendable {
     private let limit: Int
     private let values = Lock<Set<Value>>([])
@@ -209,6 +217,6 @@ struct Cap<Value: Hashable & Sendable>: Sendable {
 }
 
 extension Cap<String> {
-    /// The value where it is let through, else `_OTHER`.
+    /// Returns the value if it is admitted, otherwise `_OTHER`.
     func shown(_ value: String) -> String { admits(value) ? value : AttributeName.other }
 }

@@ -2,37 +2,39 @@ public import BeagleNet
 import BeagleNetHTTP
 public import CoreMetrics
 
-/// Measures each attempt by OpenTelemetry's names: how long it took, what is under way, how large bodies are.
+/// An interceptor that measures each attempt with OpenTelemetry's metrics: durations, active requests and body sizes.
 ///
 /// ```swift
 /// MetricsSystem.bootstrap(factory)
 /// dependencies.interceptors.add(MetricsInterceptor())
 /// ```
 ///
-/// An attempt lasts until its answer is there, a streamed one until its body has been read or let go; each redirect on
-/// its way counts as a request of its own. Who lets a streamed body go has not failed; who is cancelled before the
-/// answer has, with `error.type` `cancelled`. The factory's instruments are called on the transport's thread as well:
-/// they must not block.
+/// An attempt lasts until its response is complete, or for a streamed response, until the body has been read or
+/// released. Each redirect counts as a request of its own. Releasing a streamed body early isn't a failure. Cancelling
+/// before the response is one, with `error.type` `cancelled`. The factory's instruments must not block, because they
+/// are also called on the transport's thread.
+///
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-metrics/
 public struct MetricsInterceptor: RequestObserver {
     /// `.metrics`.
     public var place: Pipeline.Place? { .metrics }
     private let meters: Meters
 
-    /// Measures attempts.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - factory: what keeps the measurements; that of `withMetricsFactory` or `MetricsSystem` by default, as it is
-    ///     now.
-    ///   - servers: how many servers are told apart besides the origins that the app declares, 100 by default. All
-    ///     further ones are `_OTHER`, as redirects may lead anywhere.
-    ///   - templates: how many values of `NetworkOperation.urlTemplate` are told apart, 100 by default.
+    ///   - factory: The factory of the instruments, by default the current one of `withMetricsFactory` or
+    ///     `MetricsSystem`.
+    ///   - servers: The maximum number of distinct servers in addition to the origins that the app declares, 100 by
+    ///     default. Further servers are `_OTHER`, because redirects may lead anywhere.
+    ///   - templates: The maximum number of distinct values of `NetworkOperation.urlTemplate`, 100 by default.
     public init(factory: any MetricsFactory = MetricsSystem.factory, servers: Int = 100, templates: Int = 100) {
         meters = Meters(factory, servers: servers, templates: templates)
     }
 
-    /// Counts the attempt as under way, and measures it when it ends. What was cancelled before, and what nothing answers, is
-    /// no attempt.
+    /// Counts the attempt as active, and measures it when it ends.
+    ///
+    /// An operation that was cancelled before, or that nothing can perform, isn't an attempt.
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? { meters.begin(&operation) }
 }
 

@@ -2,7 +2,8 @@ import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkOperation {
-    /// Tells of each redirect that is followed, on the transport's thread, after whoever asked to be told before.
+    /// Calls `tell` for each redirect that is followed, on the transport's thread, after the observers that were added
+    /// earlier.
     mutating func onRedirect(_ tell: @escaping TransferRequest.RedirectObserver) {
         guard let earlier = transfer.onRedirect else {
             transfer.onRedirect = tell

@@ -3,8 +3,9 @@ public import BeagleNet
 extension NetworkOperation {
     private enum URLTemplateKey: ContextKey { static let defaultValue: String? = nil }
 
-    /// The pattern of the path, as `/users/{id}`, where the app knows it; nil by default. Spans are named by it, and it
-    /// tells their measurements apart, so it must not hold what differs from one person to the next.
+    /// The pattern of the path, such as `/users/{id}`, or `nil`, the default.
+    ///
+    /// It is part of the name of spans and a dimension of metrics, so it must be the same for all users.
     public var urlTemplate: String? {
         get { context[URLTemplateKey.self] }
         set { context[URLTemplateKey.self] = newValue }

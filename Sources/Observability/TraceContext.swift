@@ -1,16 +1,16 @@
 public import BeagleNet
 import Tracing
 
-/// Has completions, and whoever watches, find the trace of who asked: `ServiceContext.current`.
+/// A context that carries the caller's trace, `ServiceContext.current`, to completions and watchers.
 ///
 /// ```swift
 /// dependencies.callerContexts = [.trace, .logger]
 /// ```
 public struct TraceContext: CallerContext {
-    /// Carries `ServiceContext.current`.
+    /// Creates a context.
     public init() {}
 
-    /// The current trace, or that there is none.
+    /// Captures the current trace, or its absence.
     public func capture() -> CallerValues {
         let context = ServiceContext.current
         return { body in ServiceContext.withValue(context, operation: body) }
@@ -18,6 +18,6 @@ public struct TraceContext: CallerContext {
 }
 
 extension CallerContext where Self == TraceContext {
-    /// Carries the trace of who asks.
+    /// A context that carries the caller's trace.
     public static var trace: TraceContext { TraceContext() }
 }

@@ -2,47 +2,53 @@ public import BeagleNet
 import BeagleNetHTTP
 public import Tracing
 
-/// Makes a span of each message that goes out, by OpenTelemetry's names: of each attempt and of each redirect, under
-/// the span of who asks.
+/// An interceptor that records a span for each attempt and each redirect, by OpenTelemetry's conventions, as a child of
+/// the caller's span.
 ///
 /// ```swift
 /// dependencies.interceptors.add(TracingInterceptor())
 /// ```
 ///
-/// A span is named by the method, and by `NetworkOperation.urlTemplate` where there is one, and it ends with the answer;
-/// where the body is streamed, when that has been read or let go. Statuses from 400 on and failures are errors, being
-/// cancelled before an answer came among them; letting a streamed body go is none. URLs lose what the client's redactor
-/// takes for secret, those of forms their whole query. The trace (`traceparent`) goes to the app's own origins alone, not
-/// with a redirect to another one either. The tracer is called on the transport's thread as well: it must not block.
+/// The name of a span is the method, with `NetworkOperation.urlTemplate` if it is set. A span ends with the response,
+/// or if the body is streamed, when it has been read or released. Statuses of 400 or above and failures are errors.
+/// Cancelling before the response is also an error; releasing a streamed body early isn't. URLs don't contain what the
+/// client's redactor recognizes as secret, and those of forms don't contain their query. The trace (`traceparent`) is
+/// sent only to the app's own origins, and dropped in a redirect to another one. The tracer must not block, because it
+/// is also called on the transport's thread.
+///
 /// Source: https://opentelemetry.io/docs/specs/semconv/http/http-spans/
 public struct TracingInterceptor: Interceptor {
     /// `.span`.
     public var place: Pipeline.Place? { .span }
-    /// It doesn't block.
+    /// Whether the interceptor never blocks, which is always true.
     public var neverBlocks: Bool { true }
     private let tracer: (any Tracer)?
     private let rules: SpanRules
 
-    /// Traces attempts.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - tracer: what makes the spans; nil, the default, for that of `withTracer` or `InstrumentationSystem`, and then
-    ///     operations pass untouched as long as there is none.
-    ///   - origins: who is told the trace; nil, the default, for the origins that the client's builder declares.
-    ///   - sendsBaggage: whether they get the field `baggage` as well, which tells whatever the app has put on its
-    ///     trace; no by default. What it tells may be who asks: answers are stored for a `partition` alone then.
+    ///   - tracer: The tracer, or `nil`, the default, for that of `withTracer` or `InstrumentationSystem`. Without any
+    ///     tracer, operations aren't changed.
+    ///   - origins: The origins that receive the trace, or `nil`, the default, for the origins that the client's
+    ///     builder declares.
+    ///   - sendsBaggage: Whether these origins also receive the `baggage` field, with all values that the app has added
+    ///     to its trace; `false` by default. Because baggage may identify the user, responses are then stored only for
+    ///     a `partition`.
     public init(tracer: (any Tracer)? = nil, origins: Set<Origin>? = nil, sendsBaggage: Bool = false) {
         self.tracer = tracer
         rules = SpanRules(origins: origins, sendsBaggage: sendsBaggage)
     }
 
-    /// Where there is a tracer.
+    /// Returns whether there is a tracer.
     public func applies(to operation: NetworkOperation) -> Bool {
         tracer != nil || !(InstrumentationSystem.instrument is NoOpInstrument)
     }
 
-    /// Begins a span and puts its trace on the message, unless something below needs the span as a task-local value. What was
-    /// cancelled before, and what nothing answers, has none.
+    /// Begins a span and injects its trace into the request, unless a later interceptor needs the span as a task-local
+    /// value.
+    ///
+    /// An operation that was cancelled before, or that nothing can perform, has no span.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         guard next.isAtTransport, operation.performer == nil else { return .wait }
         let spans = AttemptSpans(of: operation, tracer, rules)
@@ -50,7 +56,7 @@ public struct TracingInterceptor: Interceptor {
         return .proceed(spans)
     }
 
-    /// Begins a span, puts its trace on the message, goes on, and ends the span.
+    /// Begins a span, injects its trace into the request, proceeds, and ends the span.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -68,7 +74,7 @@ public struct TracingInterceptor: Interceptor {
     }
 }
 
-/// What an app says of its spans.
+/// The app's rules for spans.
 struct SpanRules: Sendable {
     let origins: Set<Origin>?
     let sendsBaggage: Bool

@@ -2,13 +2,13 @@ import BeagleNetHTTP
 import Tracing
 
 extension TransferMetrics {
-    /// `1.1`, `2` or `3`; nil where no protocol was spoken.
+    /// The version of HTTP, `1.1`, `2` or `3`, or `nil` if there was no connection.
     var protocolVersion: String? {
         guard let slash = protocolName.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
         return String(protocolName[slash...].dropFirst())
     }
 
-    /// The server's address and port, where there was a connection.
+    /// The server's address and port, or `nil` if there was no connection.
     var peer: (address: String, port: Int)? {
         guard let colon = remoteAddress.utf8.lastIndex(of: UInt8(ascii: ":")),
             let port = Int(remoteAddress[colon...].dropFirst())
@@ -17,12 +17,12 @@ extension TransferMetrics {
         return (String(address.hasPrefix("[") ? address.dropFirst().dropLast() : address), port)
     }
 
-    /// When the phases of the last message ended, each as an event of its span; of those that took place.
+    /// Returns a span event for the end of each phase of the last request that took place.
     ///
-    /// The marks begin when the message is taken up. How long that took is known of the first one; later ones, and one
-    /// that was sent again, are taken for going out at once.
+    /// The phases are measured from the moment when the transport starts the request. The delay before is known only
+    /// for the first request. Later requests, and repeated ones, are assumed to start immediately.
     ///
-    /// - Parameter start: when the message was handed over.
+    /// - Parameter start: The time at which the request was passed to the transport.
     func events(from start: DefaultTracerClock.Timestamp) -> [SpanEvent] {
         let begun = start.nanosecondsSinceEpoch &+ (redirects == 0 ? queued : .zero).distance
         let marks = [
@@ -34,7 +34,7 @@ extension TransferMetrics {
         }
     }
 
-    /// Whether the body was sent whole.
+    /// Whether the body was sent completely.
     var isSent: Bool { requestEnd > .zero }
 }
 

@@ -5,35 +5,40 @@ public import BeagleNet
     public import Foundation
 #endif
 
-/// Variables of the environment that may change what an app does, where it allows them.
+/// Environment variables that may change an app's behavior, if the app allows them.
 public struct EnvironmentSwitches: OptionSet, Sendable {
     /// The switches as bits.
     public let rawValue: Int
 
-    /// Switches of these bits.
+    /// Creates switches from bits.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// `BEAGLENET_LOG=DIRECTORY`: what is sent is recorded there, as `beagle record -- COMMAND` asks a program to.
+    /// Records requests into a directory: `BEAGLENET_LOG=DIRECTORY`.
+    ///
+    /// `beagle record -- COMMAND` sets this variable.
     public static let log = EnvironmentSwitches(rawValue: 1)
-    /// `BEAGLENET_REPLAY=MODE:RECORDING`: a `ReplayClient` takes the place of the network client. Modes are `offline`,
-    /// `fallback`, `live`, which tells the logger of answers that differ, and `record-new`, which adds to a log what it lacks.
+    /// Replaces the network client with a `ReplayClient`: `BEAGLENET_REPLAY=MODE:RECORDING`.
+    ///
+    /// The modes are `offline`, `fallback`, `live`, which logs responses that differ, and `record-new`, which adds
+    /// missing requests to a log.
     public static let replay = EnvironmentSwitches(rawValue: 2)
 }
 
 extension BeagleDependencies {
-    /// Lets the environment switch things on: nothing of it is looked at where an app does not say so, and nothing is
-    /// changed where the variables are not set.
+    /// Lets environment variables turn on features.
+    ///
+    /// Variables have no effect unless the app calls this method.
     ///
     /// ```swift
     /// try dependencies.allow([.log, .replay])
     /// ```
     /// - Parameters:
-    ///   - switches: which ones.
+    ///   - switches: the allowed switches.
     ///   - environment: the variables; those of the process by default.
-    /// - Throws: `NetworkError` where what a variable asks for cannot be done, as recording into a directory that cannot be
-    ///   written, or replaying what cannot be read.
+    /// - Throws: `NetworkError` if a requested feature cannot be set up, such as recording into a directory that isn't
+    ///   writable, or replaying a recording that cannot be read.
     public func allow(
         _ switches: EnvironmentSwitches,
         in environment: [String: String] = ProcessInfo.processInfo.environment
@@ -48,7 +53,7 @@ extension BeagleDependencies {
     }
 }
 
-/// What a logger hears when the environment has switched recording on.
+/// The log message when the environment has turned on recording.
 private struct RecordingBegun: LogType {
     let directory: String
 

@@ -6,14 +6,14 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What the file of a log's body is held to while it is read: it is named by the SHA-256 of what is in it.
+/// A check of a log's body file, which is named by the SHA-256 of its contents.
 final class BodySeal {
     private let name: String
     private let expected: String
-    /// nil once it was checked.
+    /// The running digest; `nil` after the check.
     private var digest: RunningSHA256?
 
-    /// nil where the name says nothing of what is in the file, or there is no libcrypto.
+    /// Starts a check; returns `nil` if the file's name is not a digest, or if libcrypto is missing.
     init?(_ name: String) {
         guard Self.isBody(name) else { return nil }
         do throws(NetworkError) { digest = try RunningSHA256() } catch { return nil }
@@ -28,9 +28,9 @@ final class BodySeal {
             && parts[2].utf8.count == 64 && parts[2].utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
     }
 
-    /// Takes the next piece in; nil is the end.
+    /// Adds the next piece to the digest; `nil` marks the end.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where at its end the file is not what was written.
+    /// - Throws: `NetworkError` of kind `.file` at the end if the contents differ from the recorded ones.
     func take(_ piece: Data?) throws(NetworkError) {
         if let piece { return piece.withUnsafeBytes { digest?.update($0) } }
         guard let digest = digest.take(), digest.hex() != expected else { return }
@@ -38,7 +38,7 @@ final class BodySeal {
     }
 }
 
-/// Reads a body's file, and says at its end where it is damaged.
+/// A reader of a body's file that reports a damaged file at its end.
 final class SealedReader: Sendable {
     private let reader: FileReader
     private let seal: Lock<BodySeal?>
@@ -48,7 +48,7 @@ final class SealedReader: Sendable {
         seal = Lock(BodySeal(name))
     }
 
-    /// The next piece; nil at the end.
+    /// Returns the next piece; `nil` at the end.
     func next() throws(NetworkError) -> Data? {
         do throws(NetworkError) {
             let piece = try reader.next()
@@ -61,7 +61,7 @@ final class SealedReader: Sendable {
 }
 
 extension Recording {
-    /// Whether a body's file can be opened.
+    /// Returns whether a body's file can be opened.
     func hasFile(_ name: String) -> Bool {
         do throws(NetworkError) {
             _ = try file(name)
@@ -71,7 +71,7 @@ extension Recording {
         }
     }
 
-    /// Why a body that should be there is not, or not as it was recorded; nil where nothing is wrong.
+    /// Returns the error if a body is missing or damaged; `nil` if it is intact.
     func damage(of body: LoggedBody?) -> NetworkError? {
         guard case .file(let name)? = body?.content else { return nil }
         do throws(NetworkError) {
@@ -85,7 +85,7 @@ extension Recording {
 }
 
 extension NetworkError {
-    /// The error of a file that is read, which its phase tells from one that is written.
+    /// The same error, but with a phase that marks a file error as one of reading, not of writing.
     var whileReading: NetworkError {
         guard kind == .file else { return self }
         var error = self

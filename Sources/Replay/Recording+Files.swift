@@ -6,14 +6,14 @@ import BeagleNetHTTP
 #endif
 
 extension Recording {
-    /// Reads a recording: a log's directory, or an HTTP Archive, also one compressed by gzip or zlib, or in a zip archive with
-    /// its bodies, as Playwright writes it.
+    /// Reads a recording: the directory of a log, or an HTTP Archive.
     ///
-    /// What a file is, its first bytes tell. Of an archive that is broken the entries before that place are there, and a
-    /// warning says where it is and what is wrong.
+    /// An archive may be compressed with gzip or zlib, or be part of a zip archive with its bodies, as Playwright
+    /// writes it. The format is detected from the file's first bytes. If an archive is broken, the recording has the
+    /// entries before the broken place, and a warning states the place and the reason.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be read; of kind `.decoding`, `.encoding` or `.tooLarge`
-    ///   where it has no entry that can be read.
+    /// - Throws: `NetworkError` of kind `.file` if the file cannot be read; of kind `.decoding`, `.encoding` or
+    ///   `.tooLarge` if it has no readable entry.
     public init(contentsOf path: String) throws(NetworkError) {
         if LogReader.isLog(path) {
             self = try LogReader(directory: path).recording()
@@ -41,7 +41,7 @@ extension Recording {
         self.breakage = breakage
     }
 
-    /// Where the files are that an archive's bodies name: beside it.
+    /// Returns the directory of an archive, to which the file names of its bodies are relative.
     static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -51,18 +51,18 @@ extension Recording {
 // MARK: - Bodies
 
 extension Recording {
-    /// The bytes of a body.
+    /// Returns the bytes of a body.
     ///
-    /// A file is only read if it lies in or below the recording's directory and no link leads to it, or if it is a member of the
-    /// zip archive from which the recording was read; that of a log's body
-    /// is held to the SHA-256 that names it. The fields of a form are written as `application/x-www-form-urlencoded`.
+    /// A file is read only if it is in or below the recording's directory and the path contains no links, or if it is a
+    /// member of the zip archive from which the recording was read. A body file of a log is checked against the SHA-256
+    /// in its name. The fields of a form are encoded as `application/x-www-form-urlencoded`.
     ///
     /// - Parameters:
-    ///   - body: of one of the recording's messages.
-    ///   - limit: the most bytes of a file that are read, 256 MiB by default.
-    /// - Throws: `NetworkError` of kind `.file` where the file is not there, leads out of the directory, is no regular file,
-    ///   or is damaged; `.tooLarge` where it is larger than `limit`; `.notStored` where the body was not kept, or only fields of a
-    ///   form that had files.
+    ///   - body: the body of one of the recording's requests or responses.
+    ///   - limit: the maximum size of a file in bytes, 256 MiB by default.
+    /// - Throws: `NetworkError` of kind `.file` if the file is missing, outside of the directory, not a regular file,
+    ///   or damaged; `.tooLarge` if it is larger than `limit`; `.notStored` if the body wasn't recorded, or if only
+    ///   fields of a form with files were.
     public func data(of body: LoggedBody, upTo limit: Int = 256 << 20) throws(NetworkError) -> Data {
         switch body.content {
         case .data(let data): return data
@@ -90,9 +90,11 @@ extension Recording {
         }
     }
 
-    /// A body whose file is read as it is sent or iterated, and never held in memory: where it is damaged its end is an error.
+    /// Returns a body whose file is read in pieces as it is sent or iterated.
     ///
-    /// - Throws: as `data(of:upTo:)`.
+    /// A damaged file results in an error at its end.
+    ///
+    /// - Throws: the same errors as `data(of:upTo:)`.
     public func body(of body: LoggedBody) throws(NetworkError) -> HTTPBody {
         guard case .file(let name) = body.content, body.fileCharset == nil else { return HTTPBody(try data(of: body)) }
         let file = try file(name)
@@ -118,10 +120,10 @@ extension Recording {
 }
 
 extension Recording {
-    /// Writes an HTTP Archive of it, with pages, browser and creator of the one that it was read from; see `HARWriter`.
+    /// Writes the recording as an HTTP Archive, with the pages, browser and creator of its source; see `HARWriter`.
     ///
-    /// - Returns: what is not in it, or not as it was.
-    /// - Throws: `NetworkError` of kind `.file` where the file cannot be written; what was there stays.
+    /// - Returns: warnings about data that is missing from the archive, or changed.
+    /// - Throws: `NetworkError` of kind `.file` if the file cannot be written; an existing file then remains unchanged.
     @discardableResult
     public func writeHAR(
         to path: String,

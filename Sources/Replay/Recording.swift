@@ -1,27 +1,28 @@
-/// Exchanges that were recorded, by a `RequestLog` or by another tool in an HTTP Archive: what is listed, replayed,
-/// served, sent again and compared.
+/// A list of recorded exchanges, which can be listed, replayed, served, sent again and compared.
+///
+/// It was recorded by a `RequestLog`, or by another tool as an HTTP Archive.
 public struct Recording: Sendable {
-    /// The exchanges by the time at which they began.
+    /// The entries, sorted by the time at which they began.
     public let entries: [LogEntry]
-    /// What was not as it should be, and what could not be read.
+    /// The problems found in the recording, and parts that could not be read.
     public let warnings: [RecordingWarning]
-    /// Where the files are that bodies name; nil where there is no such place.
+    /// The directory to which the file names of bodies are relative, if any.
     let directory: String?
-    /// The zip archive in which those files are instead; `nil` if there is none.
+    /// The zip archive that contains the files instead, if any.
     package var zip: ZipArchive?
-    /// What an archive has beside its entries, as `pages`.
+    /// The members that an archive has beside its entries, such as `pages`.
     package var members: [HARReader.Member] = []
-    /// Why an archive was not read to its end; nil where it was.
+    /// The error that stopped the reading of an archive; `nil` if all of it was read.
     package var breakage: NetworkError?
 
-    /// Exchanges from anywhere.
+    /// Creates a recording from entries.
     ///
     /// - Parameters:
-    ///   - entries: in any order.
-    ///   - directory: where the files are that bodies name.
-    ///   - warnings: what was not as it should be.
+    ///   - entries: the entries, in any order.
+    ///   - directory: the directory to which the file names of bodies are relative.
+    ///   - warnings: the problems found so far.
     public init(_ entries: [LogEntry], directory: String? = nil, warnings: [RecordingWarning] = []) {
-        // Sorted by place where moments are the same: what was asked first stays first.
+        // Entries with the same time keep their order.
         self.entries = entries.enumerated()
             .sorted { ($0.element.started, $0.offset) < ($1.element.started, $1.offset) }
             .map(\.element)
@@ -30,28 +31,28 @@ public struct Recording: Sendable {
     }
 }
 
-/// Something in a recording that is not as it should be.
+/// A problem in a recording.
 public struct RecordingWarning: Error, Sendable, Hashable, CustomStringConvertible {
-    /// How much it matters.
+    /// The severity of a problem.
     public enum Severity: String, Sendable, Hashable {
-        /// Other tools may not read it, or something is lost.
+        /// Other tools may be unable to read the recording, or data is lost.
         case error
-        /// It might be better.
+        /// The recording is valid, but could be better.
         case hint
     }
 
-    /// The file.
+    /// The path of the file.
     public var file: String
-    /// Bytes before the place; nil where that is not known.
+    /// The byte offset of the problem; `nil` if unknown.
     public var offset: Int?
-    /// The place in the document, as `$.log.entries[3].request.url`; empty where that is not known.
+    /// The path in the JSON text, such as `$.log.entries[3].request.url`; empty if unknown.
     public var path: String
-    /// What is wrong.
+    /// A description of the problem.
     public var reason: String
-    /// How much it matters.
+    /// The severity of the problem.
     public var severity: Severity
 
-    /// Describes what is wrong.
+    /// Creates a warning.
     public init(file: String, offset: Int? = nil, path: String = "", reason: String, severity: Severity = .error) {
         self.file = file
         self.offset = offset
@@ -60,7 +61,7 @@ public struct RecordingWarning: Error, Sendable, Hashable, CustomStringConvertib
         self.severity = severity
     }
 
-    /// File, place and reason.
+    /// The file, the place and the reason.
     public var description: String {
         let place = [offset.map { "byte \($0)" }, path.isEmpty ? nil : path].compactMap(\.self)
         return ([file] + place).joined(separator: ", ") + ": " + reason

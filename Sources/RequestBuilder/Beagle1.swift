@@ -1,17 +1,19 @@
 import BeagleNetHTTP
 
-/// The wire output of Beagle 1.10.3, kept with its flaws. Two orders that it leaves to chance are sorted: members of
-/// JSON and items of a query. What could not be sent at all, or not safely, is refused as ever.
+/// The rules of Beagle 1.10.3, whose output on the wire is reproduced with its flaws.
+///
+/// Members of JSON and query items are sorted, because Beagle sends them in random order. Requests that can't be sent,
+/// or not safely, are rejected as usual.
 extension HttpRequestBuilder {
     func beagle1(
         _ request: Request,
         _ options: TransferOptions,
         _ delivery: TransferRequest.Delivery
     ) throws(NetworkError) -> TransferRequest {
-        // Any other type of additional data was ignored.
+        // Beagle ignores any other type of additional data.
         let additional = request.additionalData as? HttpAdditionalData
         var url = try target(of: request)
-        // Raw requests have none of them.
+        // Raw requests have no app-wide headers.
         var appWide: [String: String] = if case .rawRequest = request.type { [:] } else { environmentHeaders(for: url) }
         if !declaresOrigins { try checkForCredentials(appWide, "the environment's headers") }
         if origins.isEmpty || origins.contains(url.origin) {
@@ -38,7 +40,8 @@ extension HttpRequestBuilder {
         return self.message(request, url, message.method, headers, message.body, scoped: appWide, options, delivery)
     }
 
-    /// A body that is missing is `{}`; one of GET is dropped, if the method is written so.
+    /// Returns the content of a raw request: a missing body becomes `{}`, and the body of a `GET`, in upper case, is
+    /// dropped.
     private func raw(_ data: Request.RequestData) throws(NetworkError) -> RequestContent {
         let method = data.method ?? "GET"
         var content = RequestContent(method: try HTTPRequest.Method(checking: method))

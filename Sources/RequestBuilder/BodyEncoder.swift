@@ -1,8 +1,8 @@
 public import BeagleNetHTTP
 
-/// Makes JSON of values. `JSONEncoder` does.
+/// An encoder of JSON bodies, such as `JSONEncoder`.
 public protocol BodyEncoder: Sendable {
-    /// Makes the bytes of this value.
+    /// Encodes a value as JSON.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 

@@ -1,22 +1,24 @@
 import BeagleNetHTTP
 
-/// Finds expressions such as `@{context.items[0].value}` or `@{sum(a, 1)}`, which a screen evaluates before it makes a
-/// request.
+/// A detector of expressions such as `@{context.items[0].value}` or `@{sum(a, 1)}`, which a screen evaluates before it
+/// makes a request.
 ///
-/// Text that only looks like one isn't an expression: without a value in the braces, without the closing brace, or with
-/// a backslash in front of `@` (an even number of them escapes itself).
+/// Similar text isn't an expression if there is no value in the braces, if the closing brace is missing, or if a
+/// backslash precedes the `@`. An even number of backslashes escapes itself.
 enum Expression {
-    /// Whether a text holds an expression.
+    /// Returns whether a text contains an expression.
     static func occurs(in text: String) -> Bool {
         hasMark(text) && occurs(in: Array(text.utf8), backslashesPerEscape: 1)
     }
 
-    /// Whether a URL holds an expression, which may be percent-encoded except for its `@`.
+    /// Returns whether a URL contains an expression, which may be percent-encoded except for its `@`.
     static func occurs(inURL text: String) -> Bool {
         hasMark(text) && occurs(in: decoded(Array(text.utf8)), backslashesPerEscape: 1)
     }
 
-    /// Whether a JSON text holds an expression. There a backslash is written as two. Bytes that are no UTF-8 hold none.
+    /// Returns whether a JSON text contains an expression.
+    ///
+    /// In JSON, a backslash is written as two. Data that isn't UTF-8 contains no expression.
     static func occurs(inJSON text: Data) -> Bool {
         let hasMark = text.withUnsafeBytes { $0.withMemoryRebound(to: UInt8.self, { $0.firstPlace(of: mark) != nil }) }
         return hasMark && occurs(in: Array(text), backslashesPerEscape: 2)
@@ -25,7 +27,7 @@ enum Expression {
 
     private static let mark = UInt8(ascii: "@")
 
-    /// Whether there is an `@`. Most texts have none, which a look at bytes side by side tells quickly.
+    /// Returns whether a text contains an `@`, with a parallel search of its bytes, because most texts don't.
     private static func hasMark(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { $0.firstPlace(of: mark) != nil } ?? text.utf8.contains(mark)
     }
@@ -50,7 +52,7 @@ enum Expression {
         backslashes % perEscape == 0 && (backslashes / perEscape).isMultiple(of: 2)
     }
 
-    /// The bytes without percent-encoding, except for `%40`: an encoded `@` stands for itself.
+    /// Returns the bytes without percent-encoding, except for `%40`, because an encoded `@` is literal.
     private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
         var decoded: [UInt8] = []
@@ -70,9 +72,9 @@ enum Expression {
     }
 }
 
-/// Reads the grammar of expressions: literals, bindings and operations, in braces.
+/// A parser for the grammar of expressions: literals, bindings and operations, in braces.
 private struct ExpressionReader {
-    /// How deep operations may stand in each other; a text with more counts as an expression.
+    /// The maximum nesting of operations; a text with deeper nesting counts as an expression.
     private static let maxDepth = 64
 
     private var rest: ArraySlice<UInt8>
@@ -111,7 +113,7 @@ private struct ExpressionReader {
         return skip(")")
     }
 
-    /// Skips what follows the name of a binding: `.name` and `[0]`, any number of times.
+    /// Skips the path after the name of a binding: `.name` and `[0]`, any number of times.
     private mutating func skipPath() -> Bool {
         while true {
             if skip(".") {
@@ -134,7 +136,7 @@ private struct ExpressionReader {
         return digits.first.map(Self.isDigit) == true
     }
 
-    /// Skips `'text'`, in which a backslash escapes.
+    /// Skips `'text'`, in which a backslash escapes the next character.
     private mutating func skipText() -> Bool {
         guard skip("'") else { return false }
         while let byte = rest.popFirst() {

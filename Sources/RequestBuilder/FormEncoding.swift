@@ -1,9 +1,9 @@
 import BeagleNetHTTP
 
 extension [FormField] {
-    /// The fields that are sent.
+    /// Returns the fields to send.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` for a field without a name or a required one without a value.
+    /// - Throws: `NetworkError` of kind `.badRequest` for a field without a name or a required field without a value.
     func sent(_ emptyFields: HttpRequestBuilder.EmptyFields) throws(NetworkError) -> [FormField] {
         for (index, field) in enumerated() where field.name.isEmpty {
             throw .badRequest("form field \(index + 1) has no name", "give every field a name")
@@ -12,14 +12,14 @@ extension [FormField] {
         return emptyFields == .keep ? self : filter { !$0.isEmpty }
     }
 
-    /// Throws where a required field is empty.
+    /// Throws an error if a required field is empty.
     func checkRequired() throws(NetworkError) {
         if let missing = first(where: { $0.isRequired && $0.isEmpty }) {
             throw .badRequest("the form field \(missing.name) is required but empty", "fill it in")
         }
     }
 
-    /// Throws where there is a file, which has no place in a query, in JSON or in a URL-encoded body.
+    /// Throws an error if a field is a file, which a query, JSON or a URL-encoded body can't contain.
     func checkNoFiles() throws(NetworkError) {
         if let field = first(where: { $0.file != nil }) {
             throw .badRequest(
@@ -29,17 +29,17 @@ extension [FormField] {
         }
     }
 
-    /// The fields as items of a query.
+    /// The fields as query items.
     var queryItems: [URLQueryItem] {
         map { URLQueryItem(name: $0.name, value: $0.value.formText) }
     }
 
-    /// The fields as `application/x-www-form-urlencoded`.
+    /// Returns the fields as `application/x-www-form-urlencoded`.
     func urlEncoded(_ encoding: PercentEncoding = .form) -> String {
         map { "\(encoding.encode($0.name))=\(encoding.encode($0.value.formText))" }.joined(separator: "&")
     }
 
-    /// The fields as one object; the values of a name that repeats are an array.
+    /// The fields as one object, with an array for the values of a repeated name.
     var object: JSONValue {
         .object(
             Dictionary(grouping: self, by: \.name).mapValues { fields in
@@ -50,12 +50,12 @@ extension [FormField] {
 }
 
 extension FormField {
-    /// Whether nothing was put in.
+    /// Whether the field has neither a file nor a value.
     var isEmpty: Bool { file == nil && (value == .null || value == .string("")) }
 }
 
 extension JSONValue {
-    /// The value as a query or URL-encoded form writes it: text as it is, null as nothing, the rest as JSON.
+    /// The value as a query or URL-encoded form writes it: text unchanged, null as empty text, any other value as JSON.
     var formText: String {
         switch self {
         case .null: ""

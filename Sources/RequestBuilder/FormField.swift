@@ -1,29 +1,29 @@
 public import BeagleNetHTTP
 
-/// One input of a form.
+/// An input of a form.
 public struct FormField: Sendable, Hashable {
-    /// The name under which the value is sent; an empty one is refused.
+    /// The name under which the value is sent; an empty name is rejected.
     public var name: String
-    /// The value with its type: a JSON form keeps it, a query or URL-encoded form writes it as text.
+    /// The typed value, which JSON preserves and a query or URL-encoded form writes as text.
     public var value: JSONValue
-    /// The file that is sent in the value's place; only a multipart body carries one.
+    /// The file that is sent in place of the value; it requires a multipart body.
     public var file: FormFile?
-    /// Whether the form may not be submitted while there is no file and the value is null or empty text.
+    /// Whether the form is rejected if there is no file and the value is null or empty text.
     public var isRequired: Bool
 
-    /// An input with a typed value.
+    /// Creates an input with a typed value.
     public init(_ name: String, _ value: JSONValue, isRequired: Bool = false) {
         self.name = name
         self.value = value
         self.isRequired = isRequired
     }
 
-    /// An input with a text value.
+    /// Creates an input with a text value.
     public init(_ name: String, _ value: String, isRequired: Bool = false) {
         self.init(name, .string(value), isRequired: isRequired)
     }
 
-    /// An input with a file.
+    /// Creates an input with a file.
     public init(_ name: String, _ file: FormFile) {
         self.init(name, .null)
         self.file = file
@@ -31,14 +31,14 @@ public struct FormField: Sendable, Hashable {
 }
 
 extension FormField: CustomStringConvertible, CustomReflectable {
-    /// Name and value as a JSON object, in which `REDACTED` stands for a secret.
+    /// The name and value as a JSON object, with `REDACTED` in place of a secret.
     public var description: String { [self].shown }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension [FormField] {
-    /// Names and values as a JSON object, in which `REDACTED` stands for secrets. Names may repeat.
+    /// The names and values as a JSON object, with `REDACTED` in place of secrets; names may repeat.
     var shown: String {
         let members = map { field in
             let value = field.file.map { JSONValue.string("the file \($0.filename)") } ?? field.value

@@ -1,14 +1,14 @@
 /// The action that submits a form to a server.
 public enum FormRemoteAction {
-    /// The methods by which a form can be submitted.
+    /// The methods of a form.
     public enum Method: String, Sendable, Hashable, CaseIterable {
-        /// Values go into the query.
+        /// Sends the values in the query.
         case get = "GET"
-        /// Values go into the body.
+        /// Sends the values in the body.
         case post = "POST"
-        /// Values go into the body.
+        /// Sends the values in the body.
         case put = "PUT"
-        /// Values go into the query.
+        /// Sends the values in the query.
         case delete = "DELETE"
     }
 }

@@ -1,6 +1,7 @@
 import BeagleNetHTTP
 
-/// Header fields in the making: a later field replaces an earlier one of its name, in whatever case it is written.
+/// A list of header fields under construction, in which a later field replaces an earlier one of the same name,
+/// ignoring case.
 struct HeaderList {
     private(set) var fields = HTTPFields()
 
@@ -8,27 +9,28 @@ struct HeaderList {
         fields.reserveCapacity(8)
     }
 
-    /// Adds a field of ours, before any other of its name, that we know to be right.
+    /// Adds a valid default field, before any other field of its name.
     mutating func add(_ field: HTTPField) {
         fields.append(field)
     }
 
-    /// Adds a field of ours, before any other of its name, with a value that the app chose.
+    /// Adds a default field with a value from the app, before any other field of its name.
     mutating func add(_ name: HTTPField.Name, checking value: String) throws(NetworkError) {
         try Self.check(name, value)
         add(HTTPField(name: name, value: value))
     }
 
-    /// Adds a field of ours, before any other of its name, with the value that it mostly has or another that the app chose.
+    /// Adds a default field with its usual value or another value from the app, before any other field of its name.
     mutating func add(_ usual: HTTPField, or value: String) throws(NetworkError) {
         if value == usual.value { add(usual) } else { try add(usual.name, checking: value) }
     }
 
-    /// Sets a field that a user or server named. `HTTPField` would repair what is wrong without a word, so that it is
-    /// refused before.
+    /// Sets a field whose name comes from the app or a server.
+    ///
+    /// An invalid field is rejected first, because `HTTPField` would silently repair it.
     mutating func set(_ name: String, _ value: String) throws(NetworkError) {
         let name = try Self.check(name, value)
-        // A cookie becomes a field for each of its pairs. All others are mostly new, and told so in less time.
+        // A cookie becomes a field for each of its pairs. Other fields are mostly new, and appending them is faster.
         if name == .cookie || fields.contains(name) {
             fields[name] = value
         } else {
@@ -39,7 +41,7 @@ struct HeaderList {
     /// Sets fields in the order of their names.
     mutating func set(_ headers: [String: String]) throws(NetworkError) {
         if headers.isEmpty { return }
-        // One is in order, and sorting makes two arrays.
+        // A single header needs no sorting, which creates two arrays.
         guard headers.count > 1 else {
             if let (name, value) = headers.first { try set(name, value) }
             return
@@ -47,7 +49,7 @@ struct HeaderList {
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { try set(name, value) }
     }
 
-    /// Adds a field; of a name that is there already it makes a list, under the spelling that came first.
+    /// Adds a field; if the name exists, the values are joined to a list under the first spelling.
     mutating func add(_ name: String, _ value: String) throws(NetworkError) {
         let checked = try Self.check(name, value)
         let present = fields[fields: checked].first
@@ -58,10 +60,10 @@ struct HeaderList {
         if fields.contains(name) { fields[name] = nil }
     }
 
-    /// The name of a field that may be sent (RFC 9110, 5.1 and 5.5). Errors quote the name, never the value.
+    /// Returns the name of a field that may be sent (RFC 9110, 5.1 and 5.5); errors quote the name, never the value.
     private static func check(_ name: String, _ value: String) throws(NetworkError) -> HTTPField.Name {
         guard let checked = HTTPField.Name(name) else {
-            // A whole field may have been given for a name.
+            // The name may be a complete field by mistake, so only its beginning is quoted.
             let start = String(name.prefix { $0 != ":" && $0 != " " })
             throw .badRequest(
                 name.isEmpty ? "a header has no name" : "\(start.debugDescription)… is not a header name",
@@ -90,7 +92,7 @@ struct HeaderList {
         }
     }
 
-    /// Whether a name is as long as one of the reserved ones: it costs less than a look into the table.
+    /// Returns whether a name has the length of a reserved one, which is cheaper to check than a dictionary lookup.
     private static func mayBeReserved(_ name: HTTPField.Name) -> Bool {
         let length = name.canonicalName.utf8.count
         return length < UInt32.bitWidth && reservedLengths & 1 << UInt32(length) != 0
@@ -100,8 +102,8 @@ struct HeaderList {
         lengths | 1 << UInt32(name.canonicalName.utf8.count)
     }
 
-    /// Fields that frame the message or belong to the connection (RFC 9110, 7.2 and 7.6.1; RFC 9112, 6), with what to
-    /// do instead.
+    /// The fields that frame the message or belong to the connection (RFC 9110, 7.2 and 7.6.1; RFC 9112, 6), with
+    /// advice.
     private static let reserved: [HTTPField.Name: String] = {
         let framing = "remove it; it is derived from the body"
         let connection = "remove it; it belongs to the connection"

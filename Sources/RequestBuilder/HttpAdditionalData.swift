@@ -1,51 +1,51 @@
 public import BeagleNetHTTP
 
-/// Method, body and headers that a reference to a remote screen asks for.
+/// The method, body and headers in a reference to a remote screen.
 public struct HttpAdditionalData: RemoteScreenAdditionalData, Hashable {
-    /// Method and body; nil is a GET without one.
+    /// The method and body, or `nil` for a GET without a body.
     public var httpData: HttpData?
-    /// Headers to send with the request; the builder's `additionalHeaders` win over them.
+    /// The headers of the request; the builder's `additionalHeaders` take precedence.
     public var headers: [String: String]
 
-    /// Additional data of a request.
+    /// Creates additional data.
     public init(httpData: HttpData? = nil, headers: [String: String] = [:]) {
         self.httpData = httpData
         self.headers = headers
     }
 
-    /// A method and the body sent with it.
+    /// A method with its body.
     public struct HttpData: Sendable, Hashable {
-        /// The method of a screen's request; a form's or raw request's own method goes before it.
+        /// The method of a request for a screen; a form or raw request uses its own method instead.
         public var method: Method
-        /// The body; no bytes are no body. Text with an expression `@{…}` that was not evaluated is refused.
+        /// The body, or empty for no body; it is rejected if it contains an unevaluated expression `@{…}`.
         public var body: Data
 
-        /// A method with its body.
+        /// Creates a method with its body.
         public init(method: Method, body: Data = Data()) {
             self.method = method
             self.body = body
         }
     }
 
-    /// The methods that a screen may be asked for with.
+    /// The methods of a request for a screen.
     public enum Method: String, Sendable, Hashable, CaseIterable {
-        /// Creates or acts.
+        /// Creates a resource or performs an action.
         case POST
-        /// Replaces.
+        /// Replaces a resource.
         case PUT
-        /// Reads.
+        /// Reads a resource.
         case GET
-        /// Removes.
+        /// Deletes a resource.
         case DELETE
-        /// Reads the head only.
+        /// Reads only the head of a resource.
         case HEAD
-        /// Changes in part.
+        /// Changes part of a resource.
         case PATCH
     }
 }
 
 extension HttpAdditionalData: CustomStringConvertible, CustomReflectable {
-    /// Method, headers and body, with their secrets replaced.
+    /// The method, headers and body, with secrets redacted.
     public var description: String {
         Redactor.standard.shownMessage(
             (httpData?.method ?? .GET).rawValue,
@@ -53,14 +53,14 @@ extension HttpAdditionalData: CustomStringConvertible, CustomReflectable {
             httpData.flatMap(\.shownBody)
         )
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HttpAdditionalData.HttpData: CustomStringConvertible, CustomReflectable {
-    /// Method and body, with its secrets replaced.
+    /// The method and body, with secrets redacted.
     public var description: String { Redactor.standard.shownMessage(method.rawValue, "", shownBody) }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -1,57 +1,63 @@
 public import BeagleNetHTTP
 
-/// Makes the HTTP message of a request, or says why it cannot be made. Pure: nothing is read or sent.
+/// A builder of HTTP requests, which validates them but sends nothing.
+///
+/// If a request can't be built, the error gives the reason.
 public struct HttpRequestBuilder: Sendable {
-    /// Whose rules a message is built by.
+    /// The rules for building a request.
     public enum Compatibility: Sendable, Hashable {
-        /// Ours.
+        /// The rules of this library.
         case standard
-        /// Those of Beagle 1.10.3 on the wire, for the time of a migration.
+        /// The rules of Beagle 1.10.3 on the wire, for use during a migration.
         case beagle1
     }
 
-    /// What becomes of a form's inputs that are empty text.
+    /// The treatment of a form's empty text inputs.
     public enum EmptyFields: Sendable, Hashable {
-        /// They are sent, in a query as well as in a body, as a browser does.
+        /// Sends them, in the query and in the body, as a browser does.
         case keep
-        /// They are left out, of a query as well as of a body.
+        /// Omits them, from the query and from the body.
         case omit
     }
 
-    /// Headers that every request to one of the app's origins carries. They win over all others of the same name in
-    /// any case.
+    /// The headers of every request to one of the app's origins, which take precedence over all others of the same
+    /// name, ignoring case.
     public var additionalHeaders: [String: String] = [:]
-    /// Headers for the origin of `baseURL` and for `origins`.
+    /// The headers for the origin of `baseURL` and for `origins`.
     package var environmentHeaders: [String: String] = [:]
-    /// The value of `beagle-platform`, sent to `origins` and the origin of `baseURL` only; `nil` leaves the header out.
+    /// The value of `beagle-platform`, sent only to `origins` and the origin of `baseURL`, or `nil` to omit the header.
     ///
-    /// The default is `IOS` on Apple's platforms and `nil` elsewhere: a Beagle backend refuses platforms that it doesn't
-    /// know. With `.beagle1` the default is `IOS` everywhere, and the header is sent to every origin, as Beagle does.
+    /// The default is `IOS` on Apple's platforms and `nil` elsewhere, because a Beagle backend rejects unknown
+    /// platforms. With `.beagle1` the default is `IOS` everywhere, and the header is sent to every origin, as Beagle
+    /// does.
     public var platform: String?
-    /// The value of `User-Agent`; nil leaves the header out.
+    /// The value of `User-Agent`, or `nil` to omit the header.
     public var userAgent: String? = "BeagleNet/\(beagleNetVersion)"
-    /// What paths are put onto, and whose origin is the app's own where `origins` is empty.
+    /// The base URL of paths, whose origin is the app's own if `origins` is empty.
     public var baseURL: URL?
-    /// The app's own origins, which alone get `additionalHeaders`. Empty: the origin of `baseURL`; without that too,
-    /// every origin that the app asks, and then a credential among them, as `Authorization` or `X-Api-Key`, is a build
-    /// error. A redirect to another origin drops them in any case.
+    /// The app's own origins, which alone receive `additionalHeaders`.
+    ///
+    /// If it is empty, only the origin of `baseURL` receives them. Without a base URL, every origin receives them; a
+    /// credential among them, such as `Authorization` or `X-Api-Key`, is then a build error. A redirect to another
+    /// origin always removes them.
     public var origins: Set<Origin> = []
-    /// The only hosts that may be asked, in lower case, also by a redirect; nil lets any be asked. URLs often come from
-    /// a server.
+    /// The only hosts that requests and redirects may reach, in lower case, or `nil` to allow all hosts.
+    ///
+    /// Set it if URLs come from a server.
     public var allowedHosts: Set<String>?
-    /// What writes `Encodable` values in bodies; a plain `JSONEncoder` by default.
+    /// The encoder of `Encodable` bodies, a plain `JSONEncoder` by default.
     public var bodyEncoder: any BodyEncoder = JSONEncoder()
-    /// What becomes of empty inputs; kept by default.
+    /// The treatment of empty inputs, which are sent by default.
     public var emptyFields: EmptyFields = .keep
-    /// Whose rules a message is built by; ours by default.
+    /// The rules for building a request, those of this library by default.
     public var compatibility: Compatibility
 
-    /// A builder by our rules.
+    /// Creates a builder with the rules of this library.
     public init() {
         self.init(compatibility: .standard)
     }
 
-    /// A builder by the rules of `compatibility`.
+    /// Creates a builder with the rules of `compatibility`.
     public init(compatibility: Compatibility) {
         self.compatibility = compatibility
         platform = compatibility == .beagle1 ? "IOS" : Self.usualPlatform
@@ -63,26 +69,27 @@ public struct HttpRequestBuilder: Sendable {
         private static let usualPlatform: String? = nil
     #endif
 
-    /// The message of a request.
+    /// Builds the HTTP request.
     ///
-    /// A body on GET, HEAD or TRACE is refused, and so are two bodies; `Content-Type` goes out only with a body.
-    /// Headers of one name, in any case, replace each other in this order: ours, those of `additionalData`, of
-    /// `RequestData`, of a `BeagleEnvironment`, `additionalHeaders`.
+    /// GET, HEAD and TRACE with a body are rejected, and so is a request with two bodies. `Content-Type` is sent only
+    /// with a body. Headers of the same name, ignoring case, replace each other in this order: the builder's defaults,
+    /// then those of `additionalData`, of `RequestData`, of a `BeagleEnvironment`, and `additionalHeaders`.
     ///
-    /// An expression `@{…}` that was not evaluated is refused in the URL, in headers and in the body of `additionalData`,
-    /// which come with a screen. Values of forms and bodies of raw requests are data: a person may have typed it.
+    /// An unevaluated expression `@{…}` is rejected in the URL, in headers and in the body of `additionalData`, which
+    /// come with a screen. It is allowed in the values of forms and the bodies of raw requests, because a user may have
+    /// typed it.
     ///
-    /// Of the files in a multipart form no more than their sizes are read here.
+    /// Only the sizes of files in a multipart form are read here.
     ///
-    /// - Parameter request: what the app asks.
-    /// - Returns: the message and how to transfer it; `options` are the request's, else the defaults.
-    /// - Throws: `NetworkError` during `.build`: `.badURL`, `.unsupportedScheme` or `.badRequest`, and `.file` where a form's file
-    ///   cannot be read.
+    /// - Parameter request: The app's request.
+    /// - Returns: The HTTP request and how to transfer it. Its `options` are those of `request`, or the defaults.
+    /// - Throws: `NetworkError` during `.build`: `.badURL`, `.unsupportedScheme` or `.badRequest`, or `.file` if a
+    ///   form's file can't be read.
     public func build(_ request: Request) throws(NetworkError) -> TransferRequest {
         try build(request, options: .standard, .collect)
     }
 
-    /// The message of a request, with these options where it has none of its own.
+    /// Builds the HTTP request, with these options if `request` has none of its own.
     package func build(
         _ request: Request,
         options: TransferOptions,
@@ -129,7 +136,7 @@ public struct HttpRequestBuilder: Sendable {
         return message(request, url, content.method, headers, content.body, scoped: scoped, options, delivery)
     }
 
-    /// The request's URL, if it may be asked.
+    /// Returns the request's URL if its host is allowed.
     func target(of request: Request) throws(NetworkError) -> WireURL {
         let url = try WireURL(request.url, base: baseURL)
         if let allowedHosts, !allowedHosts.allows(host: url.host) {
@@ -141,10 +148,10 @@ public struct HttpRequestBuilder: Sendable {
         return url
     }
 
-    /// Whether the app says which origins are its own.
+    /// Whether the app declares its own origins.
     var declaresOrigins: Bool { !origins.isEmpty || baseURL != nil }
 
-    /// The headers of the app that a URL's origin may have.
+    /// Returns the app's headers if the URL's origin may receive them.
     private func additionalHeaders(for url: WireURL) -> [String: String] {
         if additionalHeaders.isEmpty { return [:] }
         let origin = url.origin
@@ -153,7 +160,7 @@ public struct HttpRequestBuilder: Sendable {
         return additionalHeaders
     }
 
-    /// Refuses headers that may go to any origin and hold a credential.
+    /// Throws an error if headers that may be sent to any origin contain a credential.
     func checkForCredentials(_ headers: [String: String], _ holder: String) throws(NetworkError) {
         if headers.isEmpty { return }
         let redactor = Redactor()
@@ -163,18 +170,19 @@ public struct HttpRequestBuilder: Sendable {
         }
     }
 
-    /// The headers of the environment that a URL's origin may have.
+    /// Returns the environment's headers if the URL's origin may receive them.
     func environmentHeaders(for url: WireURL) -> [String: String] {
         environmentHeaders.isEmpty || (declaresOrigins && !declares(url.origin)) ? [:] : environmentHeaders
     }
 
-    /// Whether an origin is among `origins`, or is that of `baseURL`.
+    /// Returns whether an origin is one of `origins` or that of `baseURL`.
     private func declares(_ origin: Origin) -> Bool {
         origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
     }
 
-    /// The options of a message. Credentials and the certificate of the client are for the origins that the app declares, if it
-    /// declares any.
+    /// Returns the options of a request.
+    ///
+    /// If the app declares its origins, the client's credentials and certificate are only for these.
     private func options(of request: Request, _ standard: TransferOptions, for url: WireURL) -> TransferOptions {
         var options = request.options ?? standard
         guard compatibility == .standard, let extras = standard.extras,
@@ -214,7 +222,7 @@ public struct HttpRequestBuilder: Sendable {
 }
 
 extension HTTPField.Name {
-    /// The platform that a Beagle backend makes its screens for.
+    /// The name of the header with the platform for which a Beagle backend creates its screens.
     static let beaglePlatform = HTTPField.Name("beagle-platform")!
 }
 
@@ -224,12 +232,12 @@ extension HTTPField {
 }
 
 extension HttpRequestBuilder: CustomStringConvertible, CustomReflectable {
-    /// Base URL and headers, with their secrets replaced.
+    /// The base URL and headers, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         let base = baseURL.map { "HttpRequestBuilder for \(redactor.redact(url: $0))" } ?? "HttpRequestBuilder"
         return redactor.shownMessage(base, redactor.shown(environmentHeaders.merging(additionalHeaders) { $1 }), nil)
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,25 +1,25 @@
 public import BeagleNetHTTP
 
 extension HttpRequestBuilder {
-    /// What the seed's `build` gives: the message in plain values, or the error that it cannot be sent.
+    /// The result of the non-throwing `build`: the request as plain values, or an error.
     public struct Result: Sendable {
-        /// The URL with its query; the one given where `error` is set.
+        /// The URL with its query, or the URL that was passed if `error` is set.
         public let url: URL
         /// The method.
         public let method: String
-        /// The headers; none where `error` is set.
+        /// The headers, empty if `error` is set.
         public let headers: [String: String]
-        /// The body, where it is in memory; `request` has every body.
+        /// The body if it is in memory; `request` has every body.
         public let body: Data?
-        /// Why the message cannot be sent; then nothing may be.
+        /// The reason why the request can't be sent, or `nil` if it can.
         public let error: NetworkError?
-        /// The message as a transport takes it; nil where `error` is set.
+        /// The request for a transport, or `nil` if `error` is set.
         public let request: TransferRequest?
     }
 
-    /// The message of a request, without throwing.
+    /// Builds the HTTP request, without throwing.
     ///
-    /// - Returns: the message, or the error in `Result.error`: ask for it before sending.
+    /// - Returns: The request, or the error in `Result.error`, which must be checked before sending.
     public func build(
         url: URL,
         requestType: Request.RequestType,
@@ -46,8 +46,8 @@ extension HttpRequestBuilder {
 }
 
 extension HttpRequestBuilder.Result: CustomStringConvertible, CustomReflectable {
-    /// The message, or why it cannot be sent, without secrets.
+    /// The request, or the error, without secrets.
     public var description: String { request?.description ?? error?.description ?? Redactor.standard.redact(url: url) }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,21 +1,25 @@
 import BeagleNetHTTP
 
-/// Writes fields as `multipart/form-data` (RFC 7578), names and text as browsers do
+/// A writer of fields as `multipart/form-data` (RFC 7578).
+///
+/// It writes names and text as browsers do
 /// (https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data).
 package struct MultipartForm: Sendable {
-    /// What stands behind the two dashes. At random, so that no value can hold it (RFC 2046, 5.1.1).
+    /// The boundary after the two dashes, random so that no value can contain it (RFC 2046, 5.1.1).
     let boundary: String
 
-    /// - Parameter boundary: 1 to 70 characters of a token; a random one where nil.
+    /// Creates a writer.
+    ///
+    /// - Parameter boundary: 1 to 70 characters of a token, or `nil` to use a random boundary.
     init(boundary: String? = nil) {
         self.boundary = boundary ?? Self.randomBoundary()
     }
 
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// The body: in memory where no file is among the fields, else read as it is sent, again where it is sent again.
+    /// Returns the body, in memory if there are no files; otherwise the files are read as the body is sent, each time.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where a file cannot be read, `.badRequest` for a media type that is none.
+    /// - Throws: `NetworkError` of kind `.file` if a file can't be read, `.badRequest` for an invalid media type.
     func body(of fields: [FormField]) throws(NetworkError) -> HTTPBody {
         var segments: [MultipartSegments.Segment] = []
         var text = ""
@@ -53,7 +57,7 @@ package struct MultipartForm: Sendable {
         }
     }
 
-    /// A name between quotes: only what would end it or its line is escaped, and nothing else, not even `%`.
+    /// Escapes a name in quotes: only characters that would end the name or its line, not even `%`.
     private static func escaped(_ name: String) -> String {
         var escaped = ""
         for scalar in name.unicodeScalars {
@@ -77,7 +81,7 @@ package struct MultipartForm: Sendable {
 }
 
 extension String {
-    /// Each line ended by CR LF, whatever ended it.
+    /// The text with CR LF at each line end.
     fileprivate var withLineEnds: String {
         guard utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return self }
         var text = String.UnicodeScalarView()

@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// What a multipart body is put together from: bytes, and files that are read when their turn comes.
+/// The segments of a multipart body: bytes, and files that are read when they are reached.
 struct MultipartSegments: Sendable {
     enum Segment: Sendable {
         case bytes(Data)
@@ -20,7 +20,7 @@ struct MultipartSegments: Sendable {
         self.segments = segments
     }
 
-    /// All of it. A single segment of bytes is a body in memory, anything else one that can be read again and again.
+    /// The body: in memory if the only segment is bytes, otherwise a stream that can be read repeatedly.
     var body: HTTPBody {
         if segments.count == 1, case .bytes(let data) = segments[0] { return HTTPBody(data) }
         let length = segments.reduce(0) { $0 + $1.length }
@@ -36,7 +36,7 @@ struct MultipartSegments: Sendable {
         private struct State {
             var segments: ArraySlice<Segment>
             var file: FileReader?
-            /// Bytes of `file` still to be read.
+            /// The number of bytes of `file` still to be read.
             var rest: Int64 = 0
         }
 
@@ -63,7 +63,9 @@ struct MultipartSegments: Sendable {
             }
         }
 
-        /// What a file has grown by since its size was told stays behind: the parts after it have their place.
+        /// Returns the next piece of a file, up to its announced size, even if the file has grown since.
+        ///
+        /// The following parts must keep their offsets.
         private static func piece(of path: String, _ size: Int64, _ state: inout State) throws(NetworkError) -> Data? {
             if state.file == nil { state.rest = size }
             if state.rest == 0 { return nil }

@@ -1,19 +1,19 @@
 package import BeagleNetHTTP
 
 extension NetworkError {
-    /// An error of a message that cannot be made; nothing was sent.
+    /// Creates an error for a request that can't be built; nothing was sent.
     static func build(_ kind: Kind, _ message: String, _ advice: String? = nil) -> NetworkError {
         NetworkError(kind, during: .build, message, advice: advice)
     }
 
-    /// An error of a URL that cannot be asked.
+    /// Creates an error for a URL that can't be requested.
     static func badURL(_ message: String, _ advice: String? = nil) -> NetworkError {
         build(.badURL, message, advice)
     }
 
-    /// An error of a credential of the app where no origin is declared that may receive it.
+    /// Creates an error for an app's credential if no origin is declared that may receive it.
     ///
-    /// - Parameter holder: what has which credential.
+    /// - Parameter holder: The source of the credential, with its name.
     package static func undeclaredOrigins(_ holder: String) -> NetworkError {
         badRequest(
             "\(holder), but no origin is declared that may receive it",
@@ -22,7 +22,7 @@ extension NetworkError {
         )
     }
 
-    /// An error of a method, header or body that cannot be sent.
+    /// Creates an error for a method, header or body that can't be sent.
     static func badRequest(_ message: String, _ advice: String? = nil) -> NetworkError {
         build(.badRequest, message, advice)
     }

@@ -1,14 +1,15 @@
-/// What a reference to a remote screen says beside its URL.
+/// The data in a reference to a remote screen in addition to its URL.
 ///
-/// What every conforming type says is sent, except under `Compatibility.beagle1`, which knows `HttpAdditionalData` only.
+/// The data of every conforming type is sent, except with `Compatibility.beagle1`, which supports only
+/// `HttpAdditionalData`.
 public protocol RemoteScreenAdditionalData: Sendable {
     /// The type to use over HTTP.
     typealias Http = HttpAdditionalData
 
-    /// Headers to send with the request.
+    /// The headers of the request.
     var headers: [String: String] { get set }
 
-    /// Method and body; nil, a GET without one, by default.
+    /// The method and body, or `nil`, the default, for a GET without a body.
     var httpData: HttpAdditionalData.HttpData? { get }
 }
 

@@ -1,29 +1,32 @@
 public import BeagleNetHTTP
 
-/// What the app asks for: a screen, an image, a form's submission, or anything else.
+/// A request of the app: for a screen, an image, the submission of a form, or anything else.
 public struct Request: Sendable {
-    /// Where to ask. A path that begins with `/` is put onto the builder's `baseURL`.
+    /// The URL, which is resolved against the builder's `baseURL` if it is a path that begins with `/`.
     public var url: URL
-    /// What is asked for.
+    /// The type of the request.
     public var type: RequestType
-    /// Headers, and for screens method and body, that came with the reference to this request.
+    /// The headers, and for screens also the method and body, from the reference to this request.
     public var additionalData: (any RemoteScreenAdditionalData)?
-    /// Timeouts, limits and policies; nil takes the client's.
+    /// The timeouts, limits and policies, or `nil` to use the client's.
     public var options: TransferOptions? {
         get { sharedOptions?.value }
         set { sharedOptions = newValue.map { CopyOnWrite($0) } }
     }
-    /// The longest that the whole call may take, with all attempts, redirects and waits between them; `nil`, the default,
-    /// for no such limit. `options.timeouts` limit one attempt.
+    /// The timeout of the whole call, including all attempts, redirects and waits between them, or `nil`, the default,
+    /// for no limit.
+    ///
+    /// `options.timeouts` limit one attempt.
     public var timeout: Duration?
-    /// Behind a reference, as most requests have none and every task that makes one has room for it.
+    /// Stored behind a reference, because most requests have no options and every task that makes a request reserves
+    /// space for them.
     private var sharedOptions: CopyOnWrite<TransferOptions>?
-    /// The operation that the request is of, for a client that hands on no more than requests.
+    /// The operation of this request, for clients that forward only requests.
     package var carried: (any AnyObject & Sendable)?
-    /// Items put after the query that `url` has already, each byte outside RFC 3986's unreserved set encoded.
+    /// The items to append to the query of `url`, with each byte outside RFC 3986's unreserved set percent-encoded.
     public var query: [URLQueryItem]
 
-    /// A request for what `url` names.
+    /// Creates a request for a URL.
     public init(
         url: URL,
         type: RequestType,
@@ -38,11 +41,11 @@ public struct Request: Sendable {
         self.query = query
     }
 
-    /// The kinds of request that a server-driven screen makes.
+    /// The kinds of requests that a server-driven screen makes.
     public enum RequestType: Sendable {
         /// A screen or a part of one, in JSON.
         case fetchComponent
-        /// A form's values: in the query for GET and DELETE, in the body for POST and PUT.
+        /// The submission of a form: in the query for GET and DELETE, in the body for POST and PUT.
         case submitForm(FormData)
         /// An image.
         case fetchImage
@@ -52,7 +55,7 @@ public struct Request: Sendable {
 }
 
 extension Request: CustomStringConvertible, CustomReflectable {
-    /// What is asked for, from where, with which headers and values. Secrets in it are replaced.
+    /// The type, URL, headers and values of the request, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         var text = redactor.redact(url: url)
@@ -66,12 +69,12 @@ extension Request: CustomStringConvertible, CustomReflectable {
             }
         return additionalData.map { "\(text)\nadditional data: \($0)" } ?? text
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Redactor {
-    /// An item of a query that is not encoded yet.
+    /// Returns the text of a query item that isn't encoded yet, with secrets redacted.
     fileprivate func shown(_ item: URLQueryItem) -> String {
         let value = item.value ?? ""
         return "\(item.name)=\(isSecret(name: item.name, length: value.count) ? Self.placeholder : redact(text: value))"

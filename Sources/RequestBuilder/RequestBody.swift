@@ -1,6 +1,6 @@
 public import BeagleNetHTTP
 
-/// The body of a raw request, with the media type that it brings along.
+/// The body of a raw request, with its media type.
 public struct RequestBody: Sendable {
     enum Content: Sendable {
         case json(JSONValue)
@@ -15,13 +15,14 @@ public struct RequestBody: Sendable {
     let content: Content
     let contentType: String?
 
-    /// A JSON value, `application/json`.
+    /// Returns a body with a JSON value, `application/json`.
     public static func json(_ value: JSONValue) -> RequestBody {
         RequestBody(content: .json(value), contentType: "application/json")
     }
 
-    /// A value that `encoder` writes as JSON, `application/json`; the builder's `bodyEncoder` where nil. What it cannot
-    /// write is a build error.
+    /// Returns a body with an encoded value, `application/json`.
+    ///
+    /// If `encoder` is `nil`, the builder's `bodyEncoder` is used. A value that can't be encoded is a build error.
     public static func encodable(
         _ value: any Encodable & Sendable,
         encoder: (any BodyEncoder)? = nil
@@ -29,57 +30,60 @@ public struct RequestBody: Sendable {
         RequestBody(content: .encodable(value, encoder: encoder), contentType: "application/json")
     }
 
-    /// These bytes, `application/octet-stream` unless said otherwise.
+    /// Returns a body with these bytes, `application/octet-stream` by default.
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(content: .http(HTTPBody(data)), contentType: contentType)
     }
 
-    /// This text in UTF-8, `text/plain` unless said otherwise.
+    /// Returns a body with this text in UTF-8, `text/plain` by default.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
         RequestBody(content: .http(HTTPBody(text)), contentType: contentType)
     }
 
-    /// URL-encoded fields in this order, `application/x-www-form-urlencoded`, with `+` for a space as browsers write
-    /// it (WHATWG URL Standard, 5.2).
+    /// Returns a body with URL-encoded fields in this order, `application/x-www-form-urlencoded`.
+    ///
+    /// A space becomes `+`, as in browsers (WHATWG URL Standard, 5.2).
     public static func form(_ fields: [FormField]) -> RequestBody {
         RequestBody(content: .form(fields), contentType: "application/x-www-form-urlencoded")
     }
 
-    /// Fields and files in this order, `multipart/form-data` with a random boundary.
+    /// Returns a body with fields and files in this order, `multipart/form-data` with a random boundary.
     public static func multipart(_ fields: [FormField]) -> RequestBody {
         let multipart = MultipartForm()
         return RequestBody(content: .multipart(fields, multipart), contentType: multipart.contentType)
     }
 
-    /// The contents of a file, `application/octet-stream` unless said otherwise, never held in memory.
+    /// Returns a body with the contents of a file, `application/octet-stream` by default, which is never held in
+    /// memory.
     public static func file(path: String, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(content: .http(.file(path: path)), contentType: contentType)
     }
 
-    /// Any body, a streamed one as well.
+    /// Returns a body with any content, including a stream.
     public static func stream(_ body: HTTPBody, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(content: .http(body), contentType: contentType)
     }
 
-    /// A tree of Swift values that was converted already, `application/json`.
+    /// Returns a body with a tree of Swift values that has already been converted, `application/json`.
     package static func tree(_ tree: JSONTree) -> RequestBody {
         RequestBody(content: .tree(tree), contentType: "application/json")
     }
 
-    /// A tree of dictionaries, arrays, text, numbers and truth values, written as JSON (see `RequestData`).
+    /// Returns a body with a tree of dictionaries, arrays, text, numbers and Booleans, encoded as JSON (see
+    /// `RequestData`).
     static func value(_ value: any Sendable) -> RequestBody {
         RequestBody(content: .value(value), contentType: "application/json")
     }
 }
 
 extension RequestBody {
-    /// The body as it is sent.
+    /// Returns the encoded body.
     ///
     /// - Parameters:
-    ///   - encoder: what writes `Encodable` values that bring no encoder.
-    ///   - options: how JSON is written.
-    ///   - form: how names and values of a URL-encoded form are written.
-    /// - Throws: `NetworkError` of kind `.badRequest` that names the place of what cannot be written.
+    ///   - encoder: The encoder of `Encodable` values without their own encoder.
+    ///   - options: The writing options of JSON.
+    ///   - form: The encoding of names and values in a URL-encoded form.
+    /// - Throws: `NetworkError` of kind `.badRequest` that locates the value which can't be encoded.
     func encoded(
         by encoder: any BodyEncoder,
         _ options: JSONValue.WritingOptions = [],
@@ -132,7 +136,7 @@ extension EncodingError {
 }
 
 extension RequestBody: CustomStringConvertible, CustomReflectable {
-    /// What is sent, with its secrets replaced.
+    /// The body, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         return switch content {
@@ -144,12 +148,12 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
         case .http(let body): redactor.shown(body, contentType: contentType)
         }
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Redactor {
-    /// A tree as JSON, or why it can't be written.
+    /// Returns a tree as JSON, or the reason why it can't be encoded.
     fileprivate func shown(_ tree: JSONTree) -> String {
         do {
             return shown(try tree.data([]), contentType: "application/json")

@@ -1,11 +1,13 @@
 import BeagleNetHTTP
 
-/// What a request sends beside the headers of others. `accepted` and `headers` are of our own rules alone: `beagle1` reads neither.
+/// The method, query items, body and own headers of a request.
+///
+/// Only the standard rules use `accepted` and `headers`; `beagle1` ignores them.
 struct RequestContent {
     var method: HTTPRequest.Method
-    /// What the app can take.
+    /// The media types that the app accepts.
     var accepted = HTTPField.acceptsJSON
-    /// Headers of its own.
+    /// The request's own headers.
     var headers: [String: String]?
     var items: [URLQueryItem] = []
     var body: HTTPBody?
@@ -13,7 +15,7 @@ struct RequestContent {
 }
 
 extension HttpRequestBuilder {
-    /// Method, body and query items of a request by our rules.
+    /// Returns the content of a request by the standard rules.
     func content(
         of request: Request,
         _ httpData: HttpAdditionalData.HttpData?
@@ -68,10 +70,11 @@ extension HttpRequestBuilder {
         return content
     }
 
-    /// The method of this name; nil is GET. Methods are case-sensitive (RFC 9110, 9.1), yet nobody means `get` to be
-    /// anything but GET.
+    /// Returns the method with this name, or GET for `nil`.
+    ///
+    /// Methods are case-sensitive (RFC 9110, 9.1), but `get` is never meant to be anything but GET.
     private func method(_ name: String?) throws(NetworkError) -> HTTPRequest.Method {
-        // Most requests by far are one of these.
+        // Most requests by far use one of these.
         guard let name, name != "GET" else { return .get }
         if name == "POST" { return .post }
         let method = try HTTPRequest.Method(checking: name)
@@ -82,7 +85,7 @@ extension HttpRequestBuilder {
     }
 }
 
-/// What the app can take (RFC 9110, 12.5.1).
+/// The media types that the app accepts (RFC 9110, 12.5.1).
 extension HTTPField {
     fileprivate static let acceptsJSON = HTTPField(name: .accept, value: "application/json")
     fileprivate static let acceptsImages = HTTPField(
@@ -93,9 +96,9 @@ extension HTTPField {
 }
 
 extension HTTPRequest.Method {
-    /// The method of this name.
+    /// Creates a method from its name.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` for one that is no token, and for CONNECT.
+    /// - Throws: `NetworkError` of kind `.badRequest` for a name that isn't a token, and for CONNECT.
     init(checking name: String) throws(NetworkError) {
         guard let method = HTTPRequest.Method(rawValue: name) else {
             throw .badRequest(
@@ -109,7 +112,7 @@ extension HTTPRequest.Method {
 }
 
 extension RequestContent {
-    /// Takes the body of the additional data, unless there is no place for it.
+    /// Sets the body to that of the additional data, or throws an error if the request can't have one.
     fileprivate mutating func take(_ data: Data, for type: Request.RequestType) throws(NetworkError) {
         guard body == nil else {
             throw .badRequest(
@@ -133,7 +136,8 @@ extension RequestContent {
         contentType = "application/json"
     }
 
-    /// A body that the method gives no meaning to is refused (RFC 9110, 9.3.1, 9.3.2, 9.3.8); one of no bytes is none.
+    /// Rejects a body with a method that gives it no meaning (RFC 9110, 9.3.1, 9.3.2, 9.3.8), and removes an empty
+    /// body.
     fileprivate mutating func checkBody() throws(NetworkError) {
         guard body != nil, [.get, .head, .trace].contains(method) else { return }
         guard body?.length == 0 else {

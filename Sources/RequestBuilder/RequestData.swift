@@ -1,32 +1,32 @@
 import BeagleNetHTTP
 
 extension Request {
-    /// Method, headers and body of a raw request.
+    /// The method, headers and body of a raw request.
     public struct RequestData: Sendable {
-        /// The method; nil is the one of `additionalData`, else GET. The methods of RFC 9110 and PATCH may be in any
-        /// case.
+        /// The method, in any case for those of RFC 9110 and PATCH, or `nil` to use that of `additionalData` or else
+        /// GET.
         public var method: String?
-        /// Headers of this request; they go before those of `additionalData`.
+        /// The headers of this request, which take precedence over those of `additionalData`.
         public var headers: [String: String]?
-        /// What is sent as the body.
+        /// The body.
         public var content: RequestBody?
 
-        /// A raw request whose body is of a stated kind.
+        /// Creates a raw request with a typed body.
         public init(method: String? = "GET", headers: [String: String]? = [:], body: RequestBody) {
             self.method = method
             self.headers = headers
             content = body
         }
 
-        // Disfavoured: with BeagleNetURLSession imported a tree goes to the initialiser there. This one would be chosen
-        // for a `[String: Any]` as well, and knows no `NSNumber`.
-        /// A raw request whose body, if there is one, is sent as JSON.
+        // Disfavored: if BeagleNetURLSession is imported, a tree uses the initializer there. Otherwise this one would
+        // also be chosen for a `[String: Any]`, and it doesn't support `NSNumber`.
+        /// Creates a raw request whose body, if any, is sent as JSON.
         ///
         /// - Parameters:
-        ///   - method: the method, `GET` by default.
-        ///   - headers: headers of this request.
-        ///   - body: a tree of dictionaries with text keys, arrays, text, numbers, truth values and `Encodable`
-        ///     values. What has no JSON form is a build error that names its place.
+        ///   - method: The method, `GET` by default.
+        ///   - headers: The headers of this request.
+        ///   - body: A tree of dictionaries with text keys, arrays, text, numbers, Booleans and `Encodable` values. A
+        ///     value without a JSON representation is a build error that locates it.
         @_disfavoredOverload
         public init(method: String? = "GET", headers: [String: String]? = [:], body: (any Sendable)? = nil) {
             self.method = method
@@ -34,8 +34,10 @@ extension Request {
             content = body.map { $0 as? RequestBody ?? .value($0) }
         }
 
-        /// The body as code that knows no `RequestBody` reads it: what was given, JSON as a tree of Swift values, text
-        /// and bytes as `Data`, nil where it is not in memory.
+        /// The body for code that doesn't use `RequestBody`.
+        ///
+        /// It is the value that was passed, JSON as a tree of Swift values, text and bytes as `Data`, or `nil` if the
+        /// body isn't in memory.
         public var body: Any? {
             switch content?.content {
             case nil: nil
@@ -51,14 +53,16 @@ extension Request {
 }
 
 extension Request.RequestData: CustomStringConvertible, CustomReflectable {
-    /// Method, headers and body, with their secrets replaced.
+    /// The method, headers and body, with secrets redacted.
     public var description: String { shown(for: nil) }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Request.RequestData {
-    /// - Parameter url: what is asked, without secrets.
+    /// Returns a description with a URL.
+    ///
+    /// - Parameter url: The URL without secrets.
     func shown(for url: String?) -> String {
         let line = [method ?? "GET", url].compactMap(\.self).joined(separator: " ")
         return Redactor.standard.shownMessage(line, Redactor.standard.shown(headers ?? [:]), content?.description)

@@ -1,34 +1,34 @@
 public import BeagleNetHTTP
 
-/// Makes URLs of the paths that screens name.
+/// A builder of URLs from the paths in screens.
 public protocol UrlBuilderProtocol: Sendable {
-    /// What paths that begin with `/` are put onto.
+    /// The base URL of paths that begin with `/`.
     var baseUrl: URL? { get set }
 
-    /// The URL that `path` names, or nil where it names none.
+    /// Returns the URL of a path, or `nil` if the path doesn't form a URL.
     func build(path: String) -> URL?
 }
 
-/// Puts paths onto a base and encodes what a URL cannot hold, component by component.
+/// A builder that resolves paths against a base URL and encodes characters that a URL can't contain, component by
+/// component.
 ///
-/// | path | URL |
-/// |---|---|
-/// | begins with `/`, `//x` too | the base's path without its last `/`, then this one; the base's query, then this one; the fragment of the path. Never another host |
-/// | begins with `/`, no base | the path alone; `//x` is refused, since it would name a host |
-/// | anything else | itself, so that `www.x` stays a relative URL, which a request refuses |
+/// - A path that begins with `/`, including `//x`, is appended to the base's path without its last `/`. Its query is
+///   appended to the base's query. The fragment is that of the path, and the host is always that of the base.
+/// - Without a base URL, such a path is used alone. `//x` is rejected, because it would name a host.
+/// - Anything else is unchanged, so that `www.x` stays a relative URL, which a request rejects.
 ///
-/// Escapes that are there stay; a `%` that begins none is encoded. A host of other letters is written in its ASCII form
-/// (`xn--…`). The result is the same in every process, whether it links Foundation or not.
+/// Existing escapes stay unchanged; any other `%` is encoded. A host with non-ASCII letters is written in its ASCII
+/// form (`xn--…`). The result is the same in every process, with or without Foundation.
 public struct UrlBuilder: UrlBuilderProtocol {
-    /// What paths that begin with `/` are put onto.
+    /// The base URL of paths that begin with `/`.
     public var baseUrl: URL?
 
-    /// A builder of URLs.
+    /// Creates a builder of URLs.
     public init(baseUrl: URL? = nil) {
         self.baseUrl = baseUrl
     }
 
-    /// The URL that `path` names, or nil where `url(for:)` throws.
+    /// Returns the URL of a path, or `nil` if `url(for:)` throws.
     public func build(path: String) -> URL? {
         do {
             return try url(for: path)
@@ -37,10 +37,10 @@ public struct UrlBuilder: UrlBuilderProtocol {
         }
     }
 
-    /// The URL that `path` names.
+    /// Returns the URL of a path.
     ///
-    /// - Throws: `NetworkError` of kind `.badURL`: the path is empty, holds a control character or an expression that
-    ///   was not evaluated, or gives no URL.
+    /// - Throws: `NetworkError` of kind `.badURL` if the path is empty, contains a control character or an unevaluated
+    ///   expression, or doesn't form a URL.
     public func url(for path: String) throws(NetworkError) -> URL {
         guard !path.isEmpty else { throw .badURL("the path is empty") }
         guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -72,10 +72,12 @@ public struct UrlBuilder: UrlBuilderProtocol {
     }
 }
 
-/// A URL or path cut at its first `#` and, before that, its first `?`. Cut between scalars: a combining character after
-/// a mark makes one `Character` of the two.
+/// The components of a URL or path, split at its first `#` and, before that, its first `?`.
+///
+/// It is split between Unicode scalars, because a combining character after a delimiter would be part of the same
+/// `Character`.
 private struct Components {
-    /// Scheme and host, as they were written.
+    /// The scheme and host as written.
     var front: Substring = ""
     var path: Substring
     var query: Substring?

@@ -1,9 +1,9 @@
 import BeagleNetHTTP
 
 extension WireURL {
-    /// Takes a URL apart; one that begins with `/` is put onto `base`. The fragment is left out.
+    /// Parses a URL without its fragment; a path that begins with `/` is resolved against `base`.
     ///
-    /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`. Secrets are redacted in it.
+    /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`, with secrets redacted.
     init(_ url: URL, base: URL?) throws(NetworkError) {
         var text = url.absoluteString
         guard !Expression.occurs(inURL: text) else { throw .unevaluated }
@@ -18,7 +18,7 @@ extension WireURL {
         self = parsed
     }
 
-    /// What a text without a scheme means.
+    /// Returns the absolute form of a URL without a scheme.
     private static func absolute(_ text: String, _ base: URL?) throws(NetworkError) -> String {
         guard text.utf8.first == UInt8(ascii: "/"), let base else { throw .noScheme(text) }
         let joined = try UrlBuilder(baseUrl: base).url(for: text).absoluteString
@@ -28,7 +28,7 @@ extension WireURL {
 }
 
 extension NetworkError {
-    /// An error of a text that is asked without a scheme or base URL.
+    /// Creates an error for a URL without a scheme or base URL.
     static func noScheme(_ text: String) -> NetworkError {
         let isPath = text.utf8.first == UInt8(ascii: "/") && !text.utf8.starts(with: "//".utf8)
         if isPath {
@@ -46,7 +46,7 @@ extension NetworkError {
         )
     }
 
-    /// An error of a URL in which an expression stands.
+    /// An error for a URL that contains an expression.
     static var unevaluated: NetworkError {
         .badURL(
             "the URL contains an expression @{…} that was not evaluated",

@@ -1,14 +1,15 @@
 public import BeagleNet
 public import Testing
 
-/// Gives each test dependencies of its own: `@Suite(.beagle())`, or `@Test(.beagle(.live) { $0.logger = spy })`.
+/// A trait that gives each test its own dependencies: `@Suite(.beagle())`, or `@Test(.beagle(.live) { $0.logger = spy
+/// })`.
 ///
-/// Tests may set `Beagle.dependencies` and run in parallel; none sees what another has set.
+/// Tests may set `Beagle.dependencies` and run in parallel, without affecting each other.
 public struct BeagleTrait: TestTrait, SuiteTrait, TestScoping {
     let context: BeagleDependencies.Context
     let change: @Sendable (BeagleDependencies) throws -> Void
 
-    /// Yes: a suite's tests are run in scopes of their own, not in one for all.
+    /// Whether each test of a suite has its own scope, which is always true.
     public var isRecursive: Bool { true }
 
     /// Runs the test in a new scope.
@@ -22,11 +23,11 @@ public struct BeagleTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == BeagleTrait {
-    /// Runs each test with dependencies of its own.
+    /// Runs each test with its own dependencies.
     ///
     /// - Parameters:
-    ///   - context: what defaults are made for; `.test`, in which they do not reach the network.
-    ///   - change: sets what differs.
+    ///   - context: The context of default values. With `.test`, the default, they don't access the network.
+    ///   - change: Changes the dependencies of the test.
     public static func beagle(
         _ context: BeagleDependencies.Context = .test,
         _ change: @escaping @Sendable (BeagleDependencies) throws -> Void = { _ in }

@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// A clock that stands still until a test moves it on, so that waits are tested without waiting.
+/// A clock that advances only when a test advances it, so that delays are tested without waiting.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -10,21 +10,21 @@ import BeagleNetHTTP
 /// clock.advance(by: .seconds(1))
 /// ```
 public final class ManualClock: Clock, Sendable {
-    /// A moment on the clock.
+    /// An instant of the clock.
     public struct Instant: InstantProtocol {
-        /// How far the clock had come.
+        /// The time since the clock's start.
         public var offset: Duration
 
-        /// The moment at this distance from the clock's start.
+        /// Creates an instant at this offset from the clock's start.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// The moment this much later.
+        /// Returns the instant after a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// The distance to another moment.
+        /// Returns the duration to another instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Whether `one` is before `other`.
+        /// Returns whether `one` is before `other`.
         public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
     }
 
@@ -38,11 +38,11 @@ public final class ManualClock: Clock, Sendable {
         var now = Instant()
         var lastID = 0
         var sleepers: [Sleeper] = []
-        /// Those who wait until so many sleep.
+        /// The tasks that wait for a number of sleepers.
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
         var cancelled: Set<Int> = []
 
-        /// Takes out those who have enough sleepers now.
+        /// Removes and returns the tasks for which there are now enough sleepers.
         mutating func contented() -> [CheckedContinuation<Void, Never>] {
             let contented = watchers.filter { $0.count <= sleepers.count }
             watchers.removeAll { $0.count <= sleepers.count }
@@ -52,16 +52,16 @@ public final class ManualClock: Clock, Sendable {
 
     private let state = Lock(State())
 
-    /// A clock that stands at nothing.
+    /// Creates a clock at offset zero.
     public init() {}
 
-    /// The moment at which the clock stands.
+    /// The current instant.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// Nothing: the clock goes by no steps.
+    /// Zero, because the clock has no minimum step.
     public var minimumResolution: Duration { .zero }
 
-    /// Waits until the clock was moved on to `deadline`.
+    /// Sleeps until the clock is advanced to `deadline`.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.withLock { state in
             state.lastID += 1
@@ -97,7 +97,7 @@ public final class ManualClock: Clock, Sendable {
         sleeper?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Moves the clock on and wakes those whose time has come, the earliest first.
+    /// Advances the clock and resumes the sleepers whose deadline has passed, earliest first.
     public func advance(by duration: Duration) {
         let due: [Sleeper] = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -109,7 +109,7 @@ public final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Waits until at least `count` sleep.
+    /// Waits until there are at least `count` sleepers.
     public func sleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let contented = state.withLock { state in
@@ -120,7 +120,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// How long it is until the next sleeper wakes; nil where nobody sleeps.
+    /// The time until the next sleeper resumes, or `nil` if there are no sleepers.
     public var nextWait: Duration? {
         state.withLock { state in state.sleepers.map { state.now.duration(to: $0.deadline) }.min() }
     }

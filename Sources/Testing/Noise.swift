@@ -1,4 +1,4 @@
-/// Numbers that look like noise and are the same for a seed (https://prng.di.unimi.it/splitmix64.c).
+/// A pseudo-random generator that returns the same numbers for a seed (https://prng.di.unimi.it/splitmix64.c).
 package struct Noise: RandomNumberGenerator {
     private var state: UInt64
 

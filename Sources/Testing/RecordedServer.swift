@@ -2,33 +2,36 @@ public import BeagleNet
 public import BeagleNetReplay
 import BeagleNetHTTP
 
-/// A server on 127.0.0.1 that answers as recorded ones did: any client can ask it, of whatever make.
+/// A server on 127.0.0.1 that replays recorded responses to any HTTP client.
 ///
 /// ```swift
 /// let server = try RecordedServer(try Recording(contentsOf: "home.har"))
 /// let screen = try await client.fetch("\(server.url)/home", as: Screen.self)
 /// try server.assertAllUsed()
 /// ```
-/// It speaks HTTP/1.1, and answers with the recorded status, fields, interim responses, body and trailers. A body is
-/// compressed as it was where the client takes that, and comes in chunks where it did; events of a stream come one by one.
-/// Redirects to recorded servers lead to this one. What failed fails: by silence where it was a timeout, else by the end of
-/// the connection. What the recording does not have is answered with 501 and a report of what comes nearest.
+/// It supports HTTP/1.1, and replays the recorded status, fields, interim responses, body and trailers. A body is
+/// compressed as recorded if the client accepts that, and chunked as recorded; the events of a stream are sent one by
+/// one. Redirects to recorded servers point to this server. A recorded failure is replayed: a timeout as silence, any
+/// other failure by closing the connection. A request that isn't in the recording gets a 501 response that reports the
+/// closest match.
 ///
-/// A WebSocket says what was recorded in its order: where the client spoke it waits for a message, whatever that says.
+/// A WebSocket sends the recorded messages in order. Where the client sent a message, it waits for one, whatever its
+/// content.
 public final class RecordedServer: Sendable {
     private let answers: RecordedAnswers
     private let server: LoopbackServer
 
-    /// Listens and answers until `stop()`.
+    /// Creates a server that listens until `stop()`.
     ///
     /// - Parameters:
-    ///   - recording: what was recorded; `Recording(contentsOf:)` reads a log or an archive.
-    ///   - matching: what two messages must have in common to be taken for the same; of WebSockets path and query count.
-    ///   - repeats: what is answered when a message is asked more often than it was recorded.
-    ///   - timing: how long recorded answers take; no time by default.
-    ///   - redactor: what takes secrets out of messages before they are compared: the one with which they were recorded.
-    ///   - clock: what answers wait by.
-    /// - Throws: `NetworkError` of kind `.connect` when the system gives no port.
+    ///   - recording: The recording; `Recording(contentsOf:)` reads a log or an archive.
+    ///   - matching: The rules that decide whether two requests match. For WebSockets, only path and query count.
+    ///   - repeats: The response to a request that is sent more often than it was recorded.
+    ///   - timing: The delays of recorded responses; none by default.
+    ///   - redactor: The redactor of requests before they are compared, which must be the one that was used for
+    ///     recording.
+    ///   - clock: The clock for these delays.
+    /// - Throws: `NetworkError` of kind `.connect` if no port is available.
     public init(
         _ recording: Recording,
         matching: [MatchRule] = [.method, .path, .query, .body],
@@ -54,23 +57,23 @@ public final class RecordedServer: Sendable {
         }
     }
 
-    /// Closes every connection and returns when all threads have ended. A second call does nothing.
+    /// Closes all connections and returns when all threads have ended; further calls do nothing.
     public func stop() {
         server.stop()
     }
 
-    /// `http://127.0.0.1:PORT`, without a path.
+    /// The URL of the server, `http://127.0.0.1:PORT`, without a path.
     public var url: String { server.url }
 
-    /// The requests read so far, oldest first; the last 1,000 of them.
+    /// The last 1,000 requests received, oldest first.
     public var requests: [LoopbackServer.Request] { server.requests }
 
-    /// Entries that have answered nothing so far.
+    /// The entries that haven't been used yet.
     public var unused: [LogEntry] { answers.unused }
 
-    /// Checks that every entry has answered something.
+    /// Checks that all entries were used.
     ///
-    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first that have not.
+    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first unused entries.
     public func assertAllUsed() throws(NetworkError) {
         try answers.assertAllUsed()
     }

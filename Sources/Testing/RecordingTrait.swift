@@ -9,24 +9,25 @@ public import Testing
     import Foundation
 #endif
 
-/// Lets a recording answer what a test asks: `@Test(.recording("login"))`. The test has dependencies of its own, whose
-/// `networkClient` is a `ReplayClient`.
+/// A trait that replays a recording to a test: `@Test(.recording("login"))`.
 ///
-/// Where the environment has `BEAGLENET_RECORD=1`, the network answers instead, and the recording is made anew: it takes
-/// the place of the old one when the test has come to its end. So a recording belongs to one test without arguments.
+/// The test has its own dependencies, whose `networkClient` is a `ReplayClient`.
+///
+/// If the environment contains `BEAGLENET_RECORD=1`, requests are sent to the network, and a new recording replaces the
+/// old one at the end of the test. A recording therefore belongs to one test without arguments.
 public struct RecordingTrait: TestTrait, TestScoping {
-    /// The recording without its ending.
+    /// The path of the recording without its extension.
     let path: String
     let matching: [MatchRule]
     let allowsUnused: Bool
-    /// Whether it is made anew.
+    /// Whether a new recording is made.
     let isRecorded: Bool
     let change: @Sendable (BeagleDependencies) throws -> Void
 
-    /// The endings of what a recording may be.
+    /// The possible extensions of a recording.
     private static let endings = [".bglog", ".har", ".har.gz", ".zhar"]
 
-    /// Runs the test, which fails where an entry has answered nothing, unless that is allowed.
+    /// Runs the test, which fails if an entry wasn't used, unless that is allowed.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -91,15 +92,16 @@ public struct RecordingTrait: TestTrait, TestScoping {
 }
 
 extension Trait where Self == RecordingTrait {
-    /// Answers the test's requests from a recording, offline.
+    /// Replays a recording to the test's requests, offline.
     ///
     /// - Parameters:
-    ///   - name: the recording: `Recordings/NAME.bglog`, or `.har`, `.har.gz`, `.zhar`, beside the test's file.
-    ///   - matching: what two messages must have in common to be taken for the same.
-    ///   - allowsUnused: whether the test may leave entries without use; it fails then by default.
-    ///   - file: the test's file.
-    ///   - environment: the variables that say whether the recording is made anew; those of the process by default.
-    ///   - change: sets what differs in the test's dependencies, as the builder's base URL.
+    ///   - name: The name of the recording: `Recordings/NAME.bglog`, or `.har`, `.har.gz`, `.zhar`, beside the test's
+    ///     file.
+    ///   - matching: The rules that decide whether two requests match.
+    ///   - allowsUnused: Whether the test may leave entries unused. By default it fails.
+    ///   - file: The test's file.
+    ///   - environment: The environment variables, which decide whether to record; those of the process by default.
+    ///   - change: Changes the test's dependencies, for example the builder's base URL.
     public static func recording(
         _ name: String,
         matching: [MatchRule] = .standard,

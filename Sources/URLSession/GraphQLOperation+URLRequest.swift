@@ -8,18 +8,20 @@ public import BeagleNetGraphQL
 #endif
 
 extension GraphQLOperation {
-    /// The request that performs this operation at `Beagle.dependencies.graphQLEndpoint`, for a `URLSession` of the app's
-    /// own. (The method of seed `003_31f48d2a11b2556d.txt`, whose address was a constant of the operation.)
+    /// Returns a request for this operation at `Beagle.dependencies.graphQLEndpoint`, for use with the app's own
+    /// `URLSession`.
     ///
-    /// - Throws: `NetworkError` during `.build`: where no endpoint is set, the document is none, or the variables have no
-    ///   JSON form.
+    /// This is the method of seed `003_31f48d2a11b2556d.txt`, in which the URL was a constant of the operation.
+    ///
+    /// - Throws: `NetworkError` during `.build` if no endpoint is set, the document is invalid, or the variables have
+    ///   no JSON form.
     public func getURLRequest() throws -> URLRequest {
         try getURLRequest(at: nil)
     }
 
-    /// The request that performs this operation.
+    /// Returns a request for this operation.
     ///
-    /// - Parameter endpoint: where; that of `Beagle.dependencies` where nil.
+    /// - Parameter endpoint: The endpoint of the request; `nil` uses the one of `Beagle.dependencies`.
     public func getURLRequest(at endpoint: GraphQLEndpoint?) throws(NetworkError) -> URLRequest {
         let dependencies = Beagle.dependencies
         var request = try request(encoder: dependencies.graphQLEncoder)
@@ -28,7 +30,7 @@ extension GraphQLOperation {
             request.query = try GraphQLDocument.cached(operationString).withTypenames
         }
         if endpoint.documents == .automatic {
-            // Nobody would answer the server's wish for the text.
+            // Includes the text, because a `URLRequest` alone can't respond if the server asks for it.
             request = try request.registration()
             endpoint.documents = .text
         }

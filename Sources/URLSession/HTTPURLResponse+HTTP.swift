@@ -8,8 +8,10 @@ public import BeagleNet
 #endif
 
 extension HTTPResponse {
-    /// Status and fields of a response, the fields in the order of their names: Foundation keeps neither their order
-    /// nor their number, and joins the values of one name by commas, those of `Set-Cookie` too.
+    /// Creates a response head from a Foundation response, with its fields sorted by name.
+    ///
+    /// Foundation preserves neither the order nor the number of fields. It joins the values of the same name with
+    /// commas, even those of `Set-Cookie`.
     public init(_ response: HTTPURLResponse) {
         let fields = response.allHeaderFields.map { (key: "\($0.key)", value: "\($0.value)") }
         self.init(status: Status(code: response.statusCode), headerFields: HTTPFields(fields))
@@ -17,17 +19,19 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
-    /// The response as Foundation has it; nil where Foundation refuses it. The values of one name are joined by commas.
+    /// Creates a Foundation response, or returns `nil` if Foundation rejects it.
+    ///
+    /// The values of the same name are joined with commas.
     ///
     /// - Parameters:
-    ///   - response: status and fields.
-    ///   - url: the URL that answered.
+    ///   - response: The status and fields of the response.
+    ///   - url: The URL that the response came from.
     public convenience init?(_ response: HTTPResponse, url: URL) {
         var fields = Dictionary(
             response.headerFields.map { ($0.name.rawName, $0.value) },
             uniquingKeysWith: { "\($0), \($1)" }
         )
-        // Foundation makes properties of these, and has none for a list of them.
+        // Foundation derives properties from these, which don't support lists.
         for name in [HTTPField.Name.contentType, .contentLength] {
             if let field = response.headerFields.single(name) { fields[field.name.rawName] = field.value }
         }

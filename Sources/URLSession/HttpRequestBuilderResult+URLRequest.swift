@@ -8,12 +8,12 @@ public import BeagleNet
 #endif
 
 extension HttpRequestBuilder.Result {
-    /// The message as a request: past all caches, with a limit of 100 s between two bytes, as the seed has it.
+    /// Returns the built request, which bypasses all caches and times out after 100 s without data, as in the seed.
     ///
-    /// A message that could not be built never goes out, even where nobody asks for `error`: the request then names a
-    /// URL that no `URLSession` loads, so that its task fails with `URLError.unsupportedURL`, and
-    /// `NetworkError(error:data:request:response:)` gives back the builder's own error. The same holds for a body that
-    /// is not in memory.
+    /// If building failed, the request is never sent, even if the app doesn't check `error`. It then has a URL that no
+    /// `URLSession` loads, so that its task fails with `URLError.unsupportedURL`, and
+    /// `NetworkError(error:data:request:response:)` returns the builder's error. The same applies to a body that isn't
+    /// in memory.
     public func toUrlRequest() -> URLRequest {
         do throws(NetworkError) {
             guard let request else { throw error ?? NetworkError(.badRequest, during: .build, "there is no request") }

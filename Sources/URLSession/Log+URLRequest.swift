@@ -8,7 +8,7 @@ public import BeagleNet
 #endif
 
 extension Log.NetworkRequest {
-    /// What a log shows of this request, without its secrets.
+    /// Creates a log entry for this request, with its secrets redacted.
     public init(url request: URLRequest) {
         let fields = HTTPFields(request.allHTTPHeaderFields ?? [:])
         self.init(
@@ -21,7 +21,7 @@ extension Log.NetworkRequest {
 }
 
 extension Log.NetworkResponse {
-    /// What a log shows of this response, without its secrets; one that is missing is told as a failure.
+    /// Creates a log entry for this response, with its secrets redacted; a missing response is logged as a failure.
     public init(data: Data?, response: URLResponse?) {
         guard let response else {
             self.init(status: nil, url: "", failure: "no response")

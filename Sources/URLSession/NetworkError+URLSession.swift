@@ -8,16 +8,16 @@ public import BeagleNet
 #endif
 
 extension NetworkError {
-    /// What failed of a request that a `URLSession` was given.
+    /// Creates an error from the failure of a `URLSession` request.
     ///
-    /// A `URLError` gives kind and phase; any other error beside a response outside 200...299 is of kind `.status`; a
-    /// request that `toUrlRequest()` could not build gives the builder's error; the rest is `.other`.
+    /// A `URLError` determines kind and phase. Any other error with a response outside 200...299 is of kind `.status`.
+    /// A request that `toUrlRequest()` couldn't build has the builder's error. All other errors are of kind `.other`.
     ///
     /// - Parameters:
-    ///   - error: what the session or the app says; kept as `underlying` unless it is a `NetworkError`.
-    ///   - data: the body, as far as it came.
-    ///   - request: what was asked.
-    ///   - response: the head of the answer, where one came.
+    ///   - error: The error of the session or the app, stored as `underlying` unless it is a `NetworkError`.
+    ///   - data: The received part of the body.
+    ///   - request: The request that failed.
+    ///   - response: The head of the response, if one was received.
     public init(error: any Swift.Error, data: Data? = nil, request: URLRequest, response: URLResponse? = nil) {
         let head = (response as? HTTPURLResponse).map { HTTPResponse($0) }
         if let refusal = request.refusal {
@@ -36,9 +36,10 @@ extension NetworkError {
         url = response?.url?.absoluteString ?? url
     }
 
-    /// What `URLSession` says about a task, with our words: its own may quote the URL with its query.
+    /// Creates an error from a task's `URLError`, with a message of our own, because the original may contain the URL
+    /// with its query.
     ///
-    /// On Linux it has one code, `.unknown`, for much that libcurl can tell apart: TLS failures among them.
+    /// On Linux, the single code `.unknown` stands for many errors that libcurl distinguishes, including TLS failures.
     init(_ error: URLError, during phase: Phase) {
         let (kind, place, message, advice) = error.meaning(during: phase)
         self.init(kind, during: place, message, advice: advice, underlying: error)
@@ -58,10 +59,10 @@ extension URLError {
         case .networkConnectionLost where phase == .body: (.truncated, .body, "the connection was lost", nil)
         case .networkConnectionLost: (.network, phase, "the connection was lost", nil)
         case .unknown where phase == .body: broken
-        // Nothing came at all: FoundationNetworking doesn't tell it from an answer that is no HTTP.
+        // No bytes were received. FoundationNetworking doesn't distinguish this from a response that isn't HTTP.
         case .badServerResponse where isOfLibcurl && phase != .body:
             (.network, phase, "the connection ended before a response arrived", nil)
-        // An answer without a head (HTTP/0.9).
+        // A response without a head (HTTP/0.9).
         case .unsupportedURL where ["http", "https"].contains(failingURL?.scheme?.lowercased()):
             (.protocol, phase, "the response is not HTTP", nil)
         case .unsupportedURL: (.unsupportedScheme, .build, "the URL's scheme is not supported", "use http or https")
@@ -77,7 +78,7 @@ extension URLError {
         }
     }
 
-    /// Whether FoundationNetworking made it of what libcurl said.
+    /// Whether FoundationNetworking created the error from one of libcurl's.
     private var isOfLibcurl: Bool {
         #if canImport(FoundationNetworking)
             true
@@ -86,7 +87,8 @@ extension URLError {
         #endif
     }
 
-    /// Failures in a body, for which FoundationNetworking has one code; only libcurl's words tell which it is.
+    /// The meaning of an error in the body. FoundationNetworking has one code for these; only libcurl's text
+    /// distinguishes them.
     private var broken: Meaning {
         if localizedDescription.contains("unencoding") { return (.encoding, .body, "the body is damaged", nil) }
         if localizedDescription.contains("chunked-encoding") {
@@ -95,7 +97,7 @@ extension URLError {
         return (.truncated, .body, "the body ended too early", nil)
     }
 
-    /// Failures on the way to the server.
+    /// The meaning of an error while connecting.
     private var connecting: Meaning? {
         switch code {
         case .cannotFindHost, .dnsLookupFailed:

@@ -8,9 +8,9 @@ public import BeagleNet
 #endif
 
 extension NetworkResponse {
-    /// What a `URLSession` answered.
+    /// Creates a response from the result of a `URLSession`.
     ///
-    /// A response without HTTP (to a `file:` or `data:` URL) has no status: it counts as 200, with its media type as
+    /// A non-HTTP response (to a `file:` or `data:` URL) has no status, so it gets status 200 and its media type as
     /// `Content-Type`.
     public init(data: Data, response: URLResponse) {
         self.init(

@@ -2,14 +2,14 @@ public import BeagleNet
 import Foundation
 
 extension Request.RequestData {
-    /// A raw request whose body is a tree as Foundation's JSON calls take it, `NSNumber` and `NSNull` included.
+    /// Creates a raw request whose body is a tree of Foundation JSON objects, including `NSNumber` and `NSNull`.
     ///
-    /// The tree is converted at once, so that what changes in it later is not sent.
+    /// The tree is converted immediately, so later changes to it have no effect.
     ///
     /// - Parameters:
-    ///   - method: the method, `GET` by default.
-    ///   - headers: headers of this request.
-    ///   - body: the tree; nil is no body. What has no JSON form is a build error that names its place.
+    ///   - method: The method, `GET` by default.
+    ///   - headers: The headers of this request.
+    ///   - body: The tree; `nil` for no body. A value without a JSON form causes a build error that names its position.
     public init(method: String? = "GET", headers: [String: String]? = [:], body: Any?) {
         self.init(method: method, headers: headers)
         content = body.map { RequestBody.tree($0) }
@@ -22,13 +22,13 @@ extension RequestBody {
         do throws(NetworkError) {
             return .tree(try JSONTree(converting: value, leaf: JSONTree.ofFoundation))
         } catch {
-            // In an array, since JSONSerialization ends the process over a single value that it cannot write.
+            // In an array, because JSONSerialization crashes on a top-level value that it can't write.
             return .encodable([Unwritable(error: error)])
         }
     }
 }
 
-/// Stands for a tree without a JSON form until the message is built.
+/// A placeholder that reports an unconvertible tree when the request is built.
 private struct Unwritable: Encodable {
     let error: NetworkError
 
@@ -38,7 +38,7 @@ private struct Unwritable: Encodable {
 }
 
 extension JSONTree {
-    /// Asks for the very class: a number of Swift's would pass for an `NSNumber`, and 1 then for a truth value.
+    /// Checks the exact class, because a Swift number can be cast to `NSNumber`, and 1 would then become a Boolean.
     fileprivate static func ofFoundation(_ value: Any) -> JSONTree? {
         switch type(of: value) {
         case is NSNull.Type: .value(.null)
@@ -48,7 +48,8 @@ extension JSONTree {
         }
     }
 
-    /// Foundation alone knows whether a number of its own is a truth value. nil for one that JSON cannot write.
+    /// Returns the number as JSON text, or `nil` if JSON can't represent it. Only Foundation knows whether its number
+    /// is a Boolean.
     private static func written(_ number: NSNumber) -> JSONTree? {
         guard JSONSerialization.isValidJSONObject([number]) else { return nil }
         do {

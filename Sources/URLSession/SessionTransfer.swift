@@ -6,9 +6,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One request from start to end, over as many tasks as redirects make it. It is the token that its caller holds.
+/// One request from start to end, including all redirects. The caller holds it as its request token.
 ///
-/// `@unchecked Sendable` is sound because everything but `session` is touched only on the session's serial queue.
+/// `@unchecked Sendable` is sound because everything but `session` is accessed only on the session's serial queue.
 final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
@@ -27,7 +27,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     private var patience: Timer?
     private var deadline: Timer?
     private var pace = ProgressPace()
-    /// Whether there is progress that was not told.
+    /// Whether there is progress that hasn't been reported.
     private var isProgressDue = false
 
     init(_ request: TransferRequest, in session: TransferSession, completion: @escaping Completion) {
@@ -36,8 +36,8 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         self.completion = completion
     }
 
-    /// libcurl, on which `URLSession` stands on Linux, sends any message again when a kept connection proves dead. One that
-    /// must not be sent twice goes out on a connection of its own.
+    /// Returns a separate session for a request that must not be sent twice. On Linux `URLSession` uses libcurl, which
+    /// resends any request if a reused connection is dead, so such a request needs a new connection.
     private static func session(for request: TransferRequest, _ shared: TransferSession) -> TransferSession {
         #if canImport(FoundationNetworking)
             if !request.repetition.allows(request.head) { return TransferSession() }
@@ -100,7 +100,8 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         }
     }
 
-    /// A year: the limits are ours. Not infinite, which URLSession on Linux would count in milliseconds.
+    /// A year, because we enforce the timeouts. Not infinity, because URLSession on Linux converts the value to
+    /// milliseconds.
     private static let unlimited: TimeInterval = 31_536_000
 
     func take(_ response: URLResponse) {
@@ -217,7 +218,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         end(.failure(error))
     }
 
-    /// Hands the result on, the first that there is, and lets go of everything else.
+    /// Delivers the first result and releases everything else; later results are ignored.
     private func end(_ result: Result<TransferResponse, NetworkError>) {
         guard let completion else { return }
         self.completion = nil
@@ -255,7 +256,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     }
 }
 
-/// Runs something later, unless it is let go before.
+/// A timer that is cancelled when it is released.
 private final class Timer {
     private let work: DispatchWorkItem
 
@@ -270,7 +271,7 @@ private final class Timer {
 }
 
 extension Priority {
-    /// What `URLSession` makes of it is its own.
+    /// The priority of the task; its effect is up to `URLSession`.
     fileprivate var ofTask: Float {
         switch self {
         case .prefetch: URLSessionTask.lowPriority
@@ -281,7 +282,7 @@ extension Priority {
 }
 
 extension HTTPResponse {
-    /// Bytes of the body, where the server said so of a body without encoding.
+    /// The length of the body, if the server announced it and the body isn't encoded.
     fileprivate var announcedLength: Int64? {
         headerFields.contains(.contentEncoding) ? nil : headerFields[single: .contentLength].flatMap { Int64($0) }
     }

@@ -1,7 +1,7 @@
 import BeagleNet
 
 extension TransferOptions {
-    /// The error for the first option that `URLSession` cannot honour.
+    /// The error for the first option that `URLSession` doesn't support; `nil` if it supports all.
     var refusal: NetworkError? {
         if timeouts.resolve != nil { return .notTold("timeouts.resolve") }
         if timeouts.tls != nil { return .notTold("timeouts.tls") }
@@ -34,7 +34,7 @@ extension TransferOptions {
 }
 
 extension TransferRequest {
-    /// The error for an answer that is handed over before it ends, as it may never do.
+    /// The error for a request whose response must be delivered before it ends, because it may never end.
     var refusal: NetworkError? {
         guard wantsEvents || (delivery == .stream && options.extras?.isLongLived == true) else { return nil }
         return NetworkError(

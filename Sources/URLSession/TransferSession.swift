@@ -6,10 +6,10 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A `URLSession`, its queue, and which task belongs to which transfer. Transfers hold it, so that it lives until the
-/// last has ended.
+/// A `URLSession` with its queue and the transfers of its tasks. Transfers retain it, so it lives until the last one
+/// has ended.
 final class TransferSession: Sendable {
-    /// Serial; delegate calls, timers and commands of all transfers run here.
+    /// The serial queue of delegate calls, timers and commands of all transfers.
     let queue = DispatchQueue(label: "BeagleNet.URLSession")
     private let session: URLSession
     private let delegate = SessionDelegate()
@@ -26,11 +26,11 @@ final class TransferSession: Sendable {
     }
 
     deinit {
-        // The session holds the delegate until then.
+        // The session retains its delegate until it is invalidated.
         session.finishTasksAndInvalidate()
     }
 
-    /// Starts a task whose events go to `transfer`. On `queue`.
+    /// Starts a task and sends its events to `transfer`. Call it on `queue`.
     func start(_ request: URLRequest, for transfer: SessionTransfer, priority: Float) -> URLSessionDataTask {
         let task = session.dataTask(with: request)
         task.priority = priority
@@ -39,19 +39,19 @@ final class TransferSession: Sendable {
         return task
     }
 
-    /// Ends a task, whose events go nowhere from now on. On `queue`.
+    /// Cancels a task and drops its further events. Call it on `queue`.
     func end(_ task: URLSessionDataTask) {
         delegate.transfers[task.taskIdentifier] = nil
         task.cancel()
     }
 }
 
-/// `@unchecked Sendable` is sound because `transfers` is touched only on the session's serial queue, on which delegate
-/// calls come, too.
+/// The delegate that passes events to the transfers of its tasks. `@unchecked Sendable` is sound because `transfers` is
+/// accessed only on the session's serial queue, which also runs the delegate calls.
 private final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     var transfers: [Int: SessionTransfer] = [:]
 
-    /// Hands the redirect itself over: the transfer decides where it leads.
+    /// Delivers the redirect response itself; the transfer decides whether to follow it.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -72,7 +72,7 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecke
         transfers[task.taskIdentifier]?.reportProgress(of: task)
     }
 
-    /// Hands a 401 over: credentials are in the message's own fields.
+    /// Delivers the 401 response itself; credentials are in the request's own fields.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -80,7 +80,7 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecke
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // It comes behind the body. No disposition hands the response over: the task would fail, or never end.
+            // This is called after the body. No disposition delivers the response: the task would fail or never end.
             transfers.removeValue(forKey: task.taskIdentifier)?.conclude(task, nil)
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else

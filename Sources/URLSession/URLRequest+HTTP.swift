@@ -9,12 +9,12 @@ import BeagleNetHTTP
 #endif
 
 extension URLRequest {
-    /// The request that asks what this message asks, past all caches, with a limit of 100 s between two bytes.
+    /// Creates a request with this head, which bypasses all caches and times out after 100 s without data.
     ///
-    /// Fields of one name become one, their values joined by a comma, those of `Cookie` by a semicolon. `URLSession` adds `User-Agent`, `Accept`,
-    /// `Accept-Language` and others where they are missing.
+    /// Fields of the same name are joined with commas, those of `Cookie` with semicolons. `URLSession` adds
+    /// `User-Agent`, `Accept`, `Accept-Language` and others if they are missing.
     ///
-    /// - Throws: `NetworkError` during `.build` where the message names no http or https URL.
+    /// - Throws: `NetworkError` during `.build` if the head has no http or https URL.
     public init(_ message: HTTPRequest) throws(NetworkError) {
         guard message.scheme == "http" || message.scheme == "https" else {
             throw NetworkError(
@@ -36,10 +36,9 @@ extension URLRequest {
         if let cookies = message.headerFields[.cookie] { setValue(cookies, forHTTPHeaderField: "Cookie") }
     }
 
-    /// The request that sends this message with its body. Options and delivery have no place in it.
+    /// Creates a request with the head and body of a transfer; options and delivery are not included.
     ///
-    /// - Throws: `NetworkError` during `.build` where the message names no http or https URL, or its body is not in
-    ///   memory.
+    /// - Throws: `NetworkError` during `.build` if the head has no http or https URL, or the body isn't in memory.
     public init(_ transfer: TransferRequest) throws(NetworkError) {
         try self.init(transfer.head)
         guard let body = transfer.body else { return }
@@ -56,8 +55,9 @@ extension URLRequest {
 }
 
 extension HTTPRequest {
-    /// The message of a request; nil where the request has no absolute URL with a host, or its method is no token.
-    /// Fields come in the order of their names.
+    /// Creates the head of a request, with its fields sorted by name.
+    ///
+    /// Returns `nil` if the request has no absolute URL with a host, or its method isn't a valid token.
     public init?(_ request: URLRequest) {
         guard let url = request.url?.absoluteURL, url.scheme != nil, url.host(percentEncoded: true) != nil,
             let method = Method(rawValue: request.httpMethod ?? "GET")
@@ -67,11 +67,11 @@ extension HTTPRequest {
 }
 
 extension TransferRequest {
-    /// The transfer that a request asks for; its time limit becomes `firstByte` and `idle`, since it counts from one
-    /// byte to the next.
+    /// Creates a transfer from a request, whose timeout becomes `firstByte` and `idle`, because it limits the time
+    /// between two bytes.
     ///
-    /// - Throws: `NetworkError` during `.build` where the request has no absolute URL, its method is no token, or its
-    ///   body is a stream.
+    /// - Throws: `NetworkError` during `.build` if the request has no absolute URL, its method isn't a valid token, or
+    ///   its body is a stream.
     public init(_ request: URLRequest) throws(NetworkError) {
         guard request.httpBodyStream == nil else {
             throw NetworkError(
@@ -96,7 +96,7 @@ extension TransferRequest {
 }
 
 extension HTTPFields {
-    /// The fields of a dictionary, in the order of their names; what is no field name is left out.
+    /// Creates fields from a dictionary, sorted by name. Entries with an invalid name are ignored.
     init(_ fields: some Sequence<(key: String, value: String)>) {
         self.init()
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {

@@ -5,11 +5,12 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A request that stands for an error: it cannot be sent, and says why to who made it.
+/// A request that stands for an error. It can't be sent, and its creator can read the error from it.
 extension URLRequest {
     private static let refused = "beaglenet-refused"
 
-    /// A request whose URL no `URLSession` loads, and that holds this error. The error holds no secret.
+    /// Creates a request that contains this error and has a URL that no `URLSession` loads. The error contains no
+    /// secrets.
     init(refusal error: NetworkError, of url: URL) {
         var components = URLComponents()
         components.scheme = Self.refused
@@ -18,11 +19,11 @@ extension URLRequest {
             URLQueryItem(name: "message", value: error.message), URLQueryItem(name: "advice", value: error.advice),
         ]
         self.init(url: url)
-        // Where there were no URL, nothing would be sent either.
+        // If `components.url` were `nil`, the request couldn't be sent either.
         self.url = components.url
     }
 
-    /// The error that this request stands for, if it does.
+    /// The error that this request stands for; `nil` for an ordinary request.
     var refusal: NetworkError? {
         guard let url, url.scheme == Self.refused,
             let components = URLComponents(url: url, resolvingAgainstBaseURL: false)

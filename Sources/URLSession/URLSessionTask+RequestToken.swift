@@ -6,5 +6,5 @@ public import BeagleNet
     public import Foundation
 #endif
 
-/// A task is the token of its request: a client built on `URLSession` returns it as it is.
+/// Lets a client built on `URLSession` return a task as the token of its request.
 extension URLSessionTask: RequestToken {}

@@ -5,33 +5,39 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Performs HTTP transfers with `URLSession`, for where libcurl is missing or the system's own networking is wanted:
+/// A transport that performs HTTP transfers with `URLSession`, for systems without libcurl or apps that prefer the
+/// system's networking.
+///
+/// To use it, create the client with
 /// `NetworkClientDefault(dependencies: dependencies, transport: URLSessionTransport())`.
 ///
-/// Connections are its own; there is no cache, no cookie store and no store of credentials. Redirects follow the same
-/// policy as with `CurlTransport`. What `URLSession` cannot do:
+/// The transport has its own connections, without a cache, cookie store or credential store. Redirects follow the same
+/// policy as with `CurlTransport`. `URLSession` has these limitations:
 ///
-/// - An answer with `Delivery.stream` is handed over when its body is whole, and holds it in memory; one that may have no
-///   end, as a stream of server-sent events or with `isLongLived`, is refused with `.unsupported`.
-/// - A request body of a file or stream is read into memory before it is sent, 256 MiB at most.
-/// - `Timeouts.connect` is not told from `firstByte`, which limits both.
-/// - The HTTP version cannot be asked for, and TLS, proxies, addresses with their guard, codings, authentication, speeds,
-///   `expect`, `Timeouts.resolve` and `Timeouts.tls` are the system's: options that say otherwise are refused with
-///   `.unsupported`, as are `onInterim` and `keepsRequestHead`.
-/// - Fields lose their order, and fields of one name become one; interim responses and most marks of the metrics are
-///   missing. `User-Agent`, `Accept` and, on Linux, the `Content-Type` of a POST are filled in where they are missing.
-/// - On Linux a failure of TLS is told as `.other`: `URLSession` doesn't say more.
-/// - On Linux the body of a redirect is waited for, and one that breaks off is an error; that of a redirect without a
-///   `Location` is lost. A message that must not be sent twice has a connection of its own.
-/// - On Linux a server that closes its connection inside of a head ends the whole process (`FoundationNetworking`, Swift
-///   6.3.1): use `CurlTransport` with servers that are not trusted.
+/// - A response with `Delivery.stream` is delivered when its body is complete, and is held in memory. A response that
+///   may never end (server-sent events, or a stream with `isLongLived`) is rejected with `.unsupported`.
+/// - A request body from a file or stream is read into memory before it is sent, 256 MiB at most.
+/// - `Timeouts.connect` isn't separate: `firstByte` limits both.
+/// - The HTTP version can't be chosen. TLS, proxies, addresses and their guard, codings, authentication, speeds,
+///   `expect`, `Timeouts.resolve` and `Timeouts.tls` are up to the system. Options that set them are rejected with
+///   `.unsupported`, and so are `onInterim` and `keepsRequestHead`.
+/// - Header fields lose their order, and fields of the same name are joined. Interim responses and most times of the
+///   metrics are missing. `User-Agent`, `Accept` and, on Linux, the `Content-Type` of a POST are added if they are
+///   missing.
+/// - On Linux, TLS failures are reported as `.other`, because `URLSession` gives no details.
+/// - On Linux, the body of a redirect is awaited, and a truncated one is an error. The body of a redirect without a
+///   `Location` is lost. A request that must not be sent twice uses a new connection.
+/// - On Linux, a server that closes its connection in the middle of a head crashes the process (`FoundationNetworking`,
+///   Swift 6.3.1). Use `CurlTransport` with untrusted servers.
 public final class URLSessionTransport: HTTPTransport {
     private let session = TransferSession()
 
-    /// A transport with its own connections. Transfers in flight come to their end when it is released.
+    /// Creates a transport with its own connections; transfers in flight finish after it is released.
     public init() {}
 
-    /// Starts a transfer; see `HTTPTransport`. `completion` must not block: all transfers share its queue.
+    /// Starts a transfer; see `HTTPTransport`.
+    ///
+    /// `completion` must not block, because all transfers share its queue.
     @discardableResult
     public func perform(
         _ request: TransferRequest,

@@ -55,7 +55,7 @@ struct Tool: AsyncParsableCommand {
     )
 
     static func main() async {
-        // A reader of ours that goes away is an error of the write, not the end of the program.
+        // A closed pipe must be a write error and not end the program.
         signal(SIGPIPE, SIG_IGN)
         do {
             let command = try await asyncParseAsRoot(DocumentFlags.expanding(Array(CommandLine.arguments.dropFirst())))
@@ -71,13 +71,13 @@ struct Tool: AsyncParsableCommand {
             func shown(_ message: String) -> String { Redactor().redact(usage: message, of: arguments) }
             let console = Console()
             if arguments.contains("--json") { console.line("\(usageError(shown(message(for: error))))") }
-            // Its usage names a user and password that are none.
+            // Written as is: the usage text contains a sample user and password, which must not be redacted.
             console.note(asIs: shown(fullMessage(for: error)))
             Foundation.exit(ExitCode.usage)
         }
     }
 
-    /// What `--json` shows of a command line that cannot be understood.
+    /// Returns the `--json` output for an invalid command line.
     private static func usageError(_ message: String) -> String {
         var failure = Failure(exit: ExitCode.usage, code: "usage", phase: .build, message)
         failure.advice = "see 'beagle --help'"
@@ -86,7 +86,7 @@ struct Tool: AsyncParsableCommand {
 }
 
 extension CurlCapabilities {
-    /// What `--version` shows.
+    /// The output of `--version`.
     fileprivate var report: String {
         let names = features.map(\.rawValue).sorted().joined(separator: ", ")
         let lacks = missing.map { "lacks \($0.feature.rawValue): requires \($0.provider)" }

@@ -6,7 +6,12 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct MemoryResponseStoreTests {
     private let keys = (0..<64).map { ResponseKey(scheme: "http", authority: "host", target: "/\($0)") }
 
-    private func response(_ bytes: Int, fields: HTTPFields = [:], trailers: HTTPFields = [:], for language: String? = nil) -> StoredResponse {
+    private func response(
+        _ bytes: Int,
+        fields: HTTPFields = [:],
+        trailers: HTTPFields = [:],
+        for language: String? = nil
+    ) -> StoredResponse {
         StoredResponse(
             head: HTTPResponse(status: .ok, headerFields: fields),
             body: Data(count: bytes),

@@ -7,22 +7,25 @@ public import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Serves responses from a store, and stores those of the network, as HTTP (RFC 9111) and the `RequestPolicy` of each operation say.
+/// Serves responses from a store, and stores those of the network, as HTTP (RFC 9111) and the `RequestPolicy` of each
+/// operation say.
 ///
 /// ```swift
 /// dependencies.interceptors.add(CacheInterceptor())
 /// ```
 ///
-/// It applies to screens, images and raw requests that are fetched with GET or HEAD, and to GraphQL queries. A stale response is
-/// validated with its `ETag`, `Last-Modified` or `beagle-hash`; if the server confirms it with 304, it is served from the store. A
-/// successful request with an unsafe method, as for a form, removes the responses of its URL. Subscriptions and streams pass.
-/// Responses to queries that are sent with POST are outside of HTTP's rules: they are stored if they have no `errors`.
+/// It applies to screens, images and raw requests that are fetched with GET or HEAD, and to GraphQL queries. A stale
+/// response is validated with its `ETag`, `Last-Modified` or `beagle-hash`; if the server confirms it with 304, it is
+/// served from the store. A successful request with an unsafe method, as for a form, removes the responses of its URL.
+/// Subscriptions and streams pass. Responses to queries that are sent with POST are outside of HTTP's rules: they are
+/// stored if they have no `errors`.
 ///
-/// Responses never reach another user. Without an `AuthInterceptor` and a `NetworkOperation.partition`, a response is stored only if
-/// its request was sent as the app made it, without cookies. Responses that were fetched with the credentials of an
-/// `AuthInterceptor` are found only until its next `reset()`, or until the credentials can't be renewed. If an interceptor changed the
-/// request, if the transport may keep cookies, or if the response sets one, only an operation with a `partition` has its response
-/// stored. A transport of the app's own counts as one that keeps cookies, except for operations whose options say not `usesCookies`.
+/// Responses never reach another user. Without an `AuthInterceptor` and a `NetworkOperation.partition`, a response is
+/// stored only if its request was sent as the app made it, without cookies. Responses that were fetched with the
+/// credentials of an `AuthInterceptor` are found only until its next `reset()`, or until the credentials can't be
+/// renewed. If an interceptor changed the request, if the transport may keep cookies, or if the response sets one, only
+/// an operation with a `partition` has its response stored. A transport of the app's own counts as one that keeps
+/// cookies, except for operations whose options say not `usesCookies`.
 public struct CacheInterceptor: Interceptor {
     /// `.cache`.
     public var place: Pipeline.Place? { .cache }
@@ -34,9 +37,9 @@ public struct CacheInterceptor: Interceptor {
     private let memory: MemoryResponseStore?
     private let revalidations = Revalidations()
 
-    /// Whether stale responses are served, marked stale, if the server can't be reached, whatever the operation's policy except
-    /// `networkOnly`. RFC 9111 (4.2.4) permits that unless the response must be validated. No by default: only operations with the
-    /// policy `networkFirst`, and responses with `stale-if-error`, are.
+    /// Whether stale responses are served, marked stale, if the server can't be reached, whatever the operation's
+    /// policy except `networkOnly`. RFC 9111 (4.2.4) permits that unless the response must be validated. No by default:
+    /// only operations with the policy `networkFirst`, and responses with `stale-if-error`, are.
     public let servesStaleOffline: Bool
 
     /// Creates a cache.
@@ -50,7 +53,8 @@ public struct CacheInterceptor: Interceptor {
         memory = store as? MemoryResponseStore
     }
 
-    /// Applies to all operations except subscriptions, streams, and requests that neither use nor change stored responses.
+    /// Applies to all operations except subscriptions, streams, and requests that neither use nor change stored
+    /// responses.
     public func applies(to operation: NetworkOperation) -> Bool {
         operation.responseKey != nil || operation.mayInvalidate
     }
@@ -121,7 +125,8 @@ public struct CacheInterceptor: Interceptor {
         return .fail(response.refusal(of: operation.transfer.head))
     }
 
-    /// The failure of an operation that accepts stored responses only; 504 if its own `Cache-Control` said so (RFC 9111, 5.2.1.7).
+    /// The failure of an operation that accepts stored responses only; 504 if its own `Cache-Control` said so (RFC
+    /// 9111, 5.2.1.7).
     private func unavailable(_ operation: NetworkOperation, _ next: Next) -> Pipeline.Decision {
         if operation.isForStoreAlone { return .fail(.notStored(operation, hasStore: true)) }
         let response = NetworkResponse(text: "no response is stored (only-if-cached)", status: .gatewayTimeout)

@@ -17,7 +17,9 @@ struct CacheLookup: Sendable {
     /// Looks into a store in memory.
     init(_ operation: NetworkOperation, _ key: ResponseKey, _ memory: MemoryResponseStore) {
         var key = key
-        if let ruleKey = key.varianceKey, let rule = memory.responses(for: ruleKey).first { key = key.reduced(by: rule) }
+        if let ruleKey = key.varianceKey, let rule = memory.responses(for: ruleKey).first {
+            key = key.reduced(by: rule)
+        }
         self.init(operation, key, memory.responses(for: key), memory)
     }
 

@@ -6,7 +6,8 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Stores the network's response, confirms the stored one after a 304, and looks for a substitute if the server can't be reached.
+/// Stores the network's response, confirms the stored one after a 304, and looks for a substitute if the server can't
+/// be reached.
 final class CacheObservation: RequestObservation {
     private let cache: CacheInterceptor
     private let operation: NetworkOperation
@@ -69,14 +70,18 @@ final class CacheObservation: RequestObservation {
 
     /// Whether the server confirmed a response with 304, and it isn't clear which, though the app didn't ask for that.
     private func needsFullResponse(after outcome: NetworkOperation.Outcome) -> Bool {
-        guard outcome.status == .notModified, !CachePolicy.isConditional(lookup.operation.transfer.head) else { return false }
+        guard outcome.status == .notModified, !CachePolicy.isConditional(lookup.operation.transfer.head) else {
+            return false
+        }
         return confirmed(by: outcome) == nil
     }
 
     private func confirmed(by outcome: NetworkOperation.Outcome) -> StoredResponse? {
         guard let response = outcome.answer else { return nil }
         let (_, stored, candidates) = lookup.forwarded
-        guard let confirmed = CachePolicy.confirmed(by: response.response, stored, candidates: candidates) else { return nil }
+        guard let confirmed = CachePolicy.confirmed(by: response.response, stored, candidates: candidates) else {
+            return nil
+        }
         // The redirect leads elsewhere now.
         if confirmed.isRedirected, confirmed.url != response.url { return nil }
         return confirmed
@@ -107,7 +112,8 @@ final class CacheObservation: RequestObservation {
         if operation.kind == .query, !response.data.isObject(without: "errors") { return .none }
         guard mayStore(response) else {
             // A part says nothing about the whole.
-            return response.status == .partialContent || head.headerFields.contains(.range) ? .none : removal(after: response)
+            return response.status == .partialContent || head.headerFields.contains(.range)
+                ? .none : removal(after: response)
         }
         guard store.accepts(lookup.key, byteCount: response.data.count), isForThisUser(response) else {
             return .remove(lookup.key)
@@ -127,8 +133,8 @@ final class CacheObservation: RequestObservation {
         return stored.isWorthStoring ? insertion(of: stored) : removal(after: response)
     }
 
-    /// What becomes of stored responses if the response isn't stored: those with a status that says that the resource is gone, or a
-    /// successful one, replace them.
+    /// What becomes of stored responses if the response isn't stored: those with a status that says that the resource
+    /// is gone, or a successful one, replace them.
     private func removal(after response: NetworkResponse) -> CacheChange {
         let isNewer = response.status.kind == .successful || [404, 410].contains(response.status.code)
         return isNewer ? .remove(lookup.key) : .none
@@ -147,7 +153,8 @@ final class CacheObservation: RequestObservation {
             return CachePolicy.mayStore(response.response, to: lookup.operation.transfer.head)
         }
         let (answer, request) = (
-            CacheDirectives(response.response.headerFields), CacheDirectives(lookup.operation.transfer.head.headerFields)
+            CacheDirectives(response.response.headerFields),
+            CacheDirectives(lookup.operation.transfer.head.headerFields)
         )
         // It can't be validated.
         let isExcluded = answer.noStore || answer.noCache || answer.mustRevalidate || answer.maxAge == 0
@@ -209,7 +216,8 @@ final class CacheObservation: RequestObservation {
 
     // MARK: - Substitutes
 
-    /// Whether the server could not be reached, or not before the operation's deadline, or says that it is out of order.
+    /// Whether the server could not be reached, or not before the operation's deadline, or says that it is out of
+    /// order.
     private func isOutOfReach(_ outcome: NetworkOperation.Outcome) -> Bool {
         if let status = outcome.status { return [500, 502, 503, 504].contains(status.code) }
         guard case .failure(let error) = outcome else { return false }
@@ -230,9 +238,12 @@ final class CacheObservation: RequestObservation {
 }
 
 extension StoredResponse {
-    /// Whether there will be a use for the response: it has a lifetime, or is successful and can be validated or served stale.
+    /// Whether there will be a use for the response: it has a lifetime, or is successful and can be validated or served
+    /// stale.
     fileprivate var isWorthStoring: Bool {
-        lifetime > 0 || head.status.kind == .successful && (allowsStale || !CachePolicy.conditions(for: self).isEmpty)
+        let isReusable = directives.noCache ? false : lifetime > 0
+        return isReusable
+            || head.status.kind == .successful && (allowsStale || !CachePolicy.conditions(for: self).isEmpty)
     }
 
     /// An entry with the field that says which parts of queries count.

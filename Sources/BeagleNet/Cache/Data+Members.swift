@@ -6,9 +6,11 @@ import BeagleNetHTTP
 #endif
 
 extension Data {
-    /// Whether this is a JSON object that has no member of this name. A name with escapes counts as this one.
+    /// Whether this is a JSON object without a member of this name.
     ///
-    /// One pass without memory of its own: of what is inside of the members only the end is looked for.
+    /// A name with escapes counts as this one.
+    ///
+    /// It makes one pass over the bytes and allocates only the name. Inside of members, it looks only for their end.
     func isObject(without name: String) -> Bool {
         var scan = MemberScan(Array(name.utf8))
         let text = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self
@@ -20,7 +22,7 @@ extension Data {
     }
 }
 
-/// Looks for a member of the outermost object.
+/// A scan for a member of the outermost object.
 private struct MemberScan {
     private let name: [UInt8]
     private var depth = 0
@@ -28,10 +30,10 @@ private struct MemberScan {
     private var isEscaped = false
     /// Whether the next string at this depth is a member's name.
     private var isNameDue = false
-    /// How much of the name was there; nil in what is none, or another.
+    /// The number of matching bytes of the name; `nil` if the string isn't a name, or is another one.
     private var matched: Int?
     private var isOver = false
-    /// Whether the member is there, or this is no object.
+    /// Whether the member was found, or the data isn't an object.
     private(set) var isDecided = false
 
     var isWholeObject: Bool { isOver }

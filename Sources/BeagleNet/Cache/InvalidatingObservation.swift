@@ -6,8 +6,8 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Removes the stored responses that a request with an unsafe method makes invalid, and stores a response to POST that is also one
-/// to GET (RFC 9110, 9.3.3).
+/// Removes the stored responses that a request with an unsafe method makes invalid, and stores a response to POST that
+/// is also one to GET (RFC 9110, 9.3.3).
 final class InvalidatingObservation: RequestObservation {
     private let store: any ResponseStore
     private let operation: NetworkOperation

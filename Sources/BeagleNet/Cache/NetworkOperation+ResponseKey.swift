@@ -7,8 +7,9 @@ import BeagleNetHTTP
 #endif
 
 extension NetworkOperation {
-    /// The key under which a `CacheInterceptor` stores responses to this operation: of GET and HEAD requests, and of GraphQL queries
-    /// however they are sent. `nil` for all others, for streams, and before a client has made the message.
+    /// The key under which a `CacheInterceptor` stores responses to this operation: of GET and HEAD requests, and of
+    /// GraphQL queries however they are sent. `nil` for all others, for streams, and before a client has made the
+    /// message.
     public var responseKey: ResponseKey? {
         guard transfer.delivery == .collect, transfer.head.authority != nil, kind != .subscription else { return nil }
         // A query that is sent as a hash first, and then with its text, is one operation.
@@ -40,7 +41,8 @@ extension NetworkOperation {
         )
     }
 
-    /// The fields of a query that is sent in a body. Servers don't name them in `Vary`, because other caches don't store such responses.
+    /// The fields of a query that is sent in a body. Servers don't name them in `Vary`, because other caches don't
+    /// store such responses.
     private func queryFields(of message: TransferRequest) -> Data {
         var lines = ""
         for field in message.head.headerFields where !isAccountField(field.name) {
@@ -55,8 +57,8 @@ extension NetworkOperation {
         return name.utf8.contains { (0x41...0x5A).contains($0) } ? name.lowercased() : name
     }
 
-    /// A keyed hash of whatever may identify the user if the app named none: the owner of the credentials that an `AuthInterceptor`
-    /// adds, and all fields but those that every client sends.
+    /// A keyed hash of whatever may identify the user if the app named none: the owner of the credentials that an
+    /// `AuthInterceptor` adds, and all fields but those that every client sends.
     private var account: UInt64 {
         guard partition.isEmpty else { return 0 }
         var hasField = false
@@ -78,7 +80,8 @@ extension NetworkOperation {
 
     /// Fields that don't identify a user. `Vary` says whether a response depends on them.
     private static let generalFields: [HTTPField.Name] = [
-        .accept, .acceptEncoding, .acceptLanguage, .userAgent, .contentType, .cacheControl, .ifNoneMatch, .ifModifiedSince,
+        .accept, .acceptEncoding, .acceptLanguage, .userAgent, .contentType, .cacheControl, .ifNoneMatch,
+        .ifModifiedSince,
         .ifMatch, .ifUnmodifiedSince, .ifRange, .range, .beagleHash, .beaglePlatform, .pragma,
     ]
 }

@@ -1,19 +1,19 @@
 import BeagleNetCache
 
 extension Pipeline {
-    /// A stored response for an operation that prefers it to the network's.
+    /// A stored response that may replace a network request.
     enum StoredResult {
-        /// Nothing that will do, or the operation doesn't prefer it.
+        /// There is no suitable response, or the operation's policy doesn't prefer a stored one.
         case nothing
-        /// A result in memory, with which no interceptor above the cache has anything to do.
+        /// A result in memory that no interceptor above the cache needs to see.
         case ready(NetworkOperation.Result)
-        /// A result in memory, which interceptors above the cache are to see.
+        /// A result in memory that interceptors above the cache must see.
         case inMemory
-        /// The store has to be waited for.
+        /// Reading the store requires waiting.
         case unknown
     }
 
-    /// The stored response for an operation, if that is known without waiting.
+    /// Returns the stored response for an operation, if it is available without waiting.
     func storedResult(for operation: NetworkOperation) -> StoredResult {
         guard hasStore, operation.policy.prefersStore, let cache, let key = operation.responseKey,
             operation.isOfKeyedPartition
@@ -29,7 +29,7 @@ extension Pipeline {
             ? .inMemory : .ready(Next(pipeline: self, index: aboveCache.endIndex + 1).used(found, for: operation))
     }
 
-    /// Whether a store that has to be waited for has a response that will do.
+    /// Whether a store that requires waiting has a suitable response.
     nonisolated(nonsending) func hasStoredResult(for operation: NetworkOperation) async -> Bool {
         guard let cache, let key = operation.responseKey else { return false }
         return acceptable(await CacheLookup(limited(operation), key, cache.store)) != nil
@@ -43,7 +43,7 @@ extension Pipeline {
         return result
     }
 
-    /// The operation with the limits on the age of stored responses.
+    /// Returns the operation with the limits on the age of stored responses.
     private func limited(_ operation: NetworkOperation) -> NetworkOperation {
         var operation = operation
         for case let limit as RequestPolicyInterceptor in aboveCache where limit.applies(to: operation) {
@@ -52,7 +52,7 @@ extension Pipeline {
         return operation
     }
 
-    /// Whether the image limit allows it.
+    /// Whether the limit on images allows the result.
     private func isAllowed(_ result: NetworkOperation.Result, for operation: NetworkOperation) -> Bool {
         for case let limit as ImageInterceptor in aboveCache where limit.applies(to: operation) {
             if limit.refusal(of: result, to: operation) != nil { return false }

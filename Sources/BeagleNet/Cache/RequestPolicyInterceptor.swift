@@ -1,25 +1,26 @@
 import BeagleNetHTTP
 
-/// Says how long stored answers are good: one that is older is given as stale, and the network asked, as with
-/// `RequestPolicy.cacheAndNetwork`.
+/// An interceptor that limits the age of stored responses.
+///
+/// An older one is emitted as stale, and the network is used, as with `RequestPolicy.cacheAndNetwork`.
 ///
 /// ```swift
 /// dependencies.interceptors.add(RequestPolicyInterceptor(ttl: .seconds(60)))
 /// ```
 ///
-/// It counts for operations of the policy `.cacheFirst` that say no `maxAge` of their own.
+/// It applies to operations of the policy `.cacheFirst` without their own `maxAge`.
 public struct RequestPolicyInterceptor: RequestObserver {
-    /// `.requestPolicy`.
+    /// The interceptor's place: `.requestPolicy`.
     public var place: Pipeline.Place? { .requestPolicy }
-    /// How long a stored answer is good.
+    /// The time for which a stored response is fresh.
     public let ttl: Duration
     private let shouldUpgrade: @Sendable (NetworkOperation) -> Bool
 
-    /// A limit on the age of stored answers.
+    /// Creates a limit on the age of stored responses.
     ///
     /// - Parameters:
-    ///   - ttl: how long a stored answer is good, 0 for never; five minutes by default, as with urql.
-    ///   - shouldUpgrade: which operations are meant; all by default.
+    ///   - ttl: The time for which a stored response is fresh; 0 for never, five minutes by default, as in urql.
+    ///   - shouldUpgrade: Returns whether the limit applies to an operation; to all by default.
     public init(
         ttl: Duration = .seconds(300),
         shouldUpgrade: @escaping @Sendable (NetworkOperation) -> Bool = { _ in true }
@@ -28,7 +29,7 @@ public struct RequestPolicyInterceptor: RequestObserver {
         self.shouldUpgrade = shouldUpgrade
     }
 
-    /// With those that a stored answer is enough for, however old it is.
+    /// Returns `true` for operations that would accept a stored response of any age.
     public func applies(to operation: NetworkOperation) -> Bool {
         operation.policy == .cacheFirst && operation.maxAge == nil && operation.kind.isStorable
     }
@@ -39,7 +40,7 @@ public struct RequestPolicyInterceptor: RequestObserver {
         return nil
     }
 
-    /// The operation with a limit on the age of a stored answer.
+    /// Returns the operation with a limit on the age of a stored response.
     func limited(_ operation: NetworkOperation) -> NetworkOperation {
         guard shouldUpgrade(operation) else { return operation }
         var operation = operation

@@ -17,12 +17,12 @@ final class SendRecord: Sendable {
 
     /// A record of a message that wasn't sent yet.
     init(_ operation: NetworkOperation) {
-        message = operation.messageKey(of: operation.transfer, without: [])
+        message = operation.messageKey
     }
 
-    /// Whether all attempts sent the message as it was, except for known credentials and traces. Then the response is the same for
-    /// everyone who sends it. Not if another interceptor responded, changed the message or added fields, or if the transport may
-    /// have added cookies.
+    /// Whether all attempts sent the message as it was, except for known credentials and traces. Then the response is
+    /// the same for everyone who sends it. Not if another interceptor responded, changed the message or added fields,
+    /// or if the transport may have added cookies.
     var isUnchanged: Bool { state.withLock { $0.wasSent && $0.isUnchanged } }
 
     /// Whether the message was sent with the credentials of an `AuthInterceptor`.
@@ -50,7 +50,8 @@ final class SendRecord: Sendable {
         }
     }
 
-    /// Whether a response may be stored for the user of a key. If not because the app didn't name the user, the log says so.
+    /// Whether a response may be stored for the user of a key. If not because the app didn't name the user, the log
+    /// says so.
     func allowsStoring(
         _ response: NetworkResponse,
         for operation: NetworkOperation,

@@ -6,29 +6,31 @@ import BeagleNetRequestBuilder
     public import Foundation
 #endif
 
-/// A backend that the app can talk to, as `staging` or `production`.
+/// A backend of the app, such as `staging` or `production`.
 ///
 /// ```swift
 /// dependencies.environment = BeagleEnvironment(name: "staging", baseURL: URL(string: "https://staging.example.com"))
 /// ```
 public struct BeagleEnvironment: Sendable, Hashable {
-    /// What people call it.
+    /// The name, for people to read.
     public var name: String
-    /// What paths are put onto; the builder's `baseURL` where nil.
+    /// The base URL of paths, or `nil` to use the builder's `baseURL`.
     public var baseURL: URL?
-    /// Headers for every request to the base URL's origin, and to the builder's `origins`. Without either they go with every
-    /// request, and a credential among them, as `Authorization`, is a build error. A header of the same name in
-    /// `HttpRequestBuilder.additionalHeaders` wins.
+    /// The headers of every request to the base URL's origin and to the builder's `origins`.
+    ///
+    /// Without a base URL and `origins`, every request has these headers; a credential among them, such as
+    /// `Authorization`, is then a build error. A header of the same name in `HttpRequestBuilder.additionalHeaders`
+    /// takes precedence.
     public var headers: [String: String]
 
-    /// Describes a backend.
+    /// Creates an environment.
     public init(name: String, baseURL: URL?, headers: [String: String] = [:]) {
         self.name = name
         self.baseURL = baseURL
         self.headers = headers
     }
 
-    /// The builder for requests to this backend.
+    /// Returns the builder for requests to this backend.
     func applied(to builder: HttpRequestBuilder) -> HttpRequestBuilder {
         var builder = builder
         builder.baseURL = baseURL ?? builder.baseURL
@@ -38,8 +40,9 @@ public struct BeagleEnvironment: Sendable, Hashable {
 }
 
 extension BeagleDependencies {
-    /// The backend; one without a base URL by default. What is set later is followed by `urlBuilder` and by the
-    /// default client.
+    /// The backend of the app, without a base URL by default.
+    ///
+    /// `urlBuilder` and the default client follow later changes.
     public var environment: BeagleEnvironment {
         get { self[EnvironmentKey.self] }
         set { self[EnvironmentKey.self] = newValue }
@@ -53,12 +56,12 @@ enum EnvironmentKey: DependencyDefault {
 }
 
 extension BeagleEnvironment: CustomStringConvertible, CustomReflectable {
-    /// Name, base URL and headers, with their secrets replaced.
+    /// The name, base URL and headers, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         let title = baseURL.map { "\(name): \(redactor.redact(url: $0))" } ?? name
         return redactor.shownMessage(title, redactor.shown(headers), nil)
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -5,9 +5,9 @@ import BeagleNetHTTP
     public import Foundation
 #endif
 
-/// Makes values of bodies. `JSONBodyDecoder`, `JSONDecoder` and `PropertyListDecoder` do.
+/// A decoder of bodies, such as `JSONBodyDecoder`, `JSONDecoder` or `PropertyListDecoder`.
 public protocol BodyDecoder: Sendable {
-    /// Makes a value of these bytes.
+    /// Decodes a value from a body.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
@@ -15,7 +15,7 @@ extension JSONDecoder: BodyDecoder {}
 extension PropertyListDecoder: BodyDecoder {}
 
 extension NetworkError {
-    /// A body that did not become a value, with the place of the fault where it is known.
+    /// Creates an error for a body that couldn't be decoded, with the coding path of the fault if it is known.
     package init(decoding type: any Decodable.Type, failedWith error: any Error) {
         let (fault, place) = Self.explain(error)
         let message = "the body cannot be decoded as \(type): \(fault)" + (place.isEmpty ? "" : " at \(place)")
@@ -27,7 +27,7 @@ extension NetworkError {
         case .keyNotFound(let key, let context): ("\(key.stringValue) is missing", place(context.codingPath))
         case .valueNotFound(let type, let context): ("expected \(type), found null", place(context.codingPath))
         case .typeMismatch(let type, let context): ("expected \(type)", place(context.codingPath))
-        // Their descriptions quote the body.
+        // The descriptions of these errors quote the body.
         case .dataCorrupted(let context) where context.codingPath.isEmpty: ("the data is malformed", "")
         case .dataCorrupted(let context): ("invalid value", place(context.codingPath))
         default: ("\(type(of: error))", "")

@@ -1,23 +1,27 @@
 public import BeagleNetDependencies
 
-/// Carries task-local values of the caller to completions, watchers, `emit` of `run` and the end of a streamed body, which
-/// run on threads and in tasks that don't have them.
+/// A context that carries task-local values of the caller to its callbacks.
 ///
-/// Interceptors that run in a task have the caller's values; of callers who share a run, those of the first. An observer has
-/// them in `willSend` of the first attempt. Loggers and traces of BeagleNetObservability keep theirs for all attempts.
+/// Completions, watchers, the `emit` closure of `run` and the end of a streamed body run on threads and in tasks that
+/// don't have these values.
+///
+/// Interceptors that run in a task have the caller's values. If callers share a run, they are those of the first
+/// caller. An observer has them in `willSend` of the first attempt. The logger and trace contexts of
+/// BeagleNetObservability keep their values for all attempts.
 public protocol CallerContext: Sendable {
-    /// Takes the values up, in the task that asks.
+    /// Captures the values in the caller's task.
     ///
-    /// - Returns: runs a body with the values, on any thread.
+    /// - Returns: A function that runs a body with the values, on any thread.
     func capture() -> CallerValues
 }
 
-/// Runs a body with the task-local values that were captured.
+/// A function that runs a body with captured task-local values.
 public typealias CallerValues = @Sendable (_ body: () -> Void) -> Void
 
 extension BeagleDependencies {
-    /// What goes with each request besides the dependencies themselves; nothing by default. `BeagleNetObservability` has
-    /// one for traces and one for swift-log's `Logger.current`.
+    /// The contexts to carry with each request in addition to the dependencies, none by default.
+    ///
+    /// `BeagleNetObservability` has one for traces and one for swift-log's `Logger.current`.
     public var callerContexts: [any CallerContext] {
         get { self[CallerContextsKey.self] }
         set { self[CallerContextsKey.self] = newValue }
@@ -29,7 +33,7 @@ enum CallerContextsKey: DependencyDefault {
 }
 
 extension [any CallerContext] {
-    /// The values of all of them; nil where there are none.
+    /// Captures the values of all contexts, or returns `nil` if there are no contexts.
     func capture() -> CallerValues? {
         guard let first else { return nil }
         return dropFirst().reduce(first.capture()) { outer, context in
@@ -38,19 +42,19 @@ extension [any CallerContext] {
         }
     }
 
-    /// The function with the values of whoever asks now.
+    /// Wraps `emit` so that it runs with the current caller's values.
     func carrying(_ emit: @escaping Interceptor.Emit) -> Interceptor.Emit {
         guard let caller = capture() else { return emit }
         return { result in caller { emit(result) } }
     }
 }
 
-/// Who asks: dependency scope and task-local values, to be brought to where the answer is heard.
+/// The caller's dependency scope and task-local values, for its callbacks.
 struct Caller: Sendable {
     private let scope = Beagle.scope
     private let values: CallerValues?
 
-    /// Whoever asks now a client of this container.
+    /// Captures the current caller of a client that has this container.
     init(of container: BeagleDependencies) {
         values = container.callerContexts.capture()
     }
@@ -61,7 +65,7 @@ struct Caller: Sendable {
 }
 
 extension CallerValues? {
-    /// Runs a body with the values, where there are any.
+    /// Runs a body with the values, if there are any.
     func run(_ body: () -> Void) {
         if let self { self(body) } else { body() }
     }

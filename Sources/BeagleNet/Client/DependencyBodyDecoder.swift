@@ -6,7 +6,7 @@ public import BeagleNetDependencies
 #endif
 
 extension BeagleDependencies {
-    /// Makes values of bodies where a call brings no decoder; a `JSONBodyDecoder` by default.
+    /// The decoder of bodies for calls that don't pass one, a `JSONBodyDecoder` by default.
     public var bodyDecoder: any BodyDecoder {
         get { self[BodyDecoderKey.self] }
         set { self[BodyDecoderKey.self] = newValue }

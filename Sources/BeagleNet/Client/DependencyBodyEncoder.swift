@@ -2,7 +2,7 @@ public import BeagleNetDependencies
 public import BeagleNetRequestBuilder
 
 extension BeagleDependencies {
-    /// Writes `Encodable` values in bodies where a call brings no encoder: the one of `httpRequestBuilder`.
+    /// The encoder of `Encodable` bodies for calls that don't pass one, which is that of `httpRequestBuilder`.
     public var bodyEncoder: any BodyEncoder {
         get { httpRequestBuilder.bodyEncoder }
         set { httpRequestBuilder.bodyEncoder = newValue }

@@ -2,7 +2,7 @@ public import BeagleNetDependencies
 public import BeagleNetRequestBuilder
 
 extension BeagleDependencies {
-    /// Makes the messages of a `NetworkClientDefault` that has no builder of its own.
+    /// The request builder of each `NetworkClientDefault` that has no builder of its own.
     public var httpRequestBuilder: HttpRequestBuilder {
         get { self[HttpRequestBuilderKey.self] }
         set { self[HttpRequestBuilderKey.self] = newValue }

@@ -1,19 +1,21 @@
 public import BeagleNetDependencies
 
-/// Something that has a network client. `BeagleDependencies` is one.
+/// A container that has a network client, such as `BeagleDependencies`.
 @preconcurrency
 public protocol DependencyNetworkClient: Sendable {
-    /// The client as it is now.
+    /// The current client.
     var networkClient: any NetworkClient { get }
 }
 
 extension BeagleDependencies: DependencyNetworkClient {
-    /// Answers all requests. In an app a `NetworkClientDefault` that follows this container; in tests and previews one
-    /// that fails each request with `.notConfigured`, so that none reaches the network unasked. Their scopes don't inherit
-    /// the client of a live container.
+    /// The client for all requests.
     ///
-    /// A client that is set serves the scopes inside as well, by the settings of its own container. To have one for each
-    /// scope, `register` what makes it.
+    /// In an app, the default is a `NetworkClientDefault` that follows this container. In tests and previews, it is a
+    /// client that fails each request with `.notConfigured`, so that they can't reach the network by accident. Their
+    /// scopes don't inherit the client of a live container.
+    ///
+    /// A client that you set also serves the inner scopes, with the settings of its own container. To have one client
+    /// for each scope, `register` a factory.
     public var networkClient: any NetworkClient {
         get { self[NetworkClientKey.self] }
         set { self[NetworkClientKey.self] = newValue }
@@ -21,7 +23,7 @@ extension BeagleDependencies: DependencyNetworkClient {
 }
 
 extension Injected where Value == any NetworkClient {
-    /// Reads the client: `@Injected() var client: any NetworkClient`.
+    /// Injects the client: `@Injected() var client: any NetworkClient`.
     public init() {
         self.init(\.networkClient)
     }

@@ -2,8 +2,9 @@ public import BeagleNetDependencies
 public import BeagleNetHTTP
 
 extension BeagleDependencies {
-    /// Tells what the logger must not see. Name headers and values that only your server knows as secret:
-    /// `dependencies.redactor.secrets = ["x-session"]`.
+    /// The redactor that removes secrets from logs.
+    ///
+    /// Add headers and values that are secret in your API: `dependencies.redactor.secrets = ["x-session"]`.
     public var redactor: Redactor {
         get { self[RedactorKey.self] }
         set { self[RedactorKey.self] = newValue }

@@ -2,21 +2,23 @@ import BeagleNetDependencies
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// The dependencies of a client that its container may hold: as they are now, and after the container has gone as they
-/// were last. Whoever gives a logger that is no container has the rest of `Beagle.dependencies`.
+/// The dependencies of a client, which don't keep its container alive.
+///
+/// They are the container's current values, and after the container is released, its last values. If the app passes a
+/// logger that isn't a container, everything else comes from `Beagle.dependencies`.
 final class FollowedDependencies: Sendable {
-    /// What a request needs, put together once for all requests between two changes.
+    /// The settings of a request, built once and reused until a dependency changes.
     final class Settings: Sendable {
         let builder: HttpRequestBuilder
         let environment: BeagleEnvironment
         /// The builder for requests to the environment.
         let environmentBuilder: HttpRequestBuilder
-        /// Headers that only the app knows as secret.
+        /// The headers that only the app knows to be secret.
         let secretFields: Set<HTTPField.Name>
         let surroundings: Surroundings
-        /// What owns the client's operations.
+        /// The scope that owns the client's operations.
         let operationScope: OperationScope?
-        /// What operations pass through, or what is wrong with it.
+        /// The pipeline of operations, or the error in its configuration.
         let pipeline: Result<Pipeline, NetworkError>
 
         init(_ dependencies: BeagleDependencies, logger: any BeagleLogger, transport: any HTTPTransport) {
@@ -58,12 +60,12 @@ final class FollowedDependencies: Sendable {
         self.transport = transport
     }
 
-    /// The container given, while it lives.
+    /// The container that the client was given, as long as it exists.
     var container: BeagleDependencies { given ?? followed ?? Beagle.dependencies }
 
     var settings: Settings {
         guard let followed else { return Settings(Beagle.dependencies, logger: source.logger, transport: transport) }
-        // Asked before the values: a change in between makes them be read once more.
+        // Read before the values, so that they are read again if one changes in between.
         let version = followed.version
         if let latest = latest.withLock({ $0 }), latest.version == version { return latest.settings }
         let settings = Settings(followed, logger: source.logger, transport: transport)
@@ -73,7 +75,7 @@ final class FollowedDependencies: Sendable {
 }
 
 extension HttpRequestBuilder {
-    /// The app's own origins, as far as it declares any.
+    /// The origins that the app declares as its own.
     var ownOrigins: Set<Origin> {
         guard let baseURL, let base = Origin(baseURL) else { return origins }
         return origins.union([base])

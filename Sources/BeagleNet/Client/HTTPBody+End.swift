@@ -1,7 +1,10 @@
 import BeagleNetHTTP
 
 extension HTTPBody {
-    /// The same body; where it is streamed, `tell` hears once how many bytes were read and why no more: nil at the end.
+    /// Returns the same body, which, if it is streamed, calls `tell` once when it ends.
+    ///
+    /// - Parameter tell: Receives the number of bytes read, and the error that ended the body, or `nil` at the regular
+    ///   end.
     package func tellingItsEnd(_ tell: @escaping @Sendable (Int64, NetworkError?) -> Void) -> HTTPBody {
         guard case .stream(let length, let isReplayable, let open) = content else { return self }
         let end = BodyEnd(tell)
@@ -13,7 +16,7 @@ extension HTTPBody {
     }
 }
 
-/// Tells of the end of a body, the first that there is. It lives as long as somebody may read.
+/// The first end of a body, which it reports once; it is released after the last reader.
 private final class BodyEnd: Sendable {
     private struct State {
         var count: Int64 = 0

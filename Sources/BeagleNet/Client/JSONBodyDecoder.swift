@@ -1,16 +1,18 @@
 public import BeagleNetHTTP
 
-/// Makes values of JSON (RFC 8259) as a `JSONDecoder` with its default strategies does, in less time: dates are seconds since
-/// 2001, bytes are Base64, names are taken as they are. Half of a surrogate pair is U+FFFD, which a `JSONDecoder` refuses.
+/// A JSON decoder (RFC 8259) that is faster than `JSONDecoder` and decodes as its default strategies do.
 ///
-/// Give a call, or `BeagleDependencies.bodyDecoder`, a `JSONDecoder` for other strategies.
+/// Dates are seconds since 2001, bytes are Base64, and names are used unchanged. An unpaired surrogate decodes as
+/// U+FFFD, which a `JSONDecoder` rejects.
+///
+/// For other strategies, pass a `JSONDecoder` to the call or set `BeagleDependencies.bodyDecoder`.
 public struct JSONBodyDecoder: BodyDecoder {
-    /// A decoder; all are alike.
+    /// Creates a decoder; it has no options.
     public init() {}
 
-    /// Makes a value of JSON.
+    /// Decodes a value from JSON.
     ///
-    /// - Throws: `DecodingError`, or what the type itself throws.
+    /// - Throws: `DecodingError`, or the error of the type's own initializer.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try TapeDecoder.decode(type, from: data)
     }

@@ -1,21 +1,22 @@
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// The everyday calls of every client. Each takes a path or a URL, and optionally query items, headers and a limit on the
-/// time of the whole call.
+/// The everyday calls of every client.
+///
+/// Each takes a path or a URL, and optionally query items, headers and a timeout for the whole call.
 extension NetworkClient {
-    /// Asks for a screen or other JSON and makes a value of it.
+    /// Fetches a screen or other JSON and decodes it.
     ///
     /// - Parameters:
-    ///   - target: path or URL.
-    ///   - type: what to make of the body.
-    ///   - query: items put after the query that `target` has.
-    ///   - headers: header fields of this request.
-    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits each
+    ///   - target: A path or URL.
+    ///   - type: The type to decode.
+    ///   - query: The items to append to the query of `target`.
+    ///   - headers: The header fields of this request.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
     ///     attempt.
-    ///   - decoder: how to make the value; the container's `bodyDecoder` where nil.
-    /// - Throws: `NetworkError`: `.status` where the status is outside 200...299, `.decoding` where the body is not
-    ///   what was expected, or why there is no response.
+    ///   - decoder: The decoder, or `nil` to use the container's `bodyDecoder`.
+    /// - Throws: `NetworkError`: `.status` if the status is outside 200...299, `.decoding` if the body can't be
+    ///   decoded, or the reason why there is no response.
     public func fetch<Value: Decodable>(
         _ target: some RequestTarget,
         as type: Value.Type = Value.self,
@@ -28,14 +29,14 @@ extension NetworkClient {
         return try await send(request, as: type, decoder: decoder)
     }
 
-    /// Performs a request and makes a value of the body.
+    /// Performs a request and decodes the body.
     ///
     /// - Parameters:
-    ///   - request: what to ask.
-    ///   - type: what to make of the body.
-    ///   - decoder: how to make the value; the container's `bodyDecoder` where nil.
-    /// - Throws: `NetworkError`; of kind `.status` where the status is outside 200...299, since a value can only be
-    ///   made of a success.
+    ///   - request: The request to send.
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder, or `nil` to use the container's `bodyDecoder`.
+    /// - Throws: `NetworkError`; of kind `.status` if the status is outside 200...299, because only a successful
+    ///   response is decoded.
     public func send<Value: Decodable>(
         _ request: Request,
         as type: Value.Type,
@@ -44,15 +45,15 @@ extension NetworkClient {
         try await executeRequest(request).decode(as: type, with: decoder ?? container.bodyDecoder)
     }
 
-    /// Asks for an image; its bytes are the response's `data`.
+    /// Fetches an image; its bytes are the response's `data`.
     ///
     /// - Parameters:
-    ///   - target: path or URL.
-    ///   - query: items put after the query that `target` has.
-    ///   - headers: header fields of this request.
-    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits each
+    ///   - target: A path or URL.
+    ///   - query: The items to append to the query of `target`.
+    ///   - headers: The header fields of this request.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
     ///     attempt.
-    /// - Throws: `NetworkError`; of kind `.status` where the status is outside 200...299.
+    /// - Throws: `NetworkError`; of kind `.status` if the status is outside 200...299.
     public func image(
         _ target: some RequestTarget,
         query: [URLQueryItem] = [],
@@ -65,13 +66,13 @@ extension NetworkClient {
     /// Submits a form.
     ///
     /// - Parameters:
-    ///   - form: method and inputs.
-    ///   - target: path or URL.
-    ///   - query: items put after the query that `target` has; those of a GET or DELETE form come before them.
-    ///   - headers: header fields of this request.
-    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits each
+    ///   - form: The method and inputs.
+    ///   - target: A path or URL.
+    ///   - query: The items to append to the query of `target`. The inputs of a GET or DELETE form come before them.
+    ///   - headers: The header fields of this request.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
     ///     attempt.
-    /// - Throws: `NetworkError`; of kind `.status` where the server refuses the form, with its answer in `data`.
+    /// - Throws: `NetworkError`; of kind `.status` if the server rejects the form, with its response body in `data`.
     public func submit(
         form: Request.FormData,
         to target: some RequestTarget,
@@ -97,11 +98,13 @@ extension NetworkClient {
 }
 
 extension Request {
-    /// Limits the whole call. One attempt may then take as long as the call, even if its own limit is shorter.
+    /// Limits the duration of the whole call.
+    ///
+    /// One attempt may then take as long as the call, even if its own limit is shorter.
     ///
     /// - Parameters:
-    ///   - timeout: the limit; `nil` for none.
-    ///   - options: the client's, for a request without its own.
+    ///   - timeout: The limit, or `nil` for no limit.
+    ///   - options: The client's options, for a request without its own.
     package mutating func limit(to timeout: Duration?, _ options: TransferOptions) {
         guard let timeout else { return }
         self.timeout = timeout

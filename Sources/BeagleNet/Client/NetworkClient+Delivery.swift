@@ -4,7 +4,7 @@ public import BeagleNetRequestBuilder
 public import Dispatch
 
 extension NetworkClient {
-    /// Starts a request whose completion runs on this queue.
+    /// Starts a request and calls its completion on a queue.
     @discardableResult
     public func executeRequest(
         _ request: Request,
@@ -17,8 +17,11 @@ extension NetworkClient {
         }
     }
 
-    /// Starts a request whose completion runs on the main actor, where it may touch the user interface:
-    /// `client.executeRequest(request, deliverOn: MainActor.shared) { result in … }`.
+    /// Starts a request and calls its completion on the main actor, where it may update the user interface.
+    ///
+    /// ```swift
+    /// client.executeRequest(request, deliverOn: MainActor.shared) { result in … }
+    /// ```
     @discardableResult
     public func executeRequest(
         _ request: Request,

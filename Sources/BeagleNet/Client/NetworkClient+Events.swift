@@ -2,15 +2,15 @@ public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension NetworkClient {
-    /// Follows the server-sent events of what `target` names, over as many connections as it takes.
+    /// Returns the server-sent events of `target`, over as many connections as necessary.
     ///
     /// - Parameters:
-    ///   - target: path or URL, asked for with GET.
-    ///   - query: items put after the query that `target` has.
-    ///   - headers: header fields of each request.
-    /// - Returns: the events, an `AsyncSequence`; nothing is asked before it is iterated. See its properties for what may
-    ///   be set first.
-    /// - Throws: `NetworkError` where `target` is no URL.
+    ///   - target: A path or URL, requested with GET.
+    ///   - query: The items to append to the query of `target`.
+    ///   - headers: The header fields of each request.
+    /// - Returns: The events as an `AsyncSequence`. No request is sent before iteration begins; see the properties of
+    ///   `EventSource` for options to set before.
+    /// - Throws: `NetworkError` if `target` isn't a URL.
     public func events(
         _ target: some RequestTarget,
         query: [URLQueryItem] = [],

@@ -2,33 +2,35 @@ public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension NetworkClient {
-    /// Writes what `target` names to a file, never holding it in memory.
+    /// Downloads `target` to a file, without holding it in memory.
     ///
-    /// The bytes go to a `.part` file beside `PATH`, which takes its place when all are there. On any failure the part
-    /// is removed, unless the download is a resuming one, and a file already at `PATH` is left as it was.
+    /// The bytes go to a `.part` file beside `PATH`, which replaces the file at `PATH` when it is complete. On any
+    /// failure the part is removed, unless the download is resumable, and a file already at `PATH` is left unchanged.
     ///
-    /// A resuming download keeps `PATH.part`, with `PATH.part.json` beside it, where the server has given the file a
-    /// strong validator: an `ETag`, or a `Last-Modified` well before its `Date` (RFC 9110, 8.8). The next resuming
-    /// download of the same URL to the same path asks for what is missing (`Range` with `If-Range`), also in another
-    /// process and after the first was killed. Where the file has changed, or the server sends no ranges, it starts
-    /// over. Such a download asks for an uncompressed body. A part is taken only if its `Content-Range` begins where the
-    /// file ends and tells how long the whole is, and it counts as whole only when all of that is there.
+    /// A resumable download keeps `PATH.part`, with `PATH.part.json` beside it, if the server sent a strong validator:
+    /// an `ETag`, or a `Last-Modified` well before its `Date` (RFC 9110, 8.8). The next resumable download of the same
+    /// URL to the same path requests the missing bytes (`Range` with `If-Range`), even in another process after the
+    /// first was killed. If the file has changed, or the server doesn't support ranges, it starts over. A resumable
+    /// download requests an uncompressed body. A part is accepted only if its `Content-Range` begins where the file
+    /// ends and states the complete length. It is complete only when all of that length is there.
     ///
     /// - Parameters:
-    ///   - target: path or URL.
-    ///   - path: the file to write.
-    ///   - resuming: whether to go on with an earlier download and to leave one to go on with. No by default.
-    ///   - query: items put after the query that `target` has.
-    ///   - headers: header fields of this request.
-    ///   - timeout: the longest that the wait for the head, with all attempts, and the transfer of the body may each
-    ///     take; no limit by default.
-    ///   - progress: called as pieces are written, at most every 50 ms and once at the end, in the caller's task.
-    /// - Returns: the response without its body; of a resumed download that of the last part, or the 416 that said that
-    ///   nothing was missing.
-    /// - Throws: `NetworkError`: `.status` where the status is outside 200...299, `.file` where the file cannot be
-    ///   written or another resuming download writes it, `.tooLarge` if it is an image of more pixels than the client's
-    ///   `ImageInterceptor` allows, `.protocol` if the server sends another part than the one asked for, `.badRequest` if
-    ///   a resuming one has a `Range` or `Accept-Encoding` of its own, or why the response is not whole.
+    ///   - target: A path or URL.
+    ///   - path: The file to write.
+    ///   - resuming: Whether to continue an earlier download, and to keep a part that can be continued. `false` by
+    ///     default.
+    ///   - query: The items to append to the query of `target`.
+    ///   - headers: The header fields of this request.
+    ///   - timeout: The timeout of the wait for the head, including all attempts, and again of the transfer of the
+    ///     body. No limit by default.
+    ///   - progress: Called as chunks are written, at most every 50 ms and once at the end, in the caller's task.
+    /// - Returns: The response without its body. For a resumed download it is the response of the last part, or the 416
+    ///   which said that nothing was missing.
+    /// - Throws: `NetworkError`: `.status` if the status is outside 200...299, `.file` if the file can't be written or
+    ///   another resumable download is writing it, `.tooLarge` if it is an image with more pixels than the client's
+    ///   `ImageInterceptor` allows, `.protocol` if the server sends a part that wasn't requested, `.badRequest` if a
+    ///   resumable download has its own `Range`, `If-Range` or `Accept-Encoding`, or the reason why the response is
+    ///   incomplete.
     @discardableResult
     public func download(
         _ target: some RequestTarget,
@@ -40,7 +42,7 @@ extension NetworkClient {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse {
         var request = try makeRequest(target, .rawRequest(Request.RequestData()), query, headers, timeout)
-        // The operation ends with the head of the response: the body needs a limit of its own.
+        // The operation ends with the head of the response, so the body needs a limit of its own.
         var options = request.options ?? options
         options.timeouts.total = timeout
         options.maxBodyBytes = nil
@@ -92,19 +94,19 @@ extension NetworkClient {
         }
     }
 
-    /// Sends the contents of a file, never holding it in memory.
+    /// Uploads the contents of a file, without holding it in memory.
     ///
     /// - Parameters:
-    ///   - path: the regular file to send.
-    ///   - target: path or URL.
-    ///   - method: `PUT` by default.
-    ///   - contentType: the media type of the file.
-    ///   - query: items put after the query that `target` has.
-    ///   - headers: header fields of this request.
-    ///   - timeout: the longest that the upload may take, with all attempts; no limit by default.
-    ///   - progress: called as pieces are taken to be sent, at most every 50 ms and once at the end, on a thread of the
-    ///     client's.
-    /// - Throws: `NetworkError`; of kind `.file` where the file cannot be read, in which case nothing was sent.
+    ///   - path: The regular file to send.
+    ///   - target: A path or URL.
+    ///   - method: The method, `PUT` by default.
+    ///   - contentType: The media type of the file.
+    ///   - query: The items to append to the query of `target`.
+    ///   - headers: The header fields of this request.
+    ///   - timeout: The timeout of the upload, including all attempts. No limit by default.
+    ///   - progress: Called as chunks are read for sending, at most every 50 ms and once at the end, on a thread of the
+    ///     client.
+    /// - Throws: `NetworkError`; of kind `.file` if the file can't be read, in which case nothing was sent.
     @discardableResult
     public func upload(
         from path: String,
@@ -125,9 +127,9 @@ extension NetworkClient {
 }
 
 extension Request {
-    /// Lets one attempt take as long as it needs, as the size of a file is known to the caller alone.
+    /// Removes the time limit of each attempt, because only the caller knows the size of the file.
     ///
-    /// - Parameter options: the client's.
+    /// - Parameter options: The client's options.
     mutating func liftTotalTimeout(of options: TransferOptions) {
         var options = self.options ?? options
         options.timeouts.total = nil
@@ -139,7 +141,7 @@ extension StreamingResponse {
     fileprivate func save(to path: String, progress: (@Sendable (TransferProgress) -> Void)?) async throws(NetworkError)
     {
         let file = try FileSink(path: path, mayWait: true)
-        // The announced length is that of the encoded bytes, and the bytes counted are decoded ones.
+        // The announced length is of the encoded bytes, but decoded bytes are counted.
         let isEncoded = response.headerFields[.contentEncoding] != nil
         let whole = isEncoded ? nil : response.headerFields[single: .contentLength].flatMap(Int64.init)
         var reports = ProgressReports(progress)
@@ -158,7 +160,7 @@ extension StreamingResponse {
     }
 }
 
-/// Tells how much of a body was written: at most every `ProgressPace.interval`, and at the end.
+/// A reporter of the number of bytes written, at most every `ProgressPace.interval` and at the end.
 private struct ProgressReports {
     private let report: (@Sendable (TransferProgress) -> Void)?
     private var pace = ProgressPace()
@@ -181,7 +183,7 @@ private struct ProgressReports {
 }
 
 extension HTTPBody {
-    /// The contents of a file; tells how much of it was taken.
+    /// Returns a body with the contents of a file, which reports its progress.
     fileprivate static func file(
         path: String,
         progress: (@Sendable (TransferProgress) -> Void)?

@@ -1,15 +1,14 @@
 import BeagleNetHTTP
 
 extension NetworkClient {
-    /// What comes of an operation, up to its settled result: progress, a stored answer, the network's. Whoever stops
-    /// reading cancels it.
+    /// Returns the results of an operation up to the settled one: progress, a stored response, the network's response.
     ///
-    /// Results that nobody reads are kept, up to `limit` of them; then the oldest make room, so that a slow reader bounds
-    /// memory and still sees the newest.
+    /// The operation is cancelled when iteration stops. Up to `limit` unread results are buffered; after that, each new
+    /// result evicts the oldest. Memory is therefore bounded, and a slow reader still receives the newest results.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - limit: the most results to keep, above 0; 64 by default.
+    ///   - operation: The operation to perform.
+    ///   - limit: The maximum number of buffered results, above 0; 64 by default.
     public func results(
         of operation: NetworkOperation,
         keeping limit: Int = 64

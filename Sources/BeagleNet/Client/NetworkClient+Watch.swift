@@ -5,19 +5,20 @@ public import Dispatch
 // MARK: - Watching
 
 extension NetworkClient {
-    /// Watches an operation: gives all results, from the first one on until the token is cancelled or a scope is closed.
-    /// Each time it is run again (`refetch`), the last result is given once more, as stale, and then the new one. An
-    /// operation of a kind that is not shared, and a subscription, ends by itself.
+    /// Watches an operation and delivers all results until the token is cancelled or a scope is closed.
+    ///
+    /// Each time the operation runs again (`refetch`), the last result is delivered once more, as stale, and then the
+    /// new one. An operation of a kind that isn't shared, and a subscription, ends by itself.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - owner: a scope that owns it, beside the container's `operationScope`: when one is closed, `receive` is given the
-    ///     error that it was cancelled, and `.end`. `nil` by default.
-    ///   - receive: called on any thread, never twice at once, also from inside this call with results that need no
-    ///     waiting. After the token was cancelled it is not called again, except for a result that another thread is
-    ///     giving at that moment.
-    /// - Returns: the handle that ends it; `nil` if the message can't be built, the scope is closed, or the client watches
-    ///   nothing, after `receive` was given the error.
+    ///   - operation: The operation to watch.
+    ///   - owner: A scope that owns it, in addition to the container's `operationScope`. When a scope is closed,
+    ///     `receive` is given a cancellation error and `.end`. `nil` by default.
+    ///   - receive: Called on any thread, never concurrently, possibly before this call returns if a result needs no
+    ///     waiting. After the token is cancelled it isn't called again, except for a result that another thread is
+    ///     delivering at that moment.
+    /// - Returns: A token that stops watching, or `nil` if the request can't be built, the scope is closed, or the
+    ///   client can't watch operations, after `receive` was given the error.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -30,12 +31,12 @@ extension NetworkClient {
     /// Watches an operation and delivers its events on a queue, in order; see `watch(_:in:_:)`.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - owner: the scope that owns it, if any.
-    ///   - queue: a serial one. Cancelling the token on it leaves nothing to be heard.
-    ///   - receive: receives each event.
-    /// - Returns: The handle that ends it; `nil` if the message can't be built or the scope is closed, after `receive` was
-    ///   given the error.
+    ///   - operation: The operation to watch.
+    ///   - owner: The scope that owns it, if any.
+    ///   - queue: A serial queue. If the token is cancelled on it, no more events are delivered.
+    ///   - receive: Receives each event.
+    /// - Returns: A token that stops watching, or `nil` if the request can't be built or the scope is closed, after
+    ///   `receive` was given the error.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -58,16 +59,19 @@ extension NetworkClient {
         }
     }
 
-    /// Watches an operation and delivers its events on the main actor, in order:
-    /// `client.watch(operation, deliverOn: MainActor.shared) { event in … }`; see `watch(_:in:_:)`.
+    /// Watches an operation and delivers its events on the main actor, in order; see `watch(_:in:_:)`.
+    ///
+    /// ```swift
+    /// client.watch(operation, deliverOn: MainActor.shared) { event in … }
+    /// ```
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - owner: the scope that owns it, if any.
-    ///   - actor: the main actor. Cancelling the token on it leaves nothing to be heard.
-    ///   - receive: receives each event.
-    /// - Returns: The handle that ends it; `nil` if the message can't be built or the scope is closed, after `receive` was
-    ///   given the error.
+    ///   - operation: The operation to watch.
+    ///   - owner: The scope that owns it, if any.
+    ///   - actor: The main actor. If the token is cancelled on it, no more events are delivered.
+    ///   - receive: Receives each event.
+    /// - Returns: A token that stops watching, or `nil` if the request can't be built or the scope is closed, after
+    ///   `receive` was given the error.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -97,17 +101,20 @@ extension NetworkClient {
 // MARK: - Running again
 
 extension NetworkClient {
-    /// Runs again what is watched: on coming to the foreground, when the network is back, after a change. Wrappers pass it
-    /// to the `NetworkClientDefault` that they wrap; any other client watches nothing, which the log says.
+    /// Runs watched operations again, for example when the app enters the foreground, when the network is back, or
+    /// after a change.
     ///
-    /// An operation that is running is not run a second time beside itself. Each is sent as it was made when it was asked
-    /// last: after another person has signed in, call `endAll()` and watch anew.
+    /// Wrappers forward the call to the `NetworkClientDefault` that they wrap. Any other client can't watch operations
+    /// and logs a warning.
+    ///
+    /// An operation that is already running isn't started a second time. Each operation is sent as it was last built:
+    /// after another user has signed in, call `endAll()` and watch again.
     ///
     /// - Parameters:
-    ///   - policy: whether stored answers will do; the network is asked by default, but not for operations watched with
+    ///   - policy: The request policy. By default the network is asked, except for operations watched with
     ///     `.cacheOnly`.
-    ///   - afterRun: whether the result of a run under way would be too old, so that one more run follows it.
-    ///   - isMeant: chooses the operations; all by default.
+    ///   - afterRun: Whether the result of a run in flight would be outdated, so that one more run follows it.
+    ///   - isMeant: Selects the operations; all by default.
     public func refetch(
         _ policy: RequestPolicy = .networkOnly,
         afterRun: Bool = false,
@@ -116,14 +123,16 @@ extension NetworkClient {
         watching("refetch")?.refetch(policy, afterRun: afterRun, where: isMeant)
     }
 
-    /// Runs again what is watched whenever an event comes, as that the app is in the foreground or the network is back; see
-    /// `NetworkClientDefault.refetch(on:_:gathering:)`.
+    /// Runs watched operations again whenever an event arrives, for example when the app enters the foreground or the
+    /// network is back.
+    ///
+    /// See `NetworkClientDefault.refetch(on:_:gathering:)`.
     ///
     /// - Parameters:
-    ///   - events: yields one after another; read here alone.
-    ///   - policy: whether stored answers will do; by default they are given as stale, and the network is asked.
-    ///   - interval: how long events are gathered before the run, by the container's clock; 250 ms by default.
-    /// - Returns: the handle that ends it.
+    ///   - events: The events. No other task may read the stream.
+    ///   - policy: The request policy. By default stored responses are delivered as stale, and the network is asked.
+    ///   - interval: The time in which events are gathered before the run, by the container's clock; 250 ms by default.
+    /// - Returns: A token that stops listening.
     @discardableResult
     public func refetch(
         on events: AsyncStream<Void>,
@@ -133,19 +142,21 @@ extension NetworkClient {
         watching("refetch")?.refetch(on: events, policy, gathering: interval) ?? AnyRequestToken()
     }
 
-    /// Cancels everything that is shared and under way, and ends what is watched, as after a person has signed in or out.
-    /// Wrappers pass it to the `NetworkClientDefault` that they wrap; any other client shares nothing, which the log says.
+    /// Cancels shared operations in flight and ends all watching, for example after a user has signed in or out.
+    ///
+    /// Wrappers forward the call to the `NetworkClientDefault` that they wrap. Any other client doesn't share
+    /// operations and logs a warning.
     public func endAll() {
         watching("endAll")?.endAll()
     }
 
-    /// The client inside all wrappers that watches and shares operations; `nil` if no client does.
+    /// The client inside all wrappers that watches and shares operations, or `nil` if no client does.
     package var innermost: NetworkClientDefault? {
         if let wrapper = self as? any NetworkClientWrapper { return wrapper.wrapped.innermost }
         return self as? NetworkClientDefault
     }
 
-    /// The client that watches operations, without which the log says what had no effect.
+    /// Returns the client that watches operations, or logs that the call had no effect.
     private func watching(_ call: String) -> NetworkClientDefault? {
         let client = innermost
         if client == nil { container.logger.log(NothingWatchedMessage(call: call, client: "\(type(of: self))")) }

@@ -2,72 +2,78 @@ public import BeagleNetDependencies
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// Answers requests. Everything that needs the network asks the one in `BeagleDependencies.networkClient`, so that an
-/// app can put its own in the place of `NetworkClientDefault`.
+/// A client that performs requests.
 ///
-/// A client of your own needs only `executeRequest(_:completion:)`; everything else that is one request with one response
-/// is built on it. One that wraps another adopts `NetworkClientWrapper`, which forwards the rest too: streams,
-/// subscriptions, watched operations, and the container in which paths and endpoints are looked up.
+/// The library sends every request through `BeagleDependencies.networkClient`, so that an app can replace
+/// `NetworkClientDefault` with its own client.
+///
+/// A client of your own needs only `executeRequest(_:completion:)`. Everything else that is one request with one
+/// response is built on it. A client that wraps another adopts `NetworkClientWrapper`, which also forwards the rest:
+/// streams, subscriptions, watched operations, and the container for paths and endpoints.
 @preconcurrency
 public protocol NetworkClient: Sendable {
-    /// Why a request failed.
+    /// The error of a failed request.
     typealias Error = NetworkError
-    /// What becomes of a request: the response where its status is 200...299, else the error.
+    /// The result of a request: the response if its status is 200...299, otherwise the error.
     typealias NetworkResult = Result<NetworkResponse, NetworkError>
-    /// Takes the result, on a thread of the client's.
+    /// A closure that receives the result, on a thread of the client.
     typealias RequestCompletion = @Sendable (NetworkResult) -> Void
 
-    /// Starts a request and returns at once.
+    /// Starts a request and returns immediately.
     ///
     /// - Parameters:
-    ///   - request: what to ask.
-    ///   - completion: called exactly once. With a status outside 200...299 it gets a failure of kind `.status` that
-    ///     holds response and data.
-    /// - Returns: the handle that cancels the request; nil where nothing is running.
+    ///   - request: The request to send.
+    ///   - completion: Called exactly once. With a status outside 200...299 it receives a failure of kind `.status`,
+    ///     which contains the response and data.
+    /// - Returns: A token that cancels the request, or `nil` if nothing is running.
     @discardableResult
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)?
 
-    /// Performs a request; cancelling the task cancels it. A client that has only the form with a completion gets this one
-    /// from it.
+    /// Performs a request; cancelling the task cancels it.
     ///
-    /// - Returns: the response, whose status is in 200...299.
-    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for any other status.
+    /// The default implementation calls `executeRequest(_:completion:)`.
+    ///
+    /// - Returns: The response, whose status is in 200...299.
+    /// - Throws: `NetworkError`. For any other status, its kind is `.status`, and it contains the response and data.
     func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse
 
-    /// Gives the head of the response as soon as it is there, whatever its status, and the body as it is read.
+    /// Returns the head of the response as soon as it arrives, whatever its status, with a body that is read
+    /// incrementally.
     ///
-    /// A client that does not do this itself answers with the whole body, through `executeRequest`.
+    /// The default implementation receives the whole body first, through `executeRequest`.
     ///
-    /// - Throws: `NetworkError` where there is no response.
+    /// - Throws: `NetworkError` if there is no response.
     func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse
 
-    /// Performs an operation; cancelling the task cancels it, unless it `isDetached`. Everything that is more than one
-    /// whole answer goes through here, and so does everything above the client: GraphQL, images, screens.
+    /// Performs an operation; cancelling the task cancels it, unless it `isDetached`.
     ///
-    /// A client that does not do this itself performs the operation's request through `executeRequest`, where it is one
-    /// message with one answer. If that is a request to a `NetworkClientDefault` in the end, it is performed as this
-    /// operation: with its kind, partition, deadline and outbox.
+    /// Everything that has more than one complete response uses this method, and so does everything above the client:
+    /// GraphQL, images, screens.
+    ///
+    /// The default implementation performs the operation's request through `executeRequest` if it is one request with
+    /// one response. If this request finally reaches a `NetworkClientDefault`, it is performed as this operation, with
+    /// its kind, partition, deadline and outbox.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - emit: hears what comes before the settled result, as progress or a stored answer, on any thread.
-    /// - Returns: the settled result.
-    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for a status outside 200...299, and of kind
-    ///   `.unsupported` where nothing answers operations of this kind.
+    ///   - operation: The operation to perform.
+    ///   - emit: Receives results before the settled one, such as progress or a stored response, on any thread.
+    /// - Returns: The settled result.
+    /// - Throws: `NetworkError`; of kind `.status`, with the response and data, for a status outside 200...299, and of
+    ///   kind `.unsupported` if the client can't perform operations of this kind.
     nonisolated(nonsending) func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result
 
-    /// Watches an operation; see `watch(_:in:_:)`, which apps call.
+    /// Watches an operation; apps call `watch(_:in:_:)` instead.
     ///
-    /// A client that does not do this itself fails each operation with an error of kind `.unsupported`.
+    /// The default implementation fails each operation with an error of kind `.unsupported`.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - scopes: own the operation, beside the container's `operationScope`.
-    ///   - receive: called on any thread, never twice at once, also from inside this call.
-    /// - Returns: the handle that ends it; `nil` after a failure, which `receive` has been given.
+    ///   - operation: The operation to watch.
+    ///   - scopes: The scopes that own the operation, in addition to the container's `operationScope`.
+    ///   - receive: Called on any thread, never concurrently, possibly before this call returns.
+    /// - Returns: A token that stops watching, or `nil` after a failure that `receive` was given.
     @discardableResult
     func watch(
         _ operation: NetworkOperation,
@@ -75,10 +81,10 @@ public protocol NetworkClient: Sendable {
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)?
 
-    /// Where paths, environments and coders are looked up; `Beagle.dependencies` by default.
+    /// The container of paths, environments and coders, `Beagle.dependencies` by default.
     var container: BeagleDependencies { get }
 
-    /// Timeouts, limits and policies of requests that bring none of their own.
+    /// The timeouts, limits and policies of requests that don't set their own.
     var options: TransferOptions { get }
 }
 
@@ -89,7 +95,7 @@ extension NetworkClient {
     /// The documented defaults.
     public var options: TransferOptions { TransferOptions() }
 
-    /// The whole answer of `executeRequest`, as a stream.
+    /// Streams the complete response of `executeRequest`.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
         StreamingResponse(try await send(request))
     }
@@ -100,7 +106,7 @@ extension NetworkClient {
         return try await withCancellableToken { executeRequest(request, completion: $0) }.get()
     }
 
-    /// Performs the operation's request through `executeRequest`, or through `stream` where that is what it wants.
+    /// Performs the operation's request through `executeRequest`, or through `stream` if the operation is a stream.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
@@ -117,7 +123,7 @@ extension NetworkClient {
         }
     }
 
-    /// Fails, as one request with one response can't be run again.
+    /// Fails with an error of kind `.unsupported`, because one request with one response can't be run again.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -128,16 +134,16 @@ extension NetworkClient {
         return nil
     }
 
-    /// Performs an operation of which only the settled result counts.
+    /// Performs an operation and ignores all but the settled result.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation
     ) async throws(NetworkError) -> NetworkOperation.Result {
         try await run(operation, emit: { _ in })
     }
 
-    /// Performs a request and hands its response over whatever the status; cancelling the task cancels it.
+    /// Performs a request and returns its response whatever the status; cancelling the task cancels it.
     ///
-    /// - Throws: `NetworkError` where there is no response.
+    /// - Throws: `NetworkError` if there is no response.
     public func send(_ request: Request) async throws(NetworkError) -> NetworkResponse {
         do {
             return try await executeRequest(request)
@@ -149,7 +155,7 @@ extension NetworkClient {
 }
 
 extension NetworkError {
-    /// A client that has only `executeRequest` can't perform something.
+    /// Creates an error for a client that has only `executeRequest` and can't perform a call.
     ///
     /// - Parameter subject: The kind of call that it can't perform.
     static func notForwarded(_ kind: Kind, _ subject: String, by client: any NetworkClient) -> NetworkError {

@@ -3,29 +3,30 @@ public import BeagleNetDependencies
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// The client of an app: builds the message, hands it to the transport, and logs both ends without secrets.
+/// The default client of an app, which builds requests, sends them through the transport, and logs both without
+/// secrets.
 ///
-/// The completion of a request is called exactly once, also where the message cannot be built, where the request is
-/// cancelled and where the client is released meanwhile; never from inside `executeRequest`, and in the dependency
-/// scope in which the request was made. It runs on the transport's thread: return quickly, or use `deliverOn:`.
+/// The completion of a request is called exactly once, even if the request can't be built, is cancelled, or outlives
+/// the client. It is never called from inside `executeRequest`, and always in the dependency scope of the caller. It
+/// runs on the transport's thread: return quickly, or use `deliverOn:`.
 public final class NetworkClientDefault: NetworkClient {
-    /// What it needs of a container.
+    /// The dependencies that the client needs.
     public typealias Dependencies = DependencyLogger
 
-    /// Why a request has no result, as `NetworkError.error`.
+    /// The reason why a request has no result, as `NetworkError.error`.
     public enum ClientError: Swift.Error, Sendable, Hashable {
         /// The status is outside 200...299.
         case invalidHttpResponse
-        /// The message could not be built; nothing was sent.
+        /// The request couldn't be built; nothing was sent.
         case invalidHttpRequest
     }
 
-    /// Timeouts, limits and policies of requests that bring none of their own.
+    /// The timeouts, limits and policies of requests that don't set their own.
     public let options: TransferOptions
     private let dependencies: FollowedDependencies
     private let ownBuilder = Lock<CopyOnWrite<HttpRequestBuilder>?>(nil)
     private let hub = Hub()
-    /// Those who wait for events, until they end.
+    /// The tasks that listen for events, until they end.
     private let listening = Lock(Listening())
 
     private struct Listening: Sendable {
@@ -33,14 +34,15 @@ public final class NetworkClientDefault: NetworkClient {
         var lastID = 0
     }
 
-    /// A client with a transport of its own.
+    /// Creates a client with its own transport.
     ///
     /// - Parameters:
-    ///   - dependencies: whose logger is used, as it is at each request. Of `BeagleDependencies` builder, environment
-    ///     and redactor are used likewise, and it is not kept alive: afterwards they stay as they were last. For anything
-    ///     else they are those of `Beagle.dependencies`.
-    ///   - transport: what performs the transfers.
-    ///   - options: timeouts, limits and policies of requests that bring none of their own.
+    ///   - dependencies: The source of the logger, which is read at each request. If it is a `BeagleDependencies`, the
+    ///     builder, environment and redactor are read from it likewise. The client doesn't keep the container alive;
+    ///     after its release, the last values stay in use. With any other source of a logger, they come from
+    ///     `Beagle.dependencies`.
+    ///   - transport: The transport that performs the transfers.
+    ///   - options: The timeouts, limits and policies of requests that don't set their own.
     public init(
         dependencies: any Dependencies,
         transport: any HTTPTransport = CurlTransport(),
@@ -50,25 +52,26 @@ public final class NetworkClientDefault: NetworkClient {
         self.options = options
     }
 
-    /// Makes the messages, from the next request on: the builder set here, else the container's. May be set at any
-    /// time from any thread.
+    /// The builder of requests: the one that was set here, otherwise the container's.
+    ///
+    /// A new builder takes effect from the next request on. It may be set at any time from any thread.
     public var httpRequestBuilder: HttpRequestBuilder {
         get { ownBuilder.withLock { $0 }?.value ?? dependencies.settings.builder }
         set { ownBuilder.withLock { $0 = CopyOnWrite(newValue) } }
     }
 
-    /// Ends what is watched; what somebody waits for comes to its end.
+    /// Ends all watching; requests in flight still complete.
     deinit {
         for listener in listening.withLock({ Array($0.tasks.values) }) { listener.cancel() }
         hub.end(cancelling: false)
     }
 
-    /// The dependencies given; where a logger was given that is no container, `Beagle.dependencies`.
+    /// The container of this client, or `Beagle.dependencies` if the app passed a logger that isn't a container.
     public var container: BeagleDependencies { dependencies.container }
 
-    /// Starts a request and returns at once.
+    /// Starts a request and returns immediately.
     ///
-    /// - Returns: the handle that cancels the request; nil where the message could not be built, or the container's scope is
+    /// - Returns: A token that cancels the request, or `nil` if the request can't be built or the container's scope is
     ///   closed.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
@@ -93,19 +96,20 @@ public final class NetworkClientDefault: NetworkClient {
 
     /// Performs a request; cancelling the task cancels it.
     ///
-    /// - Returns: the response, whose status is in 200...299.
-    /// - Throws: `NetworkError`; of kind `.status`, with response and data, for any other status.
+    /// - Returns: The response, whose status is in 200...299.
+    /// - Throws: `NetworkError`. For any other status, its kind is `.status`, and it contains the response and data.
     public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
         let result = try await run(NetworkOperation(request))
         guard let response = result.response else { throw .noResponse }
         return response
     }
 
-    /// Gives the head of the response as soon as it is there, whatever its status, and the body as it is read.
+    /// Returns the head of the response as soon as it arrives, whatever its status, with a body that is read
+    /// incrementally.
     ///
-    /// Total time and body size are not limited unless `request.options` limits them.
+    /// The total time and the body size are unlimited unless `request.options` limits them.
     ///
-    /// - Throws: `NetworkError` where there is no response.
+    /// - Throws: `NetworkError` if there is no response.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
         try await run(.stream(request)).streamed()
     }
@@ -113,7 +117,7 @@ public final class NetworkClientDefault: NetworkClient {
     /// Performs an operation through the container's interceptors; cancelling the task cancels it, unless it
     /// `isDetached`.
     ///
-    /// One that shares its run with others is run by the client, in a task where it needs one; any other in the caller's.
+    /// The client runs a shared operation, in a task if it needs one. Any other operation runs in the caller's task.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
@@ -134,7 +138,7 @@ public final class NetworkClientDefault: NetworkClient {
         )
     }
 
-    // Inlined, as each call costs an operation a frame.
+    // Inlined, because each call adds a frame to an operation's stack.
     @inline(__always) nonisolated(nonsending) private func run(
         _ operation: NetworkOperation,
         _ settings: FollowedDependencies.Settings,
@@ -157,9 +161,9 @@ public final class NetworkClientDefault: NetworkClient {
     private enum Path {
         case ended(NetworkOperation.Result)
         case alone
-        /// With others that ask the same.
+        /// Shared with other callers of the same request.
         case shared
-        /// As what a store has will say.
+        /// Unknown until the store has been read.
         case unknown
     }
 
@@ -174,13 +178,13 @@ public final class NetworkClientDefault: NetworkClient {
         return operation.policy == .cacheOnly && pipeline.hasStore ? .alone : .shared
     }
 
-    /// As `run`, for who has no task to wait in: the run alone takes one, where it needs one.
+    /// Performs an operation like `run`, for a caller without a task; a task is started only if the run needs one.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - emit: hears what comes before the last result, on any thread, also from inside this call.
-    ///   - completion: gets the last result, or why there is none; not where the token was cancelled before.
-    /// - Returns: the handle that ends it; nil where only a task can wait for it.
+    ///   - operation: The operation to perform.
+    ///   - emit: Receives results before the settled one, on any thread, possibly before this call returns.
+    ///   - completion: Receives the settled result or the error, unless the token was cancelled before.
+    /// - Returns: A token that ends it, or `nil` if only a task can wait for the operation.
     package func start(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void,
@@ -230,22 +234,24 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
-    /// Cancels everything that is shared and under way, and ends what is watched: after somebody has signed in or out,
-    /// so that nobody joins or hears what was asked for another.
+    /// Cancels shared operations in flight and ends all watching.
+    ///
+    /// Call it after a user has signed in or out, so that no caller joins or receives a request made for another user.
     public func endAll() {
         hub.end(cancelling: true)
     }
 
-    /// Runs again what is watched: on coming to the foreground, when the network is back, after a change.
+    /// Runs watched operations again, for example when the app enters the foreground, when the network is back, or
+    /// after a change.
     ///
-    /// What is running already is not run beside itself. An operation goes out as it was made when it was asked last: whom
-    /// it speaks for has changed? `endAll()`, and watch anew.
+    /// An operation that is already running isn't started a second time. Each operation is sent as it was last built:
+    /// after another user has signed in, call `endAll()` and watch again.
     ///
     /// - Parameters:
-    ///   - policy: whether stored answers will do; the network is asked by default, but not for what is watched with
+    ///   - policy: The request policy. By default the network is asked, except for operations watched with
     ///     `.cacheOnly`.
-    ///   - afterRun: whether the answer of a run under way would be too old: then there is one more run after it.
-    ///   - isMeant: tells which operations are meant; all by default.
+    ///   - afterRun: Whether the result of a run in flight would be outdated, so that one more run follows it.
+    ///   - isMeant: Selects the operations; all by default.
     public func refetch(
         _ policy: RequestPolicy = .networkOnly,
         afterRun: Bool = false,
@@ -254,18 +260,20 @@ public final class NetworkClientDefault: NetworkClient {
         hub.refetch(policy, afterRun: afterRun, where: isMeant)
     }
 
-    /// Runs again what is watched, whenever an event comes: that the app is in the foreground, or the network is back.
+    /// Runs watched operations again whenever an event arrives, for example when the app enters the foreground or the
+    /// network is back.
     ///
-    /// Events that come together are one, and each is followed by a run, after one that is under way. What is watched with
-    /// `.cacheOnly` alone is not run. Listening ends with the stream, the token and the client, which is not kept alive by
-    /// it; the runs have the dependencies of the caller's scope, but no other task-local values, as its trace.
+    /// Events within `interval` count as one. A run follows each, after a run in flight. Operations that are watched
+    /// only with `.cacheOnly` don't run. Listening ends with the stream, the token or the client, which it doesn't keep
+    /// alive. The runs have the dependencies of the caller's scope, but no other task-local values, such as its trace.
     ///
     /// - Parameters:
-    ///   - events: yields one after another; read here alone.
-    ///   - policy: whether stored answers will do; they are given as stale by default, and the network is asked.
-    ///   - interval: how long events are gathered before the run, by the container's clock; 250 ms by default, in which a
-    ///     network that comes back in several steps is there, and which nobody waits for who has something on the screen.
-    /// - Returns: the handle that ends it.
+    ///   - events: The events. No other task may read the stream.
+    ///   - policy: The request policy. By default stored responses are delivered as stale, and the network is asked.
+    ///   - interval: The time in which events are gathered before the run, by the container's clock. 250 ms by default:
+    ///     long enough for a network that comes back in several steps, and no noticeable delay, because watchers
+    ///     already have a result.
+    /// - Returns: A token that stops listening.
     @discardableResult
     public func refetch(
         on events: AsyncStream<Void>,
@@ -286,7 +294,7 @@ public final class NetworkClientDefault: NetworkClient {
         return AnyRequestToken(listener)
     }
 
-    /// Refetches after each event, until the events end or there is no client any more.
+    /// Refetches after each event, until the events end or the client is released.
     private static func listen(
         to events: AsyncStream<Void>,
         _ interval: Duration,
@@ -303,7 +311,7 @@ public final class NetworkClientDefault: NetworkClient {
                 }
                 guard isFirst else { continue }
                 group.addTask {
-                    // Thrown only where listening has ended.
+                    // The sleep throws only after listening has ended.
                     do { try await clock.sleep(for: interval) } catch { return }
                     isDue.withLock { $0 = false }
                     client()?.refetch(policy, afterRun: true) { $0.policy != .cacheOnly }
@@ -312,16 +320,16 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
-    /// How many operations are under way or watched, those apart that are not shared.
+    /// The number of shared operations that are in flight or watched.
     package var activeOperations: Int { hub.count }
-    /// How many wait for them or watch them.
+    /// The number of callers and watchers of these operations.
     package var activeSubscribers: Int { hub.subscribers }
-    /// How many wait for events.
+    /// The number of tasks that listen for events.
     package var listeners: Int { listening.withLock { $0.tasks.count } }
 
-    /// Runs an operation, in a task of the client's where it needs one.
+    /// Runs an operation, in a task of the client if it needs one.
     ///
-    /// - Parameter deliver: gets the outcome, once, never from inside this call.
+    /// - Parameter deliver: Receives the outcome once, never from inside this call.
     private func start(
         _ prepared: (operation: NetworkOperation, pipeline: Pipeline),
         _ deliver: @escaping @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
@@ -343,7 +351,7 @@ public final class NetworkClientDefault: NetworkClient {
             defer { once.open() }
             let share = hub.ask(operation, pipeline, { _ in }, { once.give($0) })
             return AnyRequestToken {
-                // The completion is called from another thread: the caller may hold locks that it wants.
+                // The completion is called on another thread, because the caller may hold locks that it needs.
                 if share.leave() { Task { once.give(.failure(.left)) } }
             }
         case .unknown:
@@ -360,7 +368,7 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
-    /// The operation with its message and its question, and the way it goes.
+    /// Returns the operation with its built request and its key, and the pipeline for it.
     private func prepared(
         _ operation: NetworkOperation,
         _ settings: FollowedDependencies.Settings
@@ -397,13 +405,13 @@ public final class NetworkClientDefault: NetworkClient {
         let options = operation.isStream ? streamOptions : options
         let delivery = operation.transfer.delivery
         let scopedFields = operation.transfer.originScopedFields
-        // One that is changed here would be copied.
+        // Returned directly, because a request that is changed here would be copied.
         if settings.secretFields.isEmpty, scopedFields.isEmpty {
             return try builder.build(operation.request, options: options, delivery)
         }
         var transfer = try builder.build(operation.request, options: options, delivery)
         transfer.originScopedFields.formUnion(settings.secretFields)
-        // Those that whoever made the operation said belong to its origin.
+        // The fields that the creator of the operation restricted to its origin.
         transfer.originScopedFields.formUnion(scopedFields)
         return transfer
     }
@@ -416,7 +424,7 @@ public final class NetworkClientDefault: NetworkClient {
     }
 }
 
-/// That something belongs to a scope, until it ends.
+/// The ownership of an operation by a scope, until the operation ends.
 private final class Ownership: Sendable {
     private let scope: OperationScope
     private let state = Lock<(id: Int?, isOver: Bool)>((nil, false))
@@ -427,7 +435,9 @@ private final class Ownership: Sendable {
 
     var isOfClosed: Bool { scope.isClosed }
 
-    /// - Parameter cancel: called when the scope is closed; at once where it is.
+    /// Begins the ownership.
+    ///
+    /// - Parameter cancel: Called when the scope is closed, or immediately if it is closed already.
     func begin(_ cancel: @escaping @Sendable () -> Void) {
         guard let id = scope.own(cancel) else { return cancel() }
         let isOver = state.withLock { state in
@@ -447,7 +457,7 @@ private final class Ownership: Sendable {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// The whole answer of an operation that has one.
+    /// The complete response of an operation that has one.
     fileprivate var response: Result<NetworkResponse, NetworkError> {
         flatMap { result in result.response.map { .success($0) } ?? .failure(.noResponse) }
     }

@@ -10,7 +10,7 @@ public import BeagleNetRequestBuilder
 ///     func prepare(_ operation: inout NetworkOperation) { counter.count(operation.request.url) }
 /// }
 /// ```
-/// Register it, so that each scope of the container wraps a client of its own, with the scope's environment, headers and
+/// Register it, so that each scope of the container wraps its own client, with the scope's environment, headers and
 /// credentials:
 ///
 /// ```swift
@@ -18,15 +18,17 @@ public import BeagleNetRequestBuilder
 ///     CountingClient(NetworkClientDefault(dependencies: container))
 /// }
 /// ```
-/// Every call passes `prepare(_:)`, and every call but `watch` passes `run(_:emit:)`. Implement one of these to change what
-/// the client does. An own `executeRequest(_:completion:)` is called only by code that calls it directly.
+/// Every call goes through `prepare(_:)`, and every call but `watch` goes through `run(_:emit:)`. Implement one of
+/// these to change the client's behavior. Your own `executeRequest(_:completion:)` is called only by code that calls it
+/// directly.
 public protocol NetworkClientWrapper: NetworkClient {
     /// The client that performs everything.
     var wrapped: any NetworkClient { get }
 
-    /// Sees, and may change, each operation before the wrapped client performs it. Changes nothing by default.
+    /// Inspects, and may change, each operation before the wrapped client performs it.
     ///
-    /// Called once for each call, in its task or on its thread: return quickly.
+    /// It is called once for each call, in its task or on its thread: return quickly. The default implementation does
+    /// nothing.
     func prepare(_ operation: inout NetworkOperation)
 }
 
@@ -37,13 +39,13 @@ extension NetworkClientWrapper {
     /// The wrapped client's options.
     public var options: TransferOptions { wrapped.options }
 
-    /// Changes nothing.
+    /// Does nothing.
     public func prepare(_ operation: inout NetworkOperation) {}
 
     /// Starts a request through `run(_:emit:)`, in a task that the token cancels.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        // It may begin, and end, before this returns.
+        // The request may begin, and end, before this returns.
         let once = OnceCompletion<NetworkResponse>(isHeld: true, completion)
         defer { once.open() }
         return AnyRequestToken(
@@ -66,7 +68,7 @@ extension NetworkClientWrapper {
         try await run(.stream(request)).streamed()
     }
 
-    /// Prepares the operation, and has the wrapped client run it.
+    /// Prepares the operation and runs it with the wrapped client.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
@@ -76,7 +78,7 @@ extension NetworkClientWrapper {
         return try await wrapped.run(operation, emit: emit)
     }
 
-    /// Prepares the operation, and has the wrapped client watch it.
+    /// Prepares the operation and watches it with the wrapped client.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -90,9 +92,9 @@ extension NetworkClientWrapper {
 }
 
 extension NetworkOperation.Result {
-    /// The streamed response; one that came whole, as a stream.
+    /// Returns the streamed response, or a complete response as a stream.
     ///
-    /// - Throws: `NetworkError` if there is none.
+    /// - Throws: `NetworkError` if there is no response.
     func streamed() throws(NetworkError) -> StreamingResponse {
         switch content {
         case .stream(let response): response

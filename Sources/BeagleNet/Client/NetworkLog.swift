@@ -2,11 +2,11 @@ import BeagleNetDependencies
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// The messages that a `LogInterceptor` logs of one operation, which its logger accepts.
+/// The log messages of a `LogInterceptor` about one operation, created only if its logger accepts them.
 final class NetworkLog: RequestObservation {
     private let operation: NetworkOperation
     private let style: LogInterceptor.Style
-    /// The attempts of the run before this message.
+    /// The number of the run's attempts before this request.
     private let earlierAttempts: Int
     private let start = ContinuousClock.now
 
@@ -48,7 +48,9 @@ final class NetworkLog: RequestObservation {
         }
     }
 
-    /// - Returns: The result. The end of a streamed body is logged, too.
+    /// Logs a result.
+    ///
+    /// - Returns: The result, which also logs the end of a streamed body.
     private func result(_ result: NetworkOperation.Result) -> NetworkOperation.Result {
         switch result.content {
         case .connection where style == .exchanges: exchange("ended")
@@ -107,7 +109,7 @@ final class NetworkLog: RequestObservation {
     private func exchange(_ outcome: String, _ body: String? = nil) {
         var line = operation.line
         line += " -> \(outcome) in \((ContinuousClock.now - start).milliseconds) ms"
-        // The name of a subscription is in the line already.
+        // The line already contains the name of a subscription.
         let title = operation.kind == .subscription ? nil : operation.title
         if let title {
             line += " [\(title)"
@@ -189,7 +191,7 @@ final class NetworkLog: RequestObservation {
     }
 }
 
-/// A message about an operation.
+/// A log message about an operation.
 struct NetworkMessage: LogType {
     let message: String
     let level: LogLevel

@@ -6,30 +6,30 @@ public import BeagleNetHTTP
     public import Foundation
 #endif
 
-/// A whole response.
+/// A complete response.
 public struct NetworkResponse: Sendable {
     /// The decoded body.
     public var data: Data
-    /// Status and header fields.
+    /// The status and header fields.
     public var response: HTTPResponse {
         get { rawHead.head }
         set { rawHead = RawHead(newValue) }
     }
-    /// The status alone, for which no header fields are made.
+    /// The status, available without creating the other header fields.
     public var status: HTTPResponse.Status { rawHead.status }
-    /// What `Content-Type` says, for which no other fields are made.
+    /// The value of `Content-Type`, available without creating the other header fields.
     package var contentType: String? { rawHead.contentType }
-    /// Whether it says this and no more.
+    /// Returns whether `Content-Type` is exactly `type`.
     package func hasContentType(_ type: StaticString) -> Bool { rawHead.hasContentType(type) }
     package private(set) var rawHead: RawHead
-    /// The URL that answered, after redirects; empty where the client does not tell.
+    /// The URL of the response, after redirects; empty if the client doesn't report it.
     public var url: String
-    /// Where the time went; all zero where the client does not tell.
+    /// The time spent in each phase; all zero if the client doesn't report it.
     public var metrics: TransferMetrics {
         _read { yield sharedMetrics.value }
         _modify { yield &sharedMetrics.value }
     }
-    /// Behind a reference, as every task that waits for a response has room for one.
+    /// Stored behind a reference, because every task that waits for a response reserves space for one.
     private var sharedMetrics: CopyOnWrite<TransferMetrics>
     /// The part that stored responses had in this one; `nil` if no cache was asked.
     public var cacheStatus: CacheStatus? {
@@ -38,12 +38,12 @@ public struct NetworkResponse: Sendable {
     }
     /// Behind a reference, for the same reason.
     private var sharedCacheStatus: CopyOnWrite<CacheStatus>?
-    /// The fields behind the body (RFC 9110, 6.5), none of which counts as one of `response`.
+    /// The trailer fields (RFC 9110, 6.5), which aren't among the header fields of `response`.
     public var trailers: HTTPFields
-    /// Informational (1xx) answers that came before.
+    /// The informational (1xx) responses before this one.
     package private(set) var interim: [HTTPResponse]
 
-    /// Describes a response.
+    /// Creates a response.
     public init(
         data: Data = Data(),
         response: HTTPResponse = HTTPResponse(status: .ok),
@@ -59,7 +59,7 @@ public struct NetworkResponse: Sendable {
         interim = []
     }
 
-    /// A response that a transport collected.
+    /// Creates a response from one that a transport collected.
     package init(_ response: consuming TransferResponse) {
         data = response.body.data ?? Data()
         rawHead = response.rawHead
@@ -69,21 +69,21 @@ public struct NetworkResponse: Sendable {
         interim = response.interim
     }
 
-    /// A response of this text, as UTF-8.
+    /// Creates a response with this text, as UTF-8.
     public init(text: String, status: HTTPResponse.Status = .ok) {
         let fields: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
         self.init(data: Data(text.utf8), response: HTTPResponse(status: status, headerFields: fields))
     }
 
-    /// A response of this JSON value.
+    /// Creates a response with this JSON value.
     ///
-    /// - Throws: `NetworkError` where the value holds a number that JSON cannot write.
+    /// - Throws: `NetworkError` if the value contains a number that JSON can't represent.
     public init(json: JSONValue, status: HTTPResponse.Status = .ok) throws(NetworkError) {
         let fields: HTTPFields = [.contentType: "application/json"]
         self.init(data: try json.data(), response: HTTPResponse(status: status, headerFields: fields))
     }
 
-    /// The response that an error of kind `.status` holds.
+    /// Creates the response that an error of kind `.status` contains.
     package init?(of error: NetworkError) {
         guard error.kind == .status, let response = error.response else { return nil }
         self.init(
@@ -94,9 +94,9 @@ public struct NetworkResponse: Sendable {
         )
     }
 
-    /// The body as text, in the charset that `Content-Type` names, else UTF-8. A byte order mark is left out.
+    /// Returns the body as text, in the charset of `Content-Type`, or UTF-8 by default, without a byte order mark.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where the charset is unknown or the bytes are not of it.
+    /// - Throws: `NetworkError` of kind `.decoding` if the charset is unknown or the bytes aren't valid in it.
     public func text() throws(NetworkError) -> String {
         let charset = response.charset
         guard let encoding = String.Encoding(charset: charset) else {
@@ -108,9 +108,9 @@ public struct NetworkResponse: Sendable {
         return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
     }
 
-    /// The body as a JSON value.
+    /// Returns the body as a JSON value.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` that names the place of the fault.
+    /// - Throws: `NetworkError` of kind `.decoding` with the position of the fault.
     public func json() throws(NetworkError) -> JSONValue {
         do {
             return try JSONValue(parsing: data)
@@ -119,12 +119,12 @@ public struct NetworkResponse: Sendable {
         }
     }
 
-    /// Makes a value of the body.
+    /// Decodes the body.
     ///
     /// - Parameters:
-    ///   - type: what to make.
-    ///   - decoder: how; a `JSONBodyDecoder` by default.
-    /// - Throws: `NetworkError` of kind `.decoding` that names the place of the fault.
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder, a `JSONBodyDecoder` by default.
+    /// - Throws: `NetworkError` of kind `.decoding` with the coding path of the fault.
     public func decode<Value: Decodable>(
         as type: Value.Type = Value.self,
         with decoder: any BodyDecoder = JSONBodyDecoder()
@@ -136,12 +136,12 @@ public struct NetworkResponse: Sendable {
         }
     }
 
-    /// The response where its status is in 200...299, else the failure that holds it.
+    /// Returns the response if its status is in 200...299, otherwise an error that contains it.
     func result() -> Result<NetworkResponse, NetworkError> {
         status.kind == .successful ? .success(self) : .failure(refusal())
     }
 
-    /// The failure that holds this response.
+    /// Returns an error that contains this response.
     package func refusal(of request: HTTPRequest? = nil) -> NetworkError {
         var error = NetworkError(
             .status,
@@ -171,7 +171,7 @@ extension NetworkError {
 }
 
 extension HTTPResponse {
-    /// The charset parameter of `Content-Type`, else UTF-8 (RFC 9110, 8.3.2).
+    /// The charset parameter of `Content-Type`, or UTF-8 by default (RFC 9110, 8.3.2).
     fileprivate var charset: String {
         let parameters = (headerFields[single: .contentType] ?? "").split(separator: ";").dropFirst()
         for parameter in parameters {
@@ -183,7 +183,7 @@ extension HTTPResponse {
         return "utf-8"
     }
 
-    /// What a person can do about a status outside 200...299.
+    /// The advice to the user about a status outside 200...299.
     fileprivate var advice: String? {
         switch status.code {
         case 304: "use the stored copy, which is still valid"
@@ -200,7 +200,7 @@ extension HTTPResponse {
 }
 
 extension String.Encoding {
-    /// By the names of the IANA registry, in lower case.
+    /// Creates an encoding from its name in the IANA registry, in lower case.
     fileprivate init?(charset: String) {
         switch charset {
         case "utf-8", "utf8": self = .utf8
@@ -215,11 +215,11 @@ extension String.Encoding {
 }
 
 extension NetworkResponse: CustomStringConvertible, CustomReflectable {
-    /// Status, URL, fields and body, with their secrets replaced. Of a body that is no text, its size and type.
+    /// The status, URL, header fields and body, with secrets redacted, or for a binary body its size and type.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
         return redactor.shown(response, from: url, data.isEmpty ? nil : redactor.shown(data, contentType: contentType))
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

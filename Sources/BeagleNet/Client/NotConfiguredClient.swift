@@ -2,7 +2,7 @@ import BeagleNetDependencies
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// Stands where no client is set, and says so to each request.
+/// A client that fails each request because the app hasn't set a client.
 final class NotConfiguredClient: NetworkClient {
     private weak let dependencies: BeagleDependencies?
     private let context: BeagleDependencies.Context

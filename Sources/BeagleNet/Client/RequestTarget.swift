@@ -7,22 +7,22 @@ import BeagleNetRequestBuilder
     public import Foundation
 #endif
 
-/// Names what to ask: a path, text of a URL, or a URL.
+/// The target of a request: a path, the text of a URL, or a URL.
 public protocol RequestTarget: Sendable {
-    /// The URL that is meant.
+    /// Returns the URL of the target.
     ///
-    /// - Parameter dependencies: whose `urlBuilder` makes URLs of paths.
-    /// - Throws: `NetworkError` of kind `.badURL` where it names none.
+    /// - Parameter dependencies: The container whose `urlBuilder` turns paths into URLs.
+    /// - Throws: `NetworkError` of kind `.badURL` if the target isn't a valid path or URL.
     func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL
 }
 
 extension URL: RequestTarget {
-    /// This URL.
+    /// Returns this URL.
     public func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL { self }
 }
 
 extension String: RequestTarget {
-    /// What the `urlBuilder` makes of this path or URL.
+    /// Returns the URL that the `urlBuilder` makes from this path or URL.
     public func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL {
         do {
             return try dependencies.urlBuilder.url(for: self)
@@ -35,7 +35,7 @@ extension String: RequestTarget {
 }
 
 extension UrlBuilderProtocol {
-    /// The URL that `path` names, or why there is none, as far as the builder tells.
+    /// Returns the URL of `path`, or throws the builder's reason if it reports one.
     fileprivate func url(for path: String) throws(NetworkError) -> URL {
         if let builder = self as? UrlBuilder { return try builder.url(for: path) }
         guard let url = build(path: path) else {

@@ -3,19 +3,19 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension NetworkClient {
-    /// This client for the operations of a scope: closing the scope cancels them.
+    /// Returns this client with its operations owned by a scope: closing the scope cancels them.
     public func scoped(in scope: OperationScope) -> any NetworkClient {
         ScopedClient(wrapped: self, scope: scope)
     }
 }
 
-/// Hands everything on, as operations of a scope.
+/// A client that forwards everything, as operations of a scope.
 struct ScopedClient: NetworkClientWrapper {
     let wrapped: any NetworkClient
     let scope: OperationScope
 
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        // In the line before this returns: of two requests the later one comes later.
+        // Enters the queue before this returns, so that two requests keep their order.
         let place = Result { () throws(NetworkError) in try scope.enter() }
         let task = Task {
             let result = await Result<NetworkResponse, NetworkError>.catching { () throws(NetworkError) in
@@ -48,7 +48,7 @@ struct ScopedClient: NetworkClientWrapper {
 }
 
 extension NetworkOperation.Result {
-    /// The same result; where its answer is streamed, the scope ends the body where it is closed before.
+    /// Returns the same result, whose streamed body ends if the scope is closed.
     func read(in scope: OperationScope) -> NetworkOperation.Result {
         guard case .stream(let response) = content else { return self }
         var result = self
@@ -58,7 +58,7 @@ extension NetworkOperation.Result {
 }
 
 extension StreamingResponse {
-    /// The same response, whose body the scope ends where it is closed before.
+    /// Returns the same response, whose body ends if the scope is closed.
     fileprivate func read(in scope: OperationScope) -> StreamingResponse {
         var response = self
         response.body = body.read(in: scope)

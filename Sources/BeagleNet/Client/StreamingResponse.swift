@@ -1,31 +1,33 @@
 public import BeagleNetHTTP
 
-/// A response whose body is still to be read.
+/// A response whose body hasn't been read yet.
 public struct StreamingResponse: Sendable {
-    /// Status and header fields; any status.
+    /// The status and header fields, whatever the status.
     public var response: HTTPResponse
-    /// The decoded body, read as it comes: whoever reads slowly slows the server down, whoever stops reading and lets
-    /// it go ends the transfer.
+    /// The decoded body, read incrementally.
+    ///
+    /// Reading slowly slows the server down. The transfer ends when the app stops reading and releases the body.
     public var body: HTTPBody
-    /// The URL that answered, after redirects; empty where the client does not tell.
+    /// The URL of the response, after redirects; empty if the client doesn't report it.
     public var url: String
-    /// Informational (1xx) answers that came before.
+    /// The informational (1xx) responses before this one.
     package private(set) var interim: [HTTPResponse] = []
     private let end: @Sendable () -> TransferEnd
 
-    /// Where the time went: up to the head until the body has ended, then in all. All zero where the client does not
-    /// tell.
+    /// The time spent in each phase; all zero if the client doesn't report it.
+    ///
+    /// Until the body has ended, the times end with the head.
     public var metrics: TransferMetrics { end().metrics }
-    /// The fields behind the body, once it has ended (RFC 9110, 6.5); none where the client does not tell.
+    /// The trailer fields (RFC 9110, 6.5), available after the body has ended; empty if the client doesn't report them.
     public var trailers: HTTPFields { end().trailers }
 
-    /// Describes a response.
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - response: status and header fields.
-    ///   - body: the decoded body.
-    ///   - url: the URL that answered.
-    ///   - end: asked for `metrics` and `trailers` each time.
+    ///   - response: The status and header fields.
+    ///   - body: The decoded body.
+    ///   - url: The URL of the response.
+    ///   - end: Called for `metrics` and `trailers` each time.
     public init(
         response: HTTPResponse,
         body: HTTPBody,
@@ -38,7 +40,7 @@ public struct StreamingResponse: Sendable {
         self.end = end
     }
 
-    /// A response that a transport began to receive.
+    /// Creates a response from one that a transport has begun to receive.
     package init(_ response: TransferResponse) {
         self.init(response: response.head, body: response.body, url: response.url) {
             TransferEnd(metrics: response.metrics, trailers: response.trailers)
@@ -46,17 +48,18 @@ public struct StreamingResponse: Sendable {
         interim = response.interim
     }
 
-    /// A whole response, to be read.
+    /// Creates a response with a body that is complete.
     package init(_ response: NetworkResponse) {
         self.init(response: response.response, body: HTTPBody(response.data), url: response.url) {
             TransferEnd(metrics: response.metrics, trailers: response.trailers)
         }
     }
 
-    /// The whole response in memory.
+    /// Reads the rest of the body and returns the complete response.
     ///
-    /// - Parameter limit: the most bytes to take, 256 MiB by default.
-    /// - Throws: `NetworkError` of kind `.tooLarge` beyond `limit`, or what ended the body early.
+    /// - Parameter limit: The maximum size of the body, 256 MiB by default.
+    /// - Throws: `NetworkError` of kind `.tooLarge` if the body exceeds `limit`, or the error that ended the body
+    ///   early.
     public func collect(upTo limit: Int = 256 << 20) async throws(NetworkError) -> NetworkResponse {
         let data = try await body.collect(upTo: limit)
         let end = end()
@@ -71,8 +74,8 @@ public struct StreamingResponse: Sendable {
 }
 
 extension StreamingResponse: CustomStringConvertible, CustomReflectable {
-    /// Status, URL and fields, with their secrets replaced.
+    /// The status, URL and header fields, with secrets redacted.
     public var description: String { Beagle.dependencies.redactor.shown(response, from: url, nil) }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,20 +1,25 @@
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// A client that answers requests with a closure, for previews and tests:
-/// `StubClient { request in try NetworkResponse(json: ["title": "Hello"]) }`.
+/// A client that responds to requests with a closure, for previews and tests.
 ///
-/// As with any client, a status outside 200...299 comes out as a failure of kind `.status`.
+/// ```swift
+/// StubClient { request in try NetworkResponse(json: ["title": "Hello"]) }
+/// ```
+///
+/// As with any client, a status outside 200...299 becomes a failure of kind `.status`.
 public struct StubClient: NetworkClient {
     private let answer: @Sendable (Request) async throws -> NetworkResponse
 
-    /// Answers each request with what `answer` returns or throws, in a task that the request's token cancels.
-    /// A response without a URL gets the request's.
+    /// Creates a client that responds to each request with the result of `answer`, in a task that the request's token
+    /// cancels.
+    ///
+    /// A response without a URL gets the request's URL.
     public init(_ answer: @escaping @Sendable (Request) async throws -> NetworkResponse) {
         self.answer = answer
     }
 
-    /// Answers the request in a new task.
+    /// Responds to the request in a new task.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         AnyRequestToken(

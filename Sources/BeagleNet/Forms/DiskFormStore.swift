@@ -1,33 +1,36 @@
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// Keeps each group in a JSON file of its own, which only its owner may read.
+/// A form store that keeps each group in a JSON file of its own, readable only by its owner.
 ///
-/// A file is written beside the one that is there and takes its place when it is whole. One that is damaged all the same
-/// is an error, not an empty group: a form would be sent without what was filled in before. Clear it to begin anew.
+/// A new file is written beside the old one and replaces it when it is complete. If a file is damaged nevertheless,
+/// reading it throws an error instead of returning an empty group, because a form would be sent without its earlier
+/// values. Clear the group to start over.
 public final class DiskFormStore: FormStore {
     private let directory: String
-    /// Held while files are read and written: what is added to a group is added to what it is then.
+    /// Held during a read and the write that follows, so that no fields are lost between them.
     private let files = Lock(())
 
-    /// A store.
+    /// Creates a store.
     ///
-    /// - Parameter directory: where the files are. It is made where it is not there, for its owner alone (mode 0700).
+    /// - Parameter directory: The directory of the files. It is created if it doesn't exist, accessible only to its
+    ///   owner (mode 0700).
     public init(directory: String) {
         self.directory = directory
     }
 
-    /// What is kept in a group.
+    /// Returns the stored fields of a group.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where the file cannot be read, `.decoding` where it is damaged.
+    /// - Throws: `NetworkError` of kind `.file` if the file can't be read, `.decoding` if it is damaged.
     public func fields(of group: String) throws(NetworkError) -> [FormField] {
         let file = try file(of: group)
         return try files.withLock { _ throws(NetworkError) in try Self.read(file, group) }
     }
 
-    /// Puts fields into a group.
+    /// Stores fields in a group.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be written, `.decoding` where what is there is damaged.
+    /// - Throws: `NetworkError` of kind `.file` if the file can't be written, `.decoding` if the existing file is
+    ///   damaged.
     public func keep(_ fields: [FormField], insteadOf names: Set<String>, in group: String) throws(NetworkError) {
         let file = try file(of: group)
         try files.withLock { _ throws(NetworkError) in
@@ -38,9 +41,9 @@ public final class DiskFormStore: FormStore {
         }
     }
 
-    /// Forgets a group, a damaged one too.
+    /// Deletes a group, even if it is damaged.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where the file cannot be removed.
+    /// - Throws: `NetworkError` of kind `.file` if the file can't be removed.
     public func clear(_ group: String) throws(NetworkError) {
         let file = try file(of: group)
         try files.withLock { _ throws(NetworkError) in try file.remove() }
@@ -62,7 +65,7 @@ public final class DiskFormStore: FormStore {
         }
     }
 
-    /// Any name is a file's: what is not a small letter, a digit, `-` or `_` becomes the `%XX` of its bytes.
+    /// Returns the file of a group; any byte of its name but a lowercase letter, a digit, `-` or `_` becomes `%XX`.
     private func file(of group: String) throws(NetworkError) -> PrivateFile {
         var name = ""
         for byte in group.utf8 {
@@ -73,7 +76,7 @@ public final class DiskFormStore: FormStore {
             default: name += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
             }
         }
-        // With ".json" and the ending of the part a file name's 255 bytes are not passed.
+        // With ".json" and the suffix of the part, a file name stays within 255 bytes.
         guard (1...200).contains(name.utf8.count) else {
             throw NetworkError(
                 .badConfiguration,

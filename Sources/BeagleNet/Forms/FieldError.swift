@@ -1,13 +1,13 @@
-/// What is wrong with an input of a form, or with the form as a whole.
+/// An error of an input of a form, or of the form as a whole.
 public struct FieldError: Error, Sendable, Hashable {
-    /// The name of the input; nil where it is about the whole form, or about what is no input of it.
+    /// The name of the input, or `nil` if the error is about the whole form or about a field that isn't an input of it.
     public var field: String?
-    /// What is wrong, said to the person who filled it in.
+    /// The message to the user who filled in the form.
     public var message: String
-    /// What the server calls the field, where it is no input of the form.
+    /// The server's name of the field, if it isn't an input of the form.
     public var serverName: String?
 
-    /// Describes what is wrong.
+    /// Creates an error.
     public init(field: String?, message: String, serverName: String? = nil) {
         self.field = field
         self.message = message

@@ -1,8 +1,8 @@
 public import BeagleNetDependencies
 
-/// Reads which inputs a server refuses in the response to a `Form`.
+/// A reader of the field errors in the response to a `Form`.
 ///
-/// The standard one reads the formats of common servers. An app whose server has a format of its own says how to read it:
+/// The standard reader supports the formats of common servers. If your server has its own format, provide a reader:
 ///
 /// ```swift
 /// dependencies.fieldErrorReader = FieldErrorReader { response, inputs in
@@ -11,16 +11,16 @@ public import BeagleNetDependencies
 /// }
 /// ```
 public struct FieldErrorReader: Sendable {
-    /// Reads the formats that `FieldError.list(in:inputs:)` names, of statuses 400, 409 and 422.
+    /// The reader of the formats that `FieldError.list(in:inputs:)` documents, with status 400, 409 or 422.
     public static let standard = FieldErrorReader { _, _ in nil }
 
     private let read: @Sendable (_ response: NetworkResponse, _ inputs: [String]) -> [FieldError]?
 
-    /// Reads an app's own format.
+    /// Creates a reader of an app's own format.
     ///
-    /// - Parameter read: the errors of a response whose status is outside 200...299, for a form with these inputs; `nil` to
-    ///   have it read as a standard format. With none of them the response isn't a refusal of the form, but an error that is
-    ///   thrown.
+    /// - Parameter read: Returns the errors in a response whose status is outside 200...299, for a form with these
+    ///   inputs, or `nil` to read it as a standard format. If it returns no errors, the response doesn't count as a
+    ///   rejection of the form, and an error is thrown.
     public init(_ read: @escaping @Sendable (_ response: NetworkResponse, _ inputs: [String]) -> [FieldError]?) {
         self.read = read
     }
@@ -31,7 +31,7 @@ public struct FieldErrorReader: Sendable {
 }
 
 extension BeagleDependencies {
-    /// Reads which inputs of a `Form` a server refuses; the standard reader unless another is set.
+    /// The reader of field errors in the responses to a `Form`, the standard reader by default.
     public var fieldErrorReader: FieldErrorReader {
         get { self[FieldErrorReaderKey.self] }
         set { self[FieldErrorReaderKey.self] = newValue }

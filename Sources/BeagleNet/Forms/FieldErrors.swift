@@ -2,22 +2,23 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension FieldError {
-    /// Reads what a refusal with status 400, 409 or 422 says about fields, in the formats of common servers: lists
-    /// (`errors`, `violations`, `invalid-params`, FastAPI's `detail`), members by field (Rails, Django), JSON:API and
-    /// problem details (RFC 9457). An error in none of these formats is kept as its JSON text.
+    /// Returns the field errors in a response with status 400, 409 or 422, in the formats of common servers.
+    ///
+    /// These are lists (`errors`, `violations`, `invalid-params`, FastAPI's `detail`), members by field (Rails,
+    /// Django), JSON:API and problem details (RFC 9457). The message of an error in any other format is its JSON text.
     ///
     /// - Parameters:
-    ///   - response: the server's response.
-    ///   - inputs: the names of the form's inputs; `nil` takes every name for an input's.
-    /// - Returns: the errors in the server's order, members by name; none if the body has none. At most 1,000 errors are
-    ///   read, and of a longer name the first 1,000 characters.
+    ///   - response: The server's response.
+    ///   - inputs: The names of the form's inputs, or `nil` to accept every name as an input.
+    /// - Returns: The errors in the server's order, with members sorted by name, or an empty array if the body has no
+    ///   errors. At most 1,000 errors are read, and the first 1,000 characters of a longer name.
     public static func list(in response: NetworkResponse, inputs: [String]? = nil) -> [FieldError] {
         guard [400, 409, 422].contains(response.status.code) else { return [] }
         return list(in: response.data, contentType: response.contentType, inputs: inputs)
     }
 
     package static func list(in body: Data, contentType: String?, inputs: [String]?) -> [FieldError] {
-        // A body that is no JSON tells of no fields; the failure it belongs to is thrown with it.
+        // A body that isn't JSON has no field errors; it is part of the error that is thrown.
         guard let value = try? JSONValue(parsing: body), let root = value.object else { return [] }
         var errors = FieldErrors(inputs: inputs)
         errors.read(root, isProblem: contentType.flatMap(MediaType.init)?.essence == "application/problem+json")
@@ -25,9 +26,9 @@ extension FieldError {
     }
 }
 
-/// Collects the errors that a JSON body has.
+/// A collector of the errors in a JSON body.
 private struct FieldErrors {
-    /// The most errors that are read, and the most characters of a name, which each error of a list under it repeats.
+    /// The maximum number of errors, and of characters in a name, which is repeated by each error of a list under it.
     private static let limit = 1_000
 
     let inputs: [String]?
@@ -37,15 +38,15 @@ private struct FieldErrors {
         self.inputs = inputs
     }
 
-    /// Members of the root that hold errors: of Rails, ASP.NET and JSON:API, of Bean Validation, of JHipster, of RFC 7807's
-    /// example, of FastAPI.
+    /// The members of the root that contain errors: of Rails, ASP.NET and JSON:API, of Bean Validation, of JHipster, of
+    /// RFC 7807's example, of FastAPI.
     private static let holders = [
         "errors", "violations", "fieldErrors", "field_errors", "invalid-params", "invalidParams", "invalid_params",
         "detail",
     ]
-    /// Members by field that are about the whole form: of Rails, Django's forms, and Django REST framework.
+    /// The members by field that are about the whole form: of Rails, Django's forms, and Django REST framework.
     private static let wholeForm: Set<String> = ["base", "__all__", "non_field_errors", "nonFieldErrors"]
-    /// Where FastAPI says that a field is, before its name.
+    /// The locations that FastAPI puts before the name of a field.
     private static let locations: Set<String> = ["body", "query", "path", "header", "cookie", "form"]
 
     mutating func read(_ root: [String: JSONValue], isProblem: Bool) {
@@ -54,15 +55,16 @@ private struct FieldErrors {
         }
         if list.isEmpty, isByField(root) { addMembers(root, at: []) }
         guard list.isEmpty else { return }
-        // FastAPI and Django REST framework say `detail` alone; other members mean a format that isn't known.
+        // FastAPI and Django REST framework send `detail` alone. Other members indicate an unknown format.
         let detail = isProblem || root.count == 1 ? root["detail"]?.string : nil
         if let message = detail ?? (isProblem ? root["title"]?.string : nil) {
             list.append(FieldError(field: nil, message: message))
         }
     }
 
-    /// Whether all members of the root are lists, as of Django and Rails, and one names an input: a record, which
-    /// another server sends with 409, has other members too.
+    /// Returns whether all members of the root are lists, as sent by Django and Rails, and one is named after an input.
+    ///
+    /// A record, which another server sends with 409, has other members too.
     private func isByField(_ root: [String: JSONValue]) -> Bool {
         guard !root.isEmpty, root.values.allSatisfy(\.hasListsOnly) else { return false }
         return inputs == nil
@@ -71,7 +73,7 @@ private struct FieldErrors {
             }
     }
 
-    /// Adds what is said at a path.
+    /// Adds the errors of a value at a path.
     private mutating func add(_ value: JSONValue, at path: [String]) {
         guard list.count < Self.limit else { return }
         switch value {
@@ -79,7 +81,7 @@ private struct FieldErrors {
         case .array(let elements):
             for (index, element) in elements.enumerated() {
                 switch element {
-                // Django's list of nested errors has empty ones for elements that are right.
+                // Django's list of nested errors has an empty object for each valid element.
                 case .object(let members) where members.isEmpty && !path.isEmpty: break
                 case .object(let members) where element.isNested: addMembers(members, at: path + ["\(index)"])
                 default: add(element, at: path)
@@ -95,7 +97,7 @@ private struct FieldErrors {
         for (name, value) in members.sorted(by: { $0.key < $1.key }) { add(value, at: path + [Self.short(name)]) }
     }
 
-    /// Adds an error with a name of its own, else that of the path.
+    /// Adds an error with its own name, or that of the path.
     private mutating func add(error: JSONValue, at path: [String]) {
         let message = error.errorMessage ?? error.words
         let source = error["source"]
@@ -112,7 +114,7 @@ private struct FieldErrors {
         }
     }
 
-    /// Adds a message at a path; at none it is about the whole form.
+    /// Adds a message at a path; an empty path stands for the whole form.
     private mutating func add(_ message: String, at path: [String]) {
         let named = path.filter { Int($0) == nil }
         let isWhole = named.last.map { Self.wholeForm.contains($0) && !(inputs ?? []).contains($0) } ?? true
@@ -139,19 +141,22 @@ extension FieldErrors {
         name.utf8.count <= limit ? name : String(name.unicodeScalars.prefix(limit))
     }
 
-    /// `#/profile/color`, a JSON pointer in a fragment (RFC 6901, 6), or one without `#`.
+    /// Splits a JSON pointer in a fragment (RFC 6901, 6), such as `#/profile/color`, or one without `#`.
     private static func tokens(ofPointer pointer: String) -> [String] {
         let text = pointer.hasPrefix("#") ? PercentEncoding.decode(pointer.dropFirst()) ?? pointer : pointer
         return text.split(separator: "/").map { String($0.replacing("~1", with: "/").replacing("~0", with: "~")) }
     }
 
-    /// `profile.color`, `profile[color]`, `tags[0]`.
+    /// Splits a name such as `profile.color`, `profile[color]` or `tags[0]`.
     private static func tokens(ofName name: String) -> [String] {
         name.split { ".[]".contains($0) }.map(String.init)
     }
 
-    /// The input that is meant: by the whole name, a path written as forms do, the first of its words, as of a list's
-    /// element, or the last, as of `/data/attributes/email`; as it is, else whatever its case, dashes and underscores.
+    /// Returns the input that matches a server's name.
+    ///
+    /// It is compared with the whole name, with its path as forms write it, with the first token, as for an element of
+    /// a list, and with the last, as for `/data/attributes/email`: first exactly, then ignoring case, dashes and
+    /// underscores.
     private func input(of tokens: [String], whole: String) -> String? {
         let inputs = inputs ?? []
         guard let first = tokens.first, let last = tokens.last else { return inputs.first { $0 == whole } }
@@ -167,11 +172,11 @@ extension String {
 }
 
 extension JSONValue {
-    /// Text as it is, all else as JSON.
+    /// The text of a string; any other value as JSON.
     fileprivate var words: String { string ?? description }
 
-    /// The message of an error: ours and that of most, FastAPI's, JSON:API's and problem details', Spring's, RFC 7807's
-    /// example, Rails' details.
+    /// The message of an error, under the names of most formats: FastAPI, JSON:API and problem details, Spring, RFC
+    /// 7807's example, and Rails' details.
     fileprivate var errorMessage: String? {
         ["message", "msg", "detail", "defaultMessage", "reason", "title", "error"].lazy
             .compactMap { self[$0]?.string }.first
@@ -182,14 +187,14 @@ extension JSONValue {
         ["field", "name", "attr", "path", "param", "property"].lazy.compactMap { self[$0]?.string }.first
     }
 
-    /// Whether it has errors by field, and is none itself.
+    /// Whether the object contains errors by field and isn't an error itself.
     fileprivate var isNested: Bool {
         guard let object, !object.isEmpty, errorMessage == nil, errorName == nil, object["source"]?["pointer"] == nil
         else { return false }
         return object.values.allSatisfy { $0.string != nil || $0.array != nil || $0.object != nil }
     }
 
-    /// Whether it is a list of errors, or has nothing but such lists by field.
+    /// Whether the value is a list of errors, or an object that contains only such lists by field.
     fileprivate var hasListsOnly: Bool {
         if let array { return !array.isEmpty && array.allSatisfy { $0.string != nil || $0.object != nil } }
         guard let object, !object.isEmpty else { return false }

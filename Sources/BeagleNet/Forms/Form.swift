@@ -1,7 +1,7 @@
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// A form that a person fills in: inputs, what must hold of them, and how they are sent.
+/// A form that a user fills in: its inputs, their validation, and the way they are sent.
 ///
 /// ```swift
 /// let form = Form([
@@ -12,35 +12,36 @@ public import BeagleNetRequestBuilder
 /// let reply = try await client.submit(form, to: "/signup")
 /// ```
 ///
-/// In a file that imports SwiftUI it is `BeagleNet.Form`.
+/// In a file that imports SwiftUI, its name is `BeagleNet.Form`.
 ///
-/// A reference, so that two taps on one button mean the same form: it may be filled in and submitted from any thread,
-/// one submission of it is under way at a time, and one that was accepted isn't sent again before it is edited.
+/// A form is a class, so that two taps on one button submit the same form. It may be filled in and submitted from any
+/// thread. Only one submission is in flight at a time, and an accepted form isn't sent again until it is edited.
 public final class Form: Sendable {
-    /// How the form is submitted; a query carries the values of GET and DELETE, a body those of POST and PUT.
+    /// The HTTP method; GET and DELETE send the values in the query, POST and PUT in the body.
     public let method: FormRemoteAction.Method
-    /// How a body is written.
+    /// The encoding of the body.
     public let encoding: Request.FormData.Encoding
-    /// The name under which values are kept; nil keeps none.
+    /// The name under which values are stored, or `nil` to store none.
     ///
-    /// Values of the group go out with the form where it has no input of their name. Submitting keeps the form's own
-    /// first, secrets and files apart; a success forgets the group, and so does an `Outbox` that keeps the form.
+    /// Stored values of the group are sent with the form unless it has an input of the same name. A submission first
+    /// stores the form's own values, except secrets and files. When it succeeds, the group is deleted, and likewise
+    /// when an `Outbox` stores the form.
     public let group: String?
-    /// Whether a POST carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). No by default.
+    /// Whether a POST carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), `false` by default.
     ///
-    /// The key is random, stays the same while the same values are sent again, and is another after a success or when
-    /// something was changed. With it the client sends again by itself what may have been executed already: switch it on
-    /// for servers that heed it, only.
+    /// The key is random. It stays the same while the same values are sent again, and changes after a success or an
+    /// edit. With a key, the client automatically retries a request that the server may already have executed, so
+    /// enable it only for servers that support it.
     public let sendsIdempotencyKey: Bool
-    /// Whether an `OutboxInterceptor` keeps it on the disk until the server has answered.
+    /// Whether an `OutboxInterceptor` stores the form on disk until the server has responded.
     ///
-    /// `.automatic`, the default, keeps what the interceptor keeps, but no form with a secret that is filled in, as the
-    /// password of a sign-in: values are on the disk as they are. The log and the error's `advice` say that it was not kept.
-    /// A queue keeps that too.
+    /// `.automatic`, the default, leaves the choice to the interceptor, but never stores a form with a filled-in
+    /// secret, such as a password, because values are stored in plain text. The log and the error's `advice` then say
+    /// that the form wasn't stored. `.queue` stores such a form too.
     public let outbox: OutboxChoice
     private let givenStore: (any FormStore)?
     private let state: Lock<State>
-    /// Sees to it that one submission is under way at a time.
+    /// The gate that allows only one submission at a time.
     let turn = FormTurn()
 
     private struct State {
@@ -49,16 +50,16 @@ public final class Form: Sendable {
         var changes = 0
     }
 
-    /// A form.
+    /// Creates a form.
     ///
     /// - Parameters:
-    ///   - inputs: in the order in which they are sent; names may repeat.
-    ///   - method: POST by default.
-    ///   - encoding: JSON by default; files take `.multipart`.
-    ///   - group: the name under which values are kept; none by default.
-    ///   - store: where they are kept; the `formStore` of `Beagle.dependencies` where nil.
-    ///   - sendsIdempotencyKey: whether a POST carries an `Idempotency-Key`. No by default.
-    ///   - outbox: whether an `OutboxInterceptor` keeps it; `.automatic` by default.
+    ///   - inputs: The inputs in the order in which they are sent. Names may repeat.
+    ///   - method: The HTTP method, POST by default.
+    ///   - encoding: The encoding of the body, JSON by default. Files require `.multipart`.
+    ///   - group: The name under which values are stored. By default no values are stored.
+    ///   - store: The store of these values, or `nil` to use the `formStore` of `Beagle.dependencies`.
+    ///   - sendsIdempotencyKey: Whether a POST carries an `Idempotency-Key`, `false` by default.
+    ///   - outbox: Whether an `OutboxInterceptor` stores the form, `.automatic` by default.
     public init(
         _ inputs: [Input] = [],
         method: FormRemoteAction.Method = .post,
@@ -77,34 +78,35 @@ public final class Form: Sendable {
         state = Lock(State(inputs: inputs))
     }
 
-    /// An input and what must hold of its value.
+    /// An input and the validation of its value.
     public struct Input: Sendable {
-        /// Says what is wrong with a value, nil where nothing is. It is asked for an empty value too, and given all
-        /// inputs: some must be like others.
+        /// A function that returns the error message for a value, or `nil` if the value is valid.
+        ///
+        /// It is also called for an empty value. It receives all inputs, so that it can compare them.
         public typealias Check = @Sendable (_ value: FormValue, _ inputs: [Input]) -> String?
 
         /// The name under which the value is sent.
         public var name: String
-        /// What was put in.
+        /// The value of the input.
         public var value: FormValue
-        /// Whether it must not be left empty.
+        /// Whether the input must not be empty.
         public var isRequired: Bool
-        /// What is said of a required input that is empty.
+        /// The error message for a required input that is empty.
         public var requiredMessage = "must not be empty"
-        /// Whether the value is never kept.
+        /// A Boolean value that indicates whether the value is never stored.
         public var isSecret: Bool
-        /// Tells what is wrong with a value; not asked where a required one is missing.
+        /// The validation of the value, which isn't called if a required value is missing.
         public var check: Check?
 
-        /// An input.
+        /// Creates an input.
         ///
         /// - Parameters:
-        ///   - name: the name under which the value is sent.
-        ///   - value: what is in it at first; nothing by default.
-        ///   - isRequired: whether it must not be left empty. No by default.
-        ///   - isSecret: whether the value is never kept; where nil, what the redactor of `Beagle.dependencies` says
-        ///     of the name: `password` and its like are secret.
-        ///   - check: what else must hold.
+        ///   - name: The name under which the value is sent.
+        ///   - value: The initial value, empty by default.
+        ///   - isRequired: Whether the input must not be empty, `false` by default.
+        ///   - isSecret: Whether the value is never stored, or `nil` to let the redactor of `Beagle.dependencies`
+        ///     decide by the name. `password` and similar names are secret.
+        ///   - check: An additional validation.
         public init(
             _ name: String,
             _ value: FormValue = .empty,
@@ -121,23 +123,27 @@ public final class Form: Sendable {
     }
 }
 
-// MARK: - What is in it
+// MARK: - Contents
 
 extension Form {
-    /// The inputs as they are.
+    /// The current inputs.
     public var inputs: [Input] {
         get { state.withLock { $0.inputs } }
         set { change { $0.inputs = newValue } }
     }
 
-    /// Values that no person fills in and that win over inputs of the same name. They are sent last, sorted by name.
+    /// Values that the user doesn't fill in, which take precedence over inputs of the same name.
+    ///
+    /// They are sent last, sorted by name.
     public var additionalData: [String: FormValue] {
         get { state.withLock { $0.additionalData } }
         set { change { $0.additionalData = newValue } }
     }
 
-    /// The value of the first input of this name; nil where there is none. What is set takes the place of all values of
-    /// the name, in a new input where there is none; nil removes them.
+    /// The value of the first input with this name, or `nil` if there is no such input.
+    ///
+    /// Setting a value replaces all values of the name, or adds an input if there is no such input. Setting `nil`
+    /// removes them.
     public subscript(name: String) -> FormValue? {
         get { state.withLock { $0.inputs.first { $0.name == name }?.value } }
         set {
@@ -152,18 +158,19 @@ extension Form {
         }
     }
 
-    /// Adds an input behind the others, also where there is one of its name.
+    /// Appends an input, even if there is already one with its name.
     public func add(_ input: Input) {
         change { $0.inputs.append(input) }
     }
 
-    /// Has the form sent once more as it is, although it was accepted: for one that is meant to be sent again and again,
-    /// as a vote. Without it, only a form that was edited since is sent.
+    /// Allows the form to be sent again without an edit after it was accepted.
+    ///
+    /// Call it for a form that is meant to be sent repeatedly, such as a vote.
     public func allowResubmission() {
         turn.forgetAccepted()
     }
 
-    /// How often something was put into the form.
+    /// The number of changes to the form.
     var changes: Int { state.withLock { $0.changes } }
 
     private func change(_ body: (inout State) -> Void) {
@@ -173,7 +180,7 @@ extension Form {
         }
     }
 
-    /// What is wrong with the inputs, in their order; nothing where the form may be submitted.
+    /// Validates the inputs and returns their errors in order, or an empty array if the form may be submitted.
     public func validate() -> [FieldError] {
         let inputs = inputs
         return inputs.compactMap { input in
@@ -184,9 +191,11 @@ extension Form {
         }
     }
 
-    /// What is sent: stored values < inputs < additional data.
+    /// Returns the data to send.
     ///
-    /// - Throws: `NetworkError` where the stored values cannot be read.
+    /// Additional data takes precedence over inputs, and inputs over stored values.
+    ///
+    /// - Throws: `NetworkError` if the stored values can't be read.
     package func data() throws(NetworkError) -> Request.FormData {
         let (inputs, additional) = state.withLock { ($0.inputs, $0.additionalData) }
         let own = Set(inputs.map(\.name)).union(additional.keys)
@@ -201,15 +210,16 @@ extension Form {
     }
 }
 
-// MARK: - What is kept
+// MARK: - Stored values
 
 extension Form {
     private var store: any FormStore { givenStore ?? Beagle.dependencies.formStore }
 
-    /// Keeps what is in the form, over what its group has; nothing of secrets and of files. Without a group it does
-    /// nothing.
+    /// Stores the values of the form in its group, replacing stored values of the same names.
     ///
-    /// - Throws: `NetworkError` where it cannot be kept.
+    /// Secrets and files aren't stored. Without a group, nothing happens.
+    ///
+    /// - Throws: `NetworkError` if the values can't be stored.
     public func save() throws(NetworkError) {
         guard let group else { return }
         let (inputs, additional) = state.withLock { ($0.inputs, $0.additionalData) }
@@ -220,7 +230,7 @@ extension Form {
         try store.keep(fields, insteadOf: Set(inputs.map(\.name)).union(additional.keys), in: group)
     }
 
-    /// The name of an input that is filled in and never kept; `nil` if there is none.
+    /// The name of a filled-in input that must never be stored, or `nil` if there is no such input.
     var secretInput: String? {
         state.withLock { state in
             state.inputs.first { $0.isSecret && !$0.value.isEmpty }?.name
@@ -228,9 +238,9 @@ extension Form {
         }
     }
 
-    /// Puts what its group has into the inputs of the form. Without a group it does nothing.
+    /// Copies the stored values of the group to the form's inputs; without a group, nothing happens.
     ///
-    /// - Throws: `NetworkError` where it cannot be read.
+    /// - Throws: `NetworkError` if the stored values can't be read.
     public func restore() throws(NetworkError) {
         guard let group else { return }
         var stored = Dictionary(grouping: try store.fields(of: group), by: \.name)
@@ -243,9 +253,9 @@ extension Form {
         }
     }
 
-    /// Forgets what its group has. Without a group it does nothing.
+    /// Deletes the stored values of the group; without a group, nothing happens.
     ///
-    /// - Throws: `NetworkError` where it cannot be forgotten.
+    /// - Throws: `NetworkError` if they can't be deleted.
     public func clear() throws(NetworkError) {
         if let group { try store.clear(group) }
     }
@@ -253,17 +263,17 @@ extension Form {
 
 extension Form.Input {
     fileprivate static func isSecret(_ name: String) -> Bool {
-        // `key` counts by the length of its value, which is not known yet.
+        // `key` is secret depending on the length of its value, which isn't known yet.
         Beagle.dependencies.redactor.isSecret(name: name, length: .max)
     }
 }
 
 extension Form.Input: CustomStringConvertible, CustomReflectable {
-    /// Name and value; of a secret input no value.
+    /// The name and value, without the value of a secret input.
     public var description: String {
         if isSecret { return value.isEmpty ? "\(name): empty" : "\(name): \(Redactor.placeholder)" }
         return "\(name): \(value)"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,24 +1,24 @@
 public import BeagleNetHTTP
 
-/// What came of a form: what the server answered, or which inputs are wrong.
+/// The outcome of a submitted form: the server's response, or the field errors.
 public struct FormReply: Sendable {
-    /// What there is.
+    /// The content of a reply.
     public enum Content: Sendable, Hashable {
         /// A Beagle action: a JSON object with `_beagleAction_`.
         case action(JSONValue)
         /// Any other JSON.
         case json(JSONValue)
-        /// A success that says nothing: status 204 or 205, or no body.
+        /// A success without content: status 204 or 205, or an empty body.
         case empty
-        /// A success whose body is no JSON: see `response`.
+        /// A success whose body isn't JSON; see `response`.
         case other
-        /// The form was not accepted: by its own validators before anything was sent, else by the server.
+        /// The form was rejected by its own validation, before anything was sent, or by the server.
         case refused([FieldError])
     }
 
-    /// What there is.
+    /// The content of the reply.
     public let content: Content
-    /// The server's answer; nil where the form's own validators refused it.
+    /// The server's response, or `nil` if the form failed its own validation.
     public let response: NetworkResponse?
 
     /// Whether the server accepted the form.
@@ -27,26 +27,26 @@ public struct FormReply: Sendable {
         return true
     }
 
-    /// What is wrong, where the form was not accepted.
+    /// The field errors of a rejected form.
     public var errors: [FieldError] {
         if case .refused(let errors) = content { return errors }
         return []
     }
 
-    /// What is wrong with this input; with nil, with the form as a whole.
+    /// Returns the error messages of an input, or with `nil`, of the form as a whole.
     public func messages(for field: String?) -> [String] {
         errors.filter { $0.field == field }.map(\.message)
     }
 }
 
 extension FormReply {
-    /// A refusal by the form's own validators.
+    /// Creates a rejection by the form's own validation.
     init(refusing errors: [FieldError]) {
         content = .refused(errors)
         response = nil
     }
 
-    /// A success. Whatever its body is, it is one: the server has acted.
+    /// Creates a success, whatever the body, because the server has acted.
     init(_ response: NetworkResponse) {
         self.response = response
         if response.data.isEmpty || response.status == .noContent || response.status == .resetContent {
@@ -58,7 +58,7 @@ extension FormReply {
         }
     }
 
-    /// A refusal that tells what is wrong; nil for any other failure.
+    /// Creates a rejection with field errors, or returns `nil` for any other failure.
     init?(refusedWith error: NetworkError, inputs: [String], _ reader: FieldErrorReader) {
         guard let response = NetworkResponse(of: error) else { return nil }
         let errors = reader.errors(in: response, inputs: inputs)
@@ -69,13 +69,13 @@ extension FormReply {
 }
 
 extension FormReply: CustomStringConvertible, CustomReflectable {
-    /// Whether the form was accepted, what is wrong with it, and the server's answer, with its secrets replaced.
+    /// Whether the form was accepted, its errors, and the server's response, with secrets redacted.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
         let errors = errors.map { redactor.redact(text: "\($0.field ?? "the form"): \($0.message)") }
         let outcome = isAccepted ? "accepted" : "refused: \(errors.joined(separator: "; "))"
         return response.map { "\(outcome)\n\($0)" } ?? outcome
     }
-    /// Without children, of which `dump` would show secrets.
+    /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

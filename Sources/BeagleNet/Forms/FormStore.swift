@@ -2,53 +2,53 @@ public import BeagleNetDependencies
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// Keeps what was put into forms under the names of groups: drafts, and the earlier pages of a form.
+/// A store of form values by group, for drafts and for the earlier pages of a form.
 public protocol FormStore: Sendable {
-    /// What is kept in a group, in the order in which it was put there; nothing where there is no such group.
+    /// Returns the stored fields of a group in the order in which they were stored, or none if the group doesn't exist.
     ///
-    /// - Throws: `NetworkError` where there is something that cannot be read.
+    /// - Throws: `NetworkError` if stored values can't be read.
     func fields(of group: String) throws(NetworkError) -> [FormField]
 
-    /// Puts fields into a group, all at once: nobody sees a part of them.
+    /// Stores fields in a group, atomically.
     ///
     /// - Parameters:
-    ///   - fields: what to keep, none of it a file or a secret.
-    ///   - names: what was kept under these names is forgotten.
-    ///   - group: where to.
-    /// - Throws: `NetworkError` where it cannot be kept; the group is as it was.
+    ///   - fields: The fields to store, without files and secrets.
+    ///   - names: The names whose stored values are removed.
+    ///   - group: The group.
+    /// - Throws: `NetworkError` if the fields can't be stored; the group is then unchanged.
     func keep(_ fields: [FormField], insteadOf names: Set<String>, in group: String) throws(NetworkError)
 
-    /// Forgets a group; one that is not there is no error.
+    /// Deletes a group; it isn't an error if the group doesn't exist.
     ///
-    /// - Throws: `NetworkError` where it cannot be forgotten.
+    /// - Throws: `NetworkError` if the group can't be deleted.
     func clear(_ group: String) throws(NetworkError)
 }
 
-/// Keeps groups for as long as it lives.
+/// A form store in memory.
 public final class MemoryFormStore: FormStore {
     private let groups = Lock<[String: [FormField]]>([:])
 
-    /// A store that is empty.
+    /// Creates an empty store.
     public init() {}
 
-    /// What is kept in a group.
+    /// Returns the stored fields of a group.
     public func fields(of group: String) -> [FormField] {
         groups.withLock { $0[group] ?? [] }
     }
 
-    /// Puts fields into a group.
+    /// Stores fields in a group.
     public func keep(_ fields: [FormField], insteadOf names: Set<String>, in group: String) {
         groups.withLock { $0[group] = ($0[group] ?? []).filter { !names.contains($0.name) } + fields }
     }
 
-    /// Forgets a group.
+    /// Deletes a group.
     public func clear(_ group: String) {
         groups.withLock { $0[group] = nil }
     }
 }
 
 extension BeagleDependencies {
-    /// Keeps what was put into forms of a group; in memory unless told otherwise.
+    /// The store of form values, in memory by default.
     public var formStore: any FormStore {
         get { self[FormStoreKey.self] }
         set { self[FormStoreKey.self] = newValue }

@@ -1,7 +1,7 @@
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// A form on its way, for a screen that shows how it goes and offers to try again.
+/// A submission of a form, for a screen that shows its state and offers a retry.
 ///
 /// ```swift
 /// let submission = client.submission(of: form, to: "/signup")
@@ -15,23 +15,25 @@ import BeagleNetRequestBuilder
 /// }
 /// ```
 public final class FormSubmission: Sendable {
-    /// How it goes. A run is `started`, `finished`, and then `success` or `error`.
+    /// The state of a submission; each run is `started`, `finished`, and then `success` or `error`.
     public enum State: Sendable {
-        /// The form is checked and sent.
+        /// The form is being validated and sent.
         case started
-        /// Nothing moves any more; what came of it follows.
+        /// The run has ended; its outcome follows.
         case finished
-        /// The server accepted the form. The last state there is.
+        /// The last state: the server accepted the form.
         case success(FormReply)
-        /// It did not. `retry()` begins another run.
+        /// A failure, after which `retry()` starts another run.
         case error(Failure)
     }
 
-    /// Why a form was not accepted.
+    /// The reason why a form wasn't accepted.
     public enum Failure: Error, Sendable {
-        /// Inputs are wrong; the reply's `errors` tell which.
+        /// Inputs are invalid; the reply's `errors` list them.
         case refused(FormReply)
-        /// There is no reply. Where the error `isKept` an `Outbox` sends the form later: tell the person so.
+        /// The error of a submission without a reply.
+        ///
+        /// If it `isKept`, an `Outbox` sends the form later; inform the user.
         case network(NetworkError)
     }
 
@@ -41,13 +43,13 @@ public final class FormSubmission: Sendable {
         var listeners: [Int: AsyncStream<State>.Continuation] = [:]
         var lastListener = 0
         var task: Task<Void, Never>?
-        /// How often something had been put into the form when the latest run began.
+        /// The number of changes to the form at the start of the latest run.
         var changes = 0
     }
 
     private let progress = Lock(Progress())
     private let form: Form
-    /// Whether the app has brought an idempotency key of its own.
+    /// Whether the app sends its own idempotency key.
     private let hasKey: Bool
     private let submit: @Sendable () async throws(NetworkError) -> FormReply
 
@@ -62,8 +64,9 @@ public final class FormSubmission: Sendable {
         for listener in progress.withLock({ $0.listeners.values }) { listener.finish() }
     }
 
-    /// The states of the latest run so far, and all that follow: those of further runs too. It ends behind `success`, and
-    /// where nobody holds the submission any more.
+    /// The states of the latest run so far and all later ones, including those of further runs.
+    ///
+    /// The stream ends after `success`, and when the submission is released.
     public var states: AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self)
         let (id, isOver) = progress.withLock { progress in
@@ -83,23 +86,25 @@ public final class FormSubmission: Sendable {
     /// The latest state.
     public var state: State { progress.withLock { $0.states.last ?? .started } }
 
-    /// Whether `retry()` would send the form: it has failed, and either the server cannot have accepted it, or sending it
-    /// again does what sending it once does: its method is idempotent (RFC 9110, 9.2.2), or it has an idempotency key,
-    /// which is another one when something was put in since.
+    /// Whether `retry()` would send the form again.
     ///
-    /// What an `Outbox` has kept (`NetworkError.isKept`) it sends itself. What may have been accepted only the person can
-    /// decide to send once more: submit the form anew for that.
+    /// It would if the form has failed, and either the server can't have accepted it or sending it twice has the same
+    /// effect as once: the method is idempotent (RFC 9110, 9.2.2), or the request has an idempotency key, which changes
+    /// if the form was edited since.
+    ///
+    /// A form that an `Outbox` has stored (`NetworkError.isKept`) is sent by the outbox. If the server may have
+    /// accepted the form, only the user can decide to send it again: start a new submission for that.
     public var canRetry: Bool {
         progress.withLock { mayBegin($0) }
     }
 
-    /// Submits the form as it is filled in now, if `canRetry`, also where another submission of it was accepted meanwhile.
+    /// Submits the form with its current values if `canRetry`, even if another submission was accepted in the meantime.
     ///
-    /// - Returns: whether another run has begun.
+    /// - Returns: Whether another run has started.
     @discardableResult
     public func retry() -> Bool { begin(isRetry: true) }
 
-    /// Cancels the run that is under way, which ends in an error of kind `.cancelled`.
+    /// Cancels the current run, which ends in an error of kind `.cancelled`.
     public func cancel() {
         progress.withLock { $0.task }?.cancel()
     }
@@ -144,7 +149,8 @@ public final class FormSubmission: Sendable {
         for listener in ended { listener.finish() }
     }
 
-    /// Under the lock, so that all hear the states in order; `yield` runs nobody's code.
+    /// Posts a state while the lock is held, so that all listeners receive the states in order; `yield` runs no code of
+    /// theirs.
     private static func post(_ state: State, _ progress: inout Progress) {
         progress.states.append(state)
         for listener in progress.listeners.values { listener.yield(state) }
@@ -159,7 +165,9 @@ extension FormSubmission.State {
 }
 
 extension NetworkClient {
-    /// Submits a form and tells how it goes; it is under way when this returns. See `submit(_:to:)` for the parameters.
+    /// Submits a form and reports its states; the submission has started when this returns.
+    ///
+    /// See `submit(_:to:)` for the parameters.
     public func submission(
         of form: Form,
         to target: some RequestTarget,
@@ -175,7 +183,7 @@ extension NetworkClient {
 }
 
 extension NetworkError {
-    /// Whether the server said that it did not do what it was asked: a gateway that gave up (408, 5xx) does not know.
+    /// Whether the server said that it didn't act on the request; a gateway that gave up (408, 5xx) doesn't know.
     fileprivate var refusesTheMessage: Bool {
         guard kind == .status, let status = response?.status else { return false }
         return status.kind == .clientError && status != .requestTimeout

@@ -1,35 +1,35 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// Sees to it that a form is submitted once at a time: who asks for the same while that is under way joins it.
+/// A gate that allows one submission of a form at a time; callers that submit the same values in the meantime join it.
 final class FormTurn: Sendable {
-    /// Where a form is sent, and what goes with it.
+    /// The URL of a form, with the query and headers to send.
     struct Destination: Sendable, Hashable {
         var url: URL
         var query: [URLQueryItem]
         var headers: [String: String]
-        /// Whose credentials go with it: the reply of one person is not for another.
+        /// The user whose credentials are sent, because a reply is only for that user.
         var person: Int
     }
 
-    /// What is asked of a server.
+    /// The data of a submission and its destination.
     struct Message: Sendable, Hashable {
         var destination: Destination
         var data: Request.FormData
     }
 
-    /// What stays the same when a message is sent again.
+    /// The parts of a request that stay the same when it is sent again.
     struct Identity: Sendable {
         let message: Message
-        /// Random; a string of RFC 9651, 3.3.3, as the header is to be.
+        /// A random string in the format that the header requires (RFC 9651, 3.3.3).
         let idempotencyKey = "\"\(UUID().uuidString.lowercased())\""
-        /// A server may compare the bytes sent under one key.
+        /// Kept, because a server may compare the bytes sent with one key.
         let boundary = MultipartForm.randomBoundary()
     }
 
     typealias Outcome = Result<FormReply, NetworkError>
     typealias Progress = @Sendable (TransferProgress) -> Void
-    /// Submits, telling its progress.
+    /// A function that submits the form and reports its progress.
     typealias Work = @Sendable (Identity, OutboxMark, @escaping Progress) async -> Outcome
 
     private struct Waiter: Sendable {
@@ -42,16 +42,16 @@ final class FormTurn: Sendable {
         var lastWaiter = 0
         var waiters: [Int: Waiter] = [:]
         var task: Task<Outcome, Never>?
-        /// Whether an outbox may have what is under way.
+        /// A mark that tells whether an outbox may have the submission in flight.
         var mark = OutboxMark()
-        /// That of what was sent last, has not succeeded, and is in no outbox.
+        /// The identity of the last request, if it hasn't succeeded and isn't in an outbox.
         var identity: Identity?
-        /// How often the form had been changed when what is under way began.
+        /// The number of changes to the form when the current submission began.
         var changes = 0
         var accepted: Accepted?
     }
 
-    /// The form as a server accepted it last.
+    /// The last submission that a server accepted.
     private struct Accepted: Sendable {
         let destination: Destination
         let changes: Int
@@ -60,14 +60,16 @@ final class FormTurn: Sendable {
 
     private let state = Lock(State())
 
-    /// Joins what is under way, or begins. Cancelling the task leaves at once; where nobody waits any more, the transfer
-    /// is cancelled, and where an outbox may have it the error says whether it does.
+    /// Joins the submission in flight or starts one.
     ///
-    /// A form that was accepted has the reply that it got then, unless it was changed since, goes elsewhere, has the
-    /// credentials of another person, or is sent by GET.
+    /// If the task is cancelled, it leaves immediately. When the last caller leaves, the transfer is cancelled; if an
+    /// outbox may have the form, the error says whether it does.
     ///
-    /// - Parameter changes: how often the form had been changed when the message was made.
-    /// - Throws: `NetworkError`; of kind `.badRequest` where something else is under way.
+    /// A form that was accepted returns that reply again, unless it was changed since, has another destination, has the
+    /// credentials of another user, or is sent by GET.
+    ///
+    /// - Parameter changes: The number of changes to the form when the request was made.
+    /// - Throws: `NetworkError`; of kind `.badRequest` if a different submission is in flight.
     func result(
         of message: Message,
         changes: Int,
@@ -126,7 +128,7 @@ final class FormTurn: Sendable {
     }
 
     private func leave(_ id: Int, _ completion: @escaping @Sendable (Outcome) -> Void) {
-        // Let go outside of the lock: what it holds may leave once more.
+        // Released outside of the lock, because releasing a waiter may call this again.
         let (left, task, mark) = state.withLock { state in
             let left = state.waiters.removeValue(forKey: id)
             let isLast = left != nil && state.waiters.isEmpty
@@ -135,7 +137,7 @@ final class FormTurn: Sendable {
         }
         guard left != nil else { return }
         task?.cancel()
-        // The outbox looks whether it is cancelled after it has set the mark.
+        // The outbox checks for cancellation after it has set the mark.
         guard let task, mark.isTaken else { return completion(.failure(.left)) }
         Task { completion(await task.value) }
     }
@@ -148,14 +150,14 @@ final class FormTurn: Sendable {
     private func finish(_ outcome: Outcome, _ run: Int) {
         let waiters: [Waiter] = state.withLock { state in
             guard state.run == run else { return [] }
-            // A search may be asked again.
+            // A search may be repeated.
             if case .success(let reply) = outcome, reply.isAccepted, let sent = state.identity?.message,
                 sent.data.method != .get
             {
                 state.accepted = Accepted(destination: sent.destination, changes: state.changes, reply: reply)
             }
             if outcome.isDone { state.identity = nil }
-            // Those of a run that everybody left are those of the next.
+            // The waiters of a run that all callers left belong to the next run.
             guard state.task != nil else { return [] }
             defer { state.waiters = [:] }
             state.task = nil
@@ -166,7 +168,7 @@ final class FormTurn: Sendable {
 }
 
 extension FormTurn.Outcome {
-    /// Whether submitting the same once more is meant as another submission.
+    /// Whether submitting the same values again counts as a new submission.
     fileprivate var isDone: Bool {
         switch self {
         case .success(let reply): reply.isAccepted

@@ -1,38 +1,38 @@
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// What was put into an input. JSON keeps the type; a query, a URL-encoded and a multipart body write it as text.
+/// The value of an input, which keeps its type in JSON and is text in a query or in a URL-encoded or multipart body.
 public enum FormValue: Sendable, Hashable {
-    /// Nothing.
+    /// No value.
     case empty
     /// Text.
     case text(String)
-    /// A whole number.
+    /// An integer.
     case integer(Int64)
-    /// A number; an infinite one has no place in JSON and is a build error there.
+    /// A number, which must be finite in JSON; an infinite one is a build error there.
     case number(Double)
-    /// A truth value.
+    /// A Boolean value.
     case bool(Bool)
-    /// Several values: an array in JSON, elsewhere the input's name once for each.
+    /// Several values: an array in JSON, otherwise one field for each.
     case list([FormValue])
-    /// A file, which takes a multipart body.
+    /// A file, which requires a multipart body.
     case file(FormFile)
 
-    /// A moment as text of RFC 3339, in UTC and whole seconds: `2026-11-22T04:34:41Z`.
+    /// Returns a date and time as RFC 3339 text, in UTC and whole seconds: `2026-11-22T04:34:41Z`.
     public static func date(_ date: Date) -> FormValue {
         .text(date.formatted(.iso8601))
     }
 
-    /// A day as text, as an HTML date input sends it: `2026-11-22`.
+    /// Returns a day as text, as an HTML date input sends it: `2026-11-22`.
     ///
     /// - Parameters:
-    ///   - date: a moment of the day.
-    ///   - timeZone: where it is that day.
+    ///   - date: A moment of the day.
+    ///   - timeZone: The time zone of the day.
     public static func day(_ date: Date, in timeZone: TimeZone) -> FormValue {
         .text(date.formatted(Date.ISO8601FormatStyle(timeZone: timeZone).year().month().day()))
     }
 
-    /// Whether nothing was put in: no text, no list, or a list of nothing.
+    /// Whether the value is empty: no value, no text, an empty list, or a list of empty values.
     public var isEmpty: Bool {
         switch self {
         case .empty: true
@@ -42,7 +42,7 @@ public enum FormValue: Sendable, Hashable {
         }
     }
 
-    /// The text, if this is one.
+    /// The text, or `nil` if the value isn't text.
     public var text: String? {
         if case .text(let text) = self { return text }
         return nil
@@ -52,22 +52,22 @@ public enum FormValue: Sendable, Hashable {
 extension FormValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral
 {
-    /// Nothing.
+    /// Creates an empty value.
     public init(nilLiteral: ()) { self = .empty }
-    /// A truth value.
+    /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A whole number.
+    /// Creates an integer value.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number.
+    /// Creates a number value.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// Text.
+    /// Creates a text value.
     public init(stringLiteral value: String) { self = .text(value) }
-    /// Several values.
+    /// Creates a list.
     public init(arrayLiteral elements: FormValue...) { self = .list(elements) }
 }
 
 extension FormValue {
-    /// The value that a store gave back.
+    /// Creates a value from its stored JSON.
     init(_ json: JSONValue) {
         switch json {
         case .null: self = .empty
@@ -80,7 +80,7 @@ extension FormValue {
         }
     }
 
-    /// The value in JSON; nil where there is a file in it.
+    /// The value as JSON, or `nil` if it contains a file.
     var json: JSONValue? {
         switch self {
         case .empty: return .null
@@ -95,9 +95,9 @@ extension FormValue {
         }
     }
 
-    /// The value as fields of this name.
+    /// Returns the value as fields of this name.
     ///
-    /// - Parameter repeatsName: whether each value of a list is a field of its own; files always are.
+    /// - Parameter repeatsName: Whether each value of a list is a field of its own, as files always are.
     func fields(_ name: String, repeatsName: Bool) -> [FormField] {
         switch self {
         case .file(let file): return [FormField(name, file)]

@@ -2,29 +2,30 @@ public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension NetworkClient {
-    /// Submits a form.
+    /// Validates and submits a form.
     ///
-    /// Its validators are asked first. While it is under way, submitting the same form with the same values joins it: one
-    /// request is sent, and all get its reply. Cancelling the task leaves it; when all have left, it is cancelled.
+    /// While it is in flight, submitting the same form with the same values joins it: one request is sent, and all
+    /// callers receive its reply. A cancelled task leaves it; when the last caller has left, the request is cancelled.
     ///
-    /// A form that was accepted isn't sent again to the same place, with the same person's credentials, until it is edited:
-    /// submitting it gives the same reply. A form that is sent by GET, as a search, is sent each time. See
-    /// `Form.allowResubmission()` and `FormSubmission.retry()` for what is meant to be sent twice.
+    /// An accepted form isn't sent again to the same destination with the same user's credentials until it is edited:
+    /// submitting it returns the same reply. A form that is sent by GET, such as a search, is sent each time. See
+    /// `Form.allowResubmission()` and `FormSubmission.retry()` for forms that are meant to be sent twice.
     ///
     /// - Parameters:
-    ///   - form: what to submit.
-    ///   - target: path or URL.
-    ///   - query: items put after the query that `target` has; those of a GET or DELETE form come before them.
-    ///   - headers: header fields of this request.
-    ///   - timeout: the longest that the whole call may take, with all attempts. By default only `Timeouts.total` limits each
-    ///     attempt, and nothing limits a form with files.
-    ///   - progress: called as bytes move, at most every 50 ms, on any thread, by clients that tell.
-    /// - Returns: the server's reply, or which inputs are wrong: see `FormReply.isAccepted`. A status of 400, 409 or 422 that
-    ///   names what is wrong is such a reply; see `FieldErrorReader`.
-    /// - Throws: `NetworkError`: `.status` where the server refuses for another reason, `.badRequest` where the form is
-    ///   under way with other values, `.file` and `.decoding` where what is to be sent cannot be read, or why there is
-    ///   no response. An error that `isKept` is none to try again: an `Outbox` has the form and sends it later. The form's
-    ///   group is forgotten then, and submitting it once more is another submission.
+    ///   - form: The form to submit.
+    ///   - target: A path or URL.
+    ///   - query: The items to append to the query of `target`. The inputs of a GET or DELETE form come before them.
+    ///   - headers: The header fields of this request.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
+    ///     attempt, and a form with files has no limit.
+    ///   - progress: Called as bytes are transferred, at most every 50 ms, on any thread, if the client reports
+    ///     progress.
+    /// - Returns: The server's reply, or the field errors; see `FormReply.isAccepted`. A response with status 400, 409
+    ///   or 422 that contains field errors is such a reply; see `FieldErrorReader`.
+    /// - Throws: `NetworkError`: `.status` if the server rejects the form for another reason, `.badRequest` if the form
+    ///   is in flight with other values, `.file` and `.decoding` if the data to send can't be read, or the reason why
+    ///   there is no response. Don't retry after an error that `isKept`: an `Outbox` has stored the form and sends it
+    ///   later. The form's group is then deleted, and submitting the form again is a new submission.
     public func submit(
         _ form: Form,
         to target: some RequestTarget,
@@ -101,12 +102,12 @@ extension NetworkClient {
         return request
     }
 
-    /// A draft that cannot be kept is no reason not to send it.
+    /// Stores the draft; the form is sent even if that fails.
     private func keep(_ form: Form) {
         do throws(NetworkError) { try form.save() } catch { log("Could not save the values of a form", error) }
     }
 
-    /// The server has acted: a draft that stays behind must not hide that.
+    /// Deletes the draft; a failure must not hide that the server has acted.
     private func forget(_ form: Form) {
         do throws(NetworkError) { try form.clear() } catch {
             log("Could not delete the saved values of a form", error)
@@ -119,13 +120,13 @@ extension NetworkClient {
 }
 
 extension [String: String] {
-    /// Whether the app brings a key of its own.
+    /// Whether the app sets its own idempotency key.
     var hasIdempotencyKey: Bool {
         keys.contains { HTTPField.Name($0) == .idempotencyKey }
     }
 }
 
-/// What a log says of a form.
+/// A log message about a form.
 struct FormMessage: LogType {
     let message: String
 

@@ -1,13 +1,15 @@
-/// The sizes in AVIF and HEIC.
+/// The sizes in AVIF and HEIC files.
 extension ImageBytes {
     /// The size of the largest image or track.
     ///
-    /// It is the claimed one, unless decoders make room for more: they go by a grid, or by what is coded, whatever is claimed.
+    /// It is the declared size, unless decoders allocate more: they use the size of a grid, or the coded size, whatever
+    /// is declared.
     var heif: ImageSize? {
         let claimed = claimedHEIF
         guard let coded = codedHEIF else { return claimed }
         guard let claimed else { return coded }
-        // Pictures are coded in whole blocks of at most 64 pixels a side (ITU-T H.265, 7.4.3.2): that much more is cut off.
+        // Pictures are coded in whole blocks of at most 64 pixels a side (ITU-T H.265, 7.4.3.2); a difference up to
+        // that is padding.
         func whole(_ side: UInt32) -> UInt64 { (UInt64(side) + 63) / 64 * 64 }
         let isPadding = coded.width <= whole(claimed.width) && coded.height <= whole(claimed.height)
         return isPadding ? claimed : larger(claimed, coded)
@@ -20,7 +22,7 @@ extension ImageBytes {
             guard content.count >= 12 else { return }
             largest = larger(largest, size(big(content.lowerBound + 4, 4), big(content.lowerBound + 8, 4)))
         }
-        // moov, trak, tkhd: at its end whole pixels, each before two bytes of parts of one
+        // moov, trak, tkhd: it ends with the size in 16.16 fixed point, of which only the whole pixels are read
         forEachBox(in: 0..<count, at: [0x6D6F_6F76, 0x7472_616B, 0x746B_6864]) { content in
             guard content.count >= 84 else { return }
             largest = larger(largest, size(big(content.upperBound - 8, 2), big(content.upperBound - 4, 2)))
@@ -51,7 +53,7 @@ extension ImageBytes {
         return largest
     }
 
-    /// The size that the decoders' configurations in a range tell.
+    /// Returns the largest size in the decoder configurations of a range.
     private func sizeOfConfigurations(in range: Range<Int>) -> ImageSize? {
         var largest: ImageSize?
         forEachBox(in: range) { type, content in
@@ -69,10 +71,10 @@ extension ImageBytes {
 // MARK: - Items
 
 extension ImageBytes {
-    /// The most bytes of an item that are looked at: its size stands at its beginning.
+    /// The maximum number of bytes to read of an item, whose size is at its beginning.
     private static let headBytes = 256
 
-    /// The size of the items of a `meta` box that are grids, overlays or coded pictures.
+    /// Returns the largest size of the items in a `meta` box that are grids, overlays or coded pictures.
     private func sizeOfItems(in meta: Range<Int>) -> ImageSize? {
         var types: [UInt32: UInt32] = [:]
         var locations: Range<Int>?
@@ -96,7 +98,7 @@ extension ImageBytes {
         guard let locations else { return nil }
         var largest: ImageSize?
         forEachItem(at: locations, data ?? 0..<0) { id, head in
-            // None is looked at twice.
+            // Each item is read only once.
             guard let type = types.removeValue(forKey: id) else { return }
             let size = head().withUnsafeBytes { ImageBytes(bytes: $0).sizeOfItem(type) }
             largest = larger(largest, size)
@@ -114,17 +116,17 @@ extension ImageBytes {
         }
     }
 
-    /// The size of an image that is put together of others (ISO/IEC 23008-12, 6.6.2).
+    /// Returns the size of an image that is derived from others (ISO/IEC 23008-12, 6.6.2).
     private func sizeOfDerived(at place: Int) -> ImageSize? {
         let bytes = byte(1).map { $0 & 1 == 1 ? 4 : 2 } ?? 2
         return size(big(place, bytes), big(place + bytes, bytes))
     }
 
-    /// Goes through the items that `iloc` lists (ISO/IEC 14496-12, 8.11.3).
+    /// Calls `body` for each item that `iloc` lists (ISO/IEC 14496-12, 8.11.3).
     ///
     /// - Parameters:
-    ///   - data: Where items are that lie in the `meta` box.
-    ///   - body: Gets the item's number, and what reads its beginning.
+    ///   - data: The range of items that are stored in the `meta` box.
+    ///   - body: Receives the item's ID and a function that reads its beginning.
     private func forEachItem(
         at locations: Range<Int>,
         _ data: Range<Int>,
@@ -143,7 +145,7 @@ extension ImageBytes {
         for _ in 0..<count {
             guard place < locations.upperBound, let id = big(place, idBytes) else { return }
             place += idBytes
-            // Where the offsets begin: 0 is the file, 1 is `idat`.
+            // The base of the offsets: 0 is the file, 1 is `idat`.
             let method = version == 0 ? 0 : big(place, 2).map { $0 & 15 } ?? 0
             place += version == 0 ? 2 : 4
             guard let base = long(place, bytes.base), let extents = big(place + bytes.base, 2) else { return }
@@ -151,7 +153,7 @@ extension ImageBytes {
             let first = place
             body(id) {
                 var head: [UInt8] = []
-                // Extents without a size of their own are all the same.
+                // Extents with neither an offset nor a length are all the same.
                 for index in 0..<(extentBytes == 0 ? min(1, Int(extents)) : Int(extents)) {
                     let extent = first + index * extentBytes + bytes.index
                     guard head.count < Self.headBytes, extent <= locations.upperBound,
@@ -169,7 +171,7 @@ extension ImageBytes {
         }
     }
 
-    /// A number of 0, 4 or 8 bytes; what is beyond all images stands for more.
+    /// Reads an integer of 0, 4 or 8 bytes; a value above 32 bits is returned as a number beyond the end of any image.
     private func long(_ place: Int, _ bytes: Int) -> Int? {
         switch bytes {
         case 0: return 0
@@ -184,7 +186,7 @@ extension ImageBytes {
 // MARK: - Codecs
 
 extension ImageBytes {
-    /// The size that a sequence header tells among the first units of AV1 (AV1, 5.3 and 5.5).
+    /// Returns the size in the sequence header, if it is among the first units of AV1 data (AV1, 5.3 and 5.5).
     private func sizeOfAV1(from start: Int, to end: Int) -> ImageSize? {
         var place = start
         for _ in 0..<8 {
@@ -235,7 +237,7 @@ extension ImageBytes {
         return (width + 1, height + 1)
     }
 
-    /// The size that the parameter sets of a configuration tell (ISO/IEC 14496-15, 8.3.3.1).
+    /// Returns the largest size in the parameter sets of a configuration (ISO/IEC 14496-15, 8.3.3.1).
     private func sizeOfHEVC(in content: Range<Int>) -> ImageSize? {
         var largest: ImageSize?
         var place = content.lowerBound + 22
@@ -253,7 +255,7 @@ extension ImageBytes {
         return largest
     }
 
-    /// The size that a parameter set among the first units of a picture tells.
+    /// The size in a parameter set among the first units of a picture.
     private var sizeOfHEVCItem: ImageSize? {
         var (largest, place): (ImageSize?, Int) = (nil, 0)
         for _ in 0..<8 {
@@ -265,10 +267,10 @@ extension ImageBytes {
         return largest
     }
 
-    /// The size that a unit tells where it is a sequence parameter set (ITU-T H.265, 7.3.2.2.1).
+    /// Returns the size in a unit if it is a sequence parameter set (ITU-T H.265, 7.3.2.2.1).
     private func sizeOfUnit(in range: Range<Int>) -> ImageSize? {
         guard range.count > 2, let type = byte(range.lowerBound), type >> 1 & 63 == 33 else { return nil }
-        // A 3 behind two zeros was put in.
+        // A 3 after two zeros is an emulation prevention byte.
         var (payload, zeros): ([UInt8], Int) = ([], 0)
         for byte in bytes[range].dropFirst(2).prefix(Self.headBytes) {
             if zeros >= 2, byte == 3 {
@@ -285,7 +287,7 @@ extension ImageBytes {
         var bits = ImageBits(bytes: self, position: 4)
         guard let layers = bits.next(3) else { return nil }
         bits.skip(1 + 96)
-        // Profiles and levels of layers: 88 and 8 bits where they are there.
+        // The profile and level of each sub-layer: 88 and 8 bits, if present.
         let present = (0..<layers).map { _ in (bits.next(1) == 1 ? 88 : 0) + (bits.next(1) == 1 ? 8 : 0) }
         if layers > 0 { bits.skip(2 * (8 - Int(layers))) }
         bits.skip(present.reduce(0, +))
@@ -295,14 +297,14 @@ extension ImageBytes {
     }
 }
 
-/// Bits of an image, the highest first.
+/// A reader of an image's bits, from the highest to the lowest of each byte.
 private struct ImageBits {
     let bytes: ImageBytes
     var position: Int
 
     mutating func skip(_ count: Int) { position += count }
 
-    /// A number of at most 32 bits; `nil` beyond the end.
+    /// Reads an integer of at most 32 bits, or returns `nil` beyond the end.
     mutating func next(_ count: Int) -> UInt32? {
         var number: UInt32 = 0
         for _ in 0..<count {
@@ -313,10 +315,10 @@ private struct ImageBits {
         return number
     }
 
-    /// A number of as many bits as zeros come before them (ITU-T H.265, 9.2).
+    /// Reads an Exp-Golomb code (ITU-T H.265, 9.2).
     mutating func golomb() -> UInt32? {
         var zeros = 0
-        // Decoders stop there too. A file of zeros must not be read to its end, bit by bit.
+        // Decoders also stop there. Otherwise a file of zeros would be read completely, bit by bit.
         while zeros < 32, let bit = next(1), bit == 0 { zeros += 1 }
         guard zeros < 32, let rest = next(zeros) else { return nil }
         return (1 << UInt32(zeros)) - 1 + rest

@@ -1,4 +1,4 @@
-/// The numbers and words of an image, each by its place; nil beyond the end, so that no place has to be trusted.
+/// The bytes of an image, whose accessors return `nil` beyond the end, so that no offset has to be trusted.
 struct ImageBytes {
     let bytes: UnsafeRawBufferPointer
 
@@ -6,7 +6,7 @@ struct ImageBytes {
 
     func byte(_ place: Int) -> UInt32? { big(place, 1) }
 
-    /// A number of at most four bytes, the highest first.
+    /// Reads a big-endian integer of at most four bytes.
     func big(_ place: Int, _ size: Int) -> UInt32? {
         guard holds(size, at: place) else { return nil }
         var number: UInt32 = 0
@@ -14,7 +14,7 @@ struct ImageBytes {
         return number
     }
 
-    /// A number of at most four bytes, the lowest first.
+    /// Reads a little-endian integer of at most four bytes.
     func little(_ place: Int, _ size: Int) -> UInt32? {
         guard holds(size, at: place) else { return nil }
         var number: UInt32 = 0
@@ -34,8 +34,9 @@ struct ImageBytes {
 // MARK: - Boxes
 
 extension ImageBytes {
-    /// Goes through the boxes of a range (ISO/IEC 14496-12, 4.2). One that is longer than the range ends with it: what it
-    /// holds so far still counts.
+    /// Calls `body` for each box in a range (ISO/IEC 14496-12, 4.2).
+    ///
+    /// A box that is longer than the range is cut off there, and its contents so far still count.
     func forEachBox(in range: Range<Int>, _ body: (_ type: UInt32, _ content: Range<Int>) -> Void) {
         var place = range.lowerBound
         while range.upperBound - place >= 8, let size = big(place, 4), let type = big(place + 4, 4) {
@@ -46,7 +47,7 @@ extension ImageBytes {
                 guard let high = big(place + 8, 4), let low = big(place + 12, 4) else { return }
                 (head, length) = (16, high > 0 ? rest : Int(clamping: low))
             }
-            // A box is never shorter than its head: none is looked at twice.
+            // A box is never shorter than its header, so the loop always advances.
             guard length >= head, rest >= head else { return }
             let end = place + min(length, rest)
             body(type, place + head..<end)
@@ -54,12 +55,12 @@ extension ImageBytes {
         }
     }
 
-    /// Goes through those boxes of one type that lie in boxes of these types, one inside of the other.
+    /// Calls `body` for each box at a path of nested box types.
     func forEachBox(in range: Range<Int>, at path: [UInt32], _ body: (_ content: Range<Int>) -> Void) {
         guard let type = path.first else { return body(range) }
         forEachBox(in: range) { found, content in
             guard found == type else { return }
-            // `meta` has a version and flags before its boxes.
+            // The boxes of `meta` follow a version and flags.
             let head = type == 0x6D65_7461 ? min(4, content.count) : 0
             forEachBox(in: content.lowerBound + head..<content.upperBound, at: Array(path.dropFirst()), body)
         }

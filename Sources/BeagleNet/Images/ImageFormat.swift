@@ -4,12 +4,14 @@
     public import Foundation
 #endif
 
-/// What an image is by its own first bytes, whatever `Content-Type` or the end of its URL say. An open set.
+/// The format of an image, detected from its first bytes regardless of `Content-Type` and the URL's extension.
+///
+/// More formats can be added with `init(rawValue:)`.
 public struct ImageFormat: RawRepresentable, Sendable, Hashable {
-    /// The media type, as `image/png`.
+    /// The media type, such as `image/png`.
     public let rawValue: String
 
-    /// A format of this media type.
+    /// Creates a format with a media type.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -24,24 +26,24 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
     public static let webp = ImageFormat(rawValue: "image/webp")
     /// BMP of Windows or OS/2.
     public static let bmp = ImageFormat(rawValue: "image/bmp")
-    /// An icon or a cursor of Windows.
+    /// A Windows icon or cursor.
     public static let ico = ImageFormat(rawValue: "image/vnd.microsoft.icon")
     /// AVIF, a still image or a sequence.
     public static let avif = ImageFormat(rawValue: "image/avif")
-    /// HEIC, or another HEIF that is no AVIF.
+    /// HEIC, or any other HEIF except AVIF.
     public static let heic = ImageFormat(rawValue: "image/heic")
-    /// TIFF, also with 64-bit places.
+    /// TIFF, including BigTIFF with 64-bit offsets.
     public static let tiff = ImageFormat(rawValue: "image/tiff")
-    /// JPEG XL, bare or in boxes.
+    /// JPEG XL, as a bare codestream or in boxes.
     public static let jpegXL = ImageFormat(rawValue: "image/jxl")
-    /// SVG in UTF-8. It is text, and has no pixels.
+    /// SVG in UTF-8, which is text and has no pixels.
     public static let svg = ImageFormat(rawValue: "image/svg+xml")
 
-    /// Finds out what an image is.
+    /// Detects the format of an image.
     ///
-    /// - Parameter data: the image, or its beginning: 32 bytes will do, 512 where it may be AVIF or HEIC, and 4 KiB for SVG,
-    ///   of which no more are looked at.
-    /// - Returns: nil where the bytes are none of these, or are too few.
+    /// - Parameter data: The image, or its beginning. 32 bytes are enough, or 512 if it may be AVIF or HEIC, or 4 KiB
+    ///   for SVG. No more than these 4 KiB are read for SVG.
+    /// - Returns: The format, or `nil` if it is unknown or there are too few bytes.
     public init?(of data: Data) {
         guard let format = data.withUnsafeBytes({ ImageFormat(of: ImageBytes(bytes: $0)) }) else { return nil }
         self = format
@@ -51,14 +53,14 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
         guard let first = bytes.big(0, 4) else { return nil }
         switch first {
         case 0x8950_4E47 where bytes.big(4, 4) == 0x0D0A_1A0A: self = .png
-        // Decoders look for the next marker.
+        // The fourth byte isn't checked, because decoders search for the next marker.
         case 0xFFD8_0000...0xFFD8_FFFF: self = .jpeg
         case _ where bytes.has("GIF87a", at: 0) || bytes.has("GIF89a", at: 0): self = .gif
         case _ where bytes.has("RIFF", at: 0) && bytes.has("WEBP", at: 8): self = .webp
-        // Text may begin with these letters, but has no such size in its fifteenth byte.
+        // Text may begin with these letters, but its fifteenth byte isn't such a size.
         case 0x424D_0000...0x424D_FFFF where (12...256).contains(bytes.little(14, 4) ?? 0): self = .bmp
         case 0x0000_0100, 0x0000_0200:
-            // The length of a box may read so.
+            // The length of a box may have this value.
             if let format = Self(ofBoxesOf: bytes) {
                 self = format
                 return
@@ -76,7 +78,7 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// By the brands in boxes of which the first has them.
+    /// Creates a format from the brands in the `ftyp` box, which comes first.
     private init?(ofBoxesOf bytes: ImageBytes) {
         guard bytes.has("ftyp", at: 4) else { return nil }
         var format: Self?
@@ -87,8 +89,10 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
         self = format
     }
 
-    /// By major and compatible brands (ISO/IEC 14496-12, 4.3; 23008-12, 10.2; AV1 Image File Format, 6.3): what says to be AVIF
-    /// anywhere is.
+    /// Creates a format from the major and compatible brands (ISO/IEC 14496-12, 4.3; 23008-12, 10.2; AV1 Image File
+    /// Format, 6.3).
+    ///
+    /// A file with any AVIF brand is AVIF.
     private init?(ofBrandsOf bytes: ImageBytes, in content: Range<Int>) {
         var isHEIF = false
         var place = content.lowerBound
@@ -102,14 +106,14 @@ public struct ImageFormat: RawRepresentable, Sendable, Hashable {
                 isHEIF = true
             default: break
             }
-            // Behind the major brand is its version.
+            // The version follows the major brand.
             place += place == content.lowerBound ? 8 : 4
         }
         guard isHEIF else { return nil }
         self = .heic
     }
 
-    /// Whether the root element is `svg`, behind what XML allows before it (XML 1.0, 2.8).
+    /// Returns whether the root element is `svg`, after the prolog that XML allows (XML 1.0, 2.8).
     private static func isSVG(_ bytes: ImageBytes) -> Bool {
         let bytes = ImageBytes(bytes: UnsafeRawBufferPointer(rebasing: bytes.bytes.prefix(4096)))
         var place = bytes.has("\u{FEFF}", at: 0) ? 3 : 0

@@ -4,40 +4,49 @@
     public import Foundation
 #endif
 
-/// What an image claims to be, read from its first bytes without decoding it: a file of 70 bytes may claim 2,147,483,647 pixels
-/// a side, and whoever decodes it makes room for them.
+/// The format and size that an image declares, read from its first bytes without decoding it.
+///
+/// A file of 70 bytes may declare 2,147,483,647 pixels a side, and a decoder allocates memory for them.
 ///
 /// ```swift
 /// let header = ImageHeader(of: try await client.image("/img/logo.png").data)
 /// ```
 ///
-/// Read are PNG (PNG 3, 11.2.1; also Apple's variant), JPEG (ITU-T T.81, B.2.2), GIF (GIF89a, 18 and 20; the screen, grown by
-/// frames that reach beyond it), WebP (RFC 9649, 2.5 to 2.7), BMP and ICO (of Windows; an icon is as large as its largest
-/// image), AVIF and HEIC (`ispe`, ISO/IEC 23008-12, 6.5.3, and `tkhd`, ISO/IEC 14496-12, 8.3.2; the largest of them, or what
-/// a grid or the coded pictures take where that is more), TIFF (TIFF 6.0, 2, also with 64-bit places; its first image) and JPEG XL
-/// (ISO/IEC 18181-1).
+/// Supported formats:
+///
+/// - PNG (PNG 3, 11.2.1), including Apple's variant.
+/// - JPEG (ITU-T T.81, B.2.2).
+/// - GIF (GIF89a, 18 and 20): the screen, enlarged by frames that extend beyond it.
+/// - WebP (RFC 9649, 2.5 to 2.7).
+/// - BMP and ICO of Windows: an icon has the size of its largest image.
+/// - AVIF and HEIC: the largest size in `ispe` (ISO/IEC 23008-12, 6.5.3) and `tkhd` (ISO/IEC 14496-12, 8.3.2), or that
+///   of a grid or the coded pictures if it is larger.
+/// - TIFF (TIFF 6.0, 2), including BigTIFF with 64-bit offsets: the first image.
+/// - JPEG XL (ISO/IEC 18181-1).
 public struct ImageHeader: Sendable, Hashable {
-    /// What the image is.
+    /// The format of the image.
     public let format: ImageFormat
-    /// Pixels from left to right, as claimed: 0 is possible. Before any rotation that the image asks for.
+    /// The declared width in pixels, before any rotation that the image requests; it can be 0.
     public let width: Int
-    /// Pixels from top to bottom, as claimed: 0 is possible, and of JPEG means that it is told later.
+    /// The declared height in pixels; it can be 0, which in a JPEG means that the height is defined later.
     public let height: Int
 
-    /// Describes an image of this size.
+    /// Creates a header with this size.
     public init(format: ImageFormat, width: Int, height: Int) {
         self.format = format
         self.width = width
         self.height = height
     }
 
-    /// Reads what stands before the pixels.
+    /// Reads the header of an image.
     ///
-    /// Nothing is trusted: what leads beyond the bytes is passed over, and it takes a time in proportion to the bytes at most.
+    /// The bytes aren't trusted: an offset beyond their end is ignored, and the time is at most proportional to their
+    /// number.
     ///
-    /// - Parameter data: the image, or its beginning. 64 KiB are enough, but for a JPEG with long profiles or thumbnails before
-    ///   its frame, and for icons and TIFF, which may have their sizes anywhere.
-    /// - Returns: nil where the format is unknown (`ImageFormat`), has no pixels as SVG, or tells its size behind these bytes.
+    /// - Parameter data: The image, or its beginning. 64 KiB are enough, except for a JPEG with long profiles or
+    ///   thumbnails before its frame, and for icons and TIFF, whose sizes may be anywhere.
+    /// - Returns: The header, or `nil` if the format is unknown (`ImageFormat`), has no pixels, such as SVG, or
+    ///   declares its size after these bytes.
     public init?(of data: Data) {
         guard let header = data.withUnsafeBytes({ ImageHeader(of: ImageBytes(bytes: $0)) }) else { return nil }
         self = header
@@ -48,17 +57,17 @@ public struct ImageHeader: Sendable, Hashable {
         self.init(format: format, width: Int(clamping: size.width), height: Int(clamping: size.height))
     }
 
-    /// Width times height; `Int.max` where that is more.
+    /// Width times height, or `Int.max` if that overflows.
     public var pixels: Int {
         let (product, isTooLarge) = width.multipliedReportingOverflow(by: height)
         return isTooLarge ? .max : product
     }
 }
 
-/// A width and a height, as they stand in a header.
+/// A width and a height, as declared in a header.
 typealias ImageSize = (width: UInt32, height: UInt32)
 
-/// Returns the size of more pixels, the first of two alike.
+/// Returns the size with more pixels, or the first of two equal ones.
 func larger(_ one: ImageSize?, _ other: ImageSize?) -> ImageSize? {
     guard let one, let other else { return one ?? other }
     let isLarger = UInt64(one.width) * UInt64(one.height) < UInt64(other.width) * UInt64(other.height)
@@ -74,7 +83,7 @@ extension ImageBytes {
         case .webp: webp
         case .bmp: bitmap(at: 14)
         case .ico: icon(isSure: true)
-        // Some decoders take it for the icon that its first bytes tell of.
+        // Some decoders treat the file as the icon that its first bytes announce.
         case .avif, .heic: larger(heif, [0x0000_0100, 0x0000_0200].contains(big(0, 4)) ? icon(isSure: false) : nil)
         case .tiff: tiff
         case .jpegXL: jpegXL
@@ -92,11 +101,13 @@ extension ImageBytes {
         return png(at: 0, &seen)
     }
 
-    /// - Parameter seen: where chunks begin that were passed over already: what is behind them is known. nil where it is
-    ///   the only image.
+    /// Returns the size of a PNG image.
+    ///
+    /// - Parameter seen: The offsets of chunks that were already skipped, so that no chunk is followed twice, or `nil`
+    ///   if this is the only image.
     private func png(at place: Int, _ seen: inout [Bool]?) -> ImageSize? {
         var chunk = place + 8
-        // Xcode puts one of its own before the one that is to be the first, and decoders pass over others.
+        // Xcode writes a chunk of its own before IHDR, which should be first, and decoders skip other chunks.
         while let length = big(chunk, 4), !has("IHDR", at: chunk + 4) {
             let length = Int(clamping: length)
             if seen?.isEmpty == true { seen = Array(repeating: false, count: count) }
@@ -110,7 +121,7 @@ extension ImageBytes {
     private var jpeg: ImageSize? {
         var place = 2
         while true {
-            // Decoders look for the next marker behind bytes that belong to none, and ones of fill (T.81, B.1.1.2).
+            // Decoders search for the next marker after stray bytes and fill bytes (T.81, B.1.1.2).
             while let byte = byte(place), byte != 0xFF { place += 1 }
             while byte(place) == 0xFF { place += 1 }
             guard let marker = byte(place) else { return nil }
@@ -119,11 +130,11 @@ extension ImageBytes {
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
                 return size(big(place + 5, 2), big(place + 3, 2))
             case 0, 1, 0xD0...0xD8: break
-            // The pixels come, or the end, without a frame.
+            // The pixels or the end of the image, without a frame header.
             case 0xD9, 0xDA: return nil
             default:
                 guard let length = big(place, 2) else { return nil }
-                // It counts its own two bytes; where it is less, they belong to no marker.
+                // The length includes its own two bytes; if it is less, they are stray bytes.
                 place += Int(length)
             }
         }
@@ -142,15 +153,17 @@ extension ImageBytes {
         return (width + 1, height + 1)
     }
 
-    /// The header behind that of the file, whose first number tells which of two it is.
+    /// Returns the size in the header that follows the file header; its first number says which of two formats it is.
     private func bitmap(at place: Int) -> ImageSize? {
         if little(place, 4) == 12 { return size(little(place + 4, 2), little(place + 6, 2)) }
         guard let width = little(place + 4, 4), let height = little(place + 8, 4) else { return nil }
-        // A height below zero is that of rows from top to bottom.
+        // A negative height means that rows are stored from top to bottom.
         return (Int32(bitPattern: width).magnitude, Int32(bitPattern: height).magnitude)
     }
 
-    /// - Parameter isSure: whether it is one: else nothing counts but what begins as an image.
+    /// Returns the size of the largest image in an icon.
+    ///
+    /// - Parameter isSure: Whether the file is an icon. Otherwise only entries that begin as an image count.
     private func icon(isSure: Bool) -> ImageSize? {
         var largest: ImageSize?
         var seen: [Bool]? = []
@@ -160,13 +173,13 @@ extension ImageBytes {
                 break
             }
             if isSure { largest = larger(largest, (width == 0 ? 256 : width, height == 0 ? 256 : height)) }
-            // Decoders go by the image itself.
+            // Decoders use the size of the image itself.
             let place = Int(clamping: offset)
             guard place < count else { continue }
             if big(place, 4) == 0x8950_4E47 {
                 largest = larger(largest, png(at: place, &seen))
             } else if isSure || (12...256).contains(little(place, 4) ?? 0), let image = bitmap(at: place) {
-                // It has a mask of the same size below it.
+                // The height includes a mask of the same size.
                 largest = larger(largest, (image.width, image.height / 2))
             }
         }
@@ -176,14 +189,14 @@ extension ImageBytes {
     private var tiff: ImageSize? {
         let isLittle = has("II", at: 0)
         func number(_ place: Int, _ size: Int) -> UInt32? { isLittle ? little(place, size) : big(place, size) }
-        /// One of 64 bits; the highest of 32 stands for what is more.
+        /// Reads a 64-bit integer, clamped to 32 bits.
         func long(_ place: Int) -> UInt32? {
             guard place < count, let high = number(place + (isLittle ? 4 : 0), 4),
                 let low = number(place + (isLittle ? 0 : 4), 4)
             else { return nil }
             return high > 0 ? .max : low
         }
-        // With places of 64 bits, an entry and what counts them are longer.
+        // With 64-bit offsets, the entries and their count are longer.
         let isBig = number(2, 2) == 43
         guard let offset = isBig ? long(8) : number(4, 4) else { return nil }
         let directory = Int(clamping: offset)
@@ -196,22 +209,22 @@ extension ImageBytes {
             let place = entry + (isBig ? 12 : 8)
             let value: UInt32? =
                 switch type {
-                // Those with a sign as well: decoders want none below zero.
+                // Signed types too, because decoders reject negative sizes.
                 case 1, 6: byte(place)
                 case 3, 8: number(place, 2)
                 case 4, 9: number(place, 4)
-                // 64 bits lie elsewhere where an entry has no room for them.
+                // A 64-bit value is stored elsewhere if the entry has no space for it.
                 case 16, 17: isBig ? long(place) : number(place, 4).flatMap { long(Int(clamping: $0)) }
                 default: nil
                 }
-            // Decoders go by the first of several, some by the last.
+            // Most decoders use the first of several values, some use the last.
             if tag == 256 { width = [width, value].compactMap(\.self).max() }
             if tag == 257 { height = [height, value].compactMap(\.self).max() }
         }
         return size(width, height)
     }
 
-    /// The size of the screen, grown by each frame that reaches beyond it: decoders make room for all of it.
+    /// The size of the screen, enlarged by each frame that extends beyond it, because decoders allocate all of it.
     private var gif: ImageSize? {
         guard var screen = size(little(6, 2), little(8, 2)) else { return nil }
         guard let flags = byte(10) else { return screen }
@@ -227,22 +240,22 @@ extension ImageBytes {
                 place += 11 + colors(flags)
             default: return screen
             }
-            // Blocks of bytes follow, and an empty one ends them.
+            // Blocks of bytes follow, ended by an empty block.
             while let length = byte(place), length > 0 { place += 1 + Int(length) }
             place += 1
         }
         return screen
     }
 
-    /// The bytes of a table of colors, of which flags tell.
+    /// Returns the size of a color table in bytes, from its flags.
     private func colors(_ flags: UInt32) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
     private var jpegXL: ImageSize? {
         guard has("JXL ", at: 4) else { return codestream }
-        // The codestream may be cut into boxes anywhere: its beginning is put together.
+        // The codestream may be split into boxes anywhere, so its beginning is reassembled.
         var head: [UInt8] = []
         forEachBox(in: 0..<count) { type, content in
-            // jxlc, and jxlp, in which a number comes before.
+            // The boxes are jxlc and jxlp; a jxlp box begins with an index.
             guard type == 0x6A78_6C63 || type == 0x6A78_6C70, head.count < 16 else { return }
             let content = content.dropFirst(type == 0x6A78_6C70 ? 4 : 0)
             for place in content.prefix(16) { head.append(bytes[place]) }
@@ -250,7 +263,7 @@ extension ImageBytes {
         return head.withUnsafeBytes { ImageBytes(bytes: $0).codestream }
     }
 
-    /// A codestream of JPEG XL begins with its size, in bits of which the lowest comes first.
+    /// The size at the beginning of a JPEG XL codestream, whose bits are read from lowest to highest.
     private var codestream: ImageSize? {
         guard big(0, 2) == 0xFF0A else { return nil }
         var bit = 0

@@ -1,28 +1,29 @@
 import BeagleNetHTTP
 
-/// An operation that is under way or watched: who waits for it, what it gave last, and its run.
+/// An operation that is in flight or watched, with its subscribers, its last result and its run.
 ///
-/// Results reach each subscriber in the order in which they were given, outside of the lock, on the thread that gave
-/// them: whoever finds nobody delivering does, and goes on until nothing waits. A subscriber may ask or leave from
-/// inside of its callback.
+/// Each subscriber receives results in the order in which they were posted, outside of the lock. The thread that posts
+/// an event while no other thread is delivering becomes the delivering thread, and continues until the queue is empty.
+/// A subscriber may make requests or leave from within its callback.
 final class ActiveOperation: Sendable {
     typealias Event = NetworkOperation.Event
 
     struct Subscriber: Sendable {
         let id: Int
-        /// Whether it leaves with the first settled result or failure.
+        /// Whether the subscriber leaves with the first settled result or failure.
         let isOneShot: Bool
         let policy: RequestPolicy
-        /// Whether it waits for the run after the present one.
+        /// Whether the subscriber waits for the run after the present one.
         var isFollowing = false
-        /// Whether its scope is closed, and nothing but the end is told any more.
+        /// Whether the subscriber's scope is closed, so that it receives only the end.
         var isClosed = false
         let receive: @Sendable (Event) -> Void
     }
 
-    /// Who hears an event: settled when it is posted, as others come and wait for the next run before it is delivered.
+    /// The subscribers that receive an event. Fixed when the event is posted, because others may join before it is
+    /// delivered.
     private enum Audience: Sendable {
-        /// All that there were: those up to this number.
+        /// All subscribers up to this number, which are those present when the event was posted.
         case all(Int)
         case some([Int])
 
@@ -44,21 +45,23 @@ final class ActiveOperation: Sendable {
         var lastID = 0
         var operation: NetworkOperation
         var pipeline: Pipeline
-        /// Ends the run.
+        /// The handle that cancels the run.
         var token: (any RequestToken)?
         var run = 0
         var isRunning = false
         var isOver = false
-        /// What was given last, progress apart.
+        /// The last result, not counting progress.
         var last: NetworkOperation.Result?
-        /// What was told last of the connection, in this run.
+        /// The last connection event of this run.
         var connection: NetworkOperation.Result?
         var hasGivenInRun = false
-        /// What is to run after the present run.
+        /// The operation to run after the present run.
         var following: NetworkOperation?
-        /// Whether it is to run only where a store answers the present run.
+        /// Whether the following run starts only if the present run's result comes from a store.
         var followsStored = false
-        /// What is next to be delivered, and what comes after it: mostly there is nothing after it.
+        /// The next event to deliver.
+        ///
+        /// Events after it are in `waiting`, which is usually empty.
         var due: Post?
         var waiting: [Post] = []
         var isDelivering = false
@@ -73,7 +76,7 @@ final class ActiveOperation: Sendable {
 
     private let state: InlineLock<State>
     private let hub: Hub
-    /// Under which the hub has it; nil where it is not shared.
+    /// The key of this operation in the hub; `nil` if the operation isn't shared.
     let subject: Hub.Subject?
 
     init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub, _ subject: Hub.Subject? = nil) {
@@ -84,9 +87,9 @@ final class ActiveOperation: Sendable {
 
     // MARK: - Subscribers
 
-    /// Adds a subscriber and sees to it that it gets a result.
+    /// Adds a subscriber and makes sure that it receives a result.
     ///
-    /// - Returns: its number; nil where the operation is over, so that another is to be begun.
+    /// - Returns: The subscriber's number; `nil` if the operation is over, so that the caller must begin another one.
     func subscribe(
         _ operation: NetworkOperation,
         _ pipeline: Pipeline,
@@ -105,10 +108,12 @@ final class ActiveOperation: Sendable {
         return id
     }
 
-    /// - Returns: whether the subscriber was there; afterwards it hears nothing more.
+    /// Removes a subscriber, which receives nothing afterwards.
+    ///
+    /// - Returns: Whether the subscriber was still subscribed.
     @discardableResult
     func leave(_ id: Int) -> Bool {
-        // Let go outside of the lock: what it holds may leave once more.
+        // Release the subscriber outside of the lock, because objects that it holds may call `leave` again.
         let (left, ended): (Subscriber?, (any RequestToken)??) = state.withLock { state in
             guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
             return (state.subscribers.remove(at: index), Self.endIfAlone(&state))
@@ -117,7 +122,7 @@ final class ActiveOperation: Sendable {
         return left != nil
     }
 
-    /// Ends it for one who watches it and hears so.
+    /// Ends the operation for a watching subscriber, which receives a cancellation error and then `.end`.
     func close(_ id: Int) {
         let (isDue, ended): (Bool, (any RequestToken)??) = state.withLock { state in
             guard !state.isOver, let index = state.subscribers.firstIndex(where: { $0.id == id }),
@@ -137,7 +142,7 @@ final class ActiveOperation: Sendable {
         if isDue { deliver() }
     }
 
-    /// Ends it for those who watch it, and with `cancelling` for those who wait for one answer as well.
+    /// Ends the operation for watching subscribers; if `cancelling` is true, also for those that wait for one result.
     func end(cancelling: Bool) {
         let (isDue, ended): (Bool, (any RequestToken)??) = state.withLock { state in
             if state.isOver { return (false, nil) }
@@ -156,9 +161,9 @@ final class ActiveOperation: Sendable {
         if isDue { deliver() }
     }
 
-    /// Ends what nobody waits for, unless it is to be seen through.
+    /// Ends the operation if it has no subscribers, unless it is detached and running.
     ///
-    /// - Returns: nil where it goes on, else what ends the run.
+    /// - Returns: `nil` if the operation continues, otherwise the handle of its run.
     private static func endIfAlone(_ state: inout State) -> (any RequestToken)?? {
         guard state.subscribers.isEmpty, !state.isOver else { return nil }
         if state.operation.isDetached, state.isRunning { return nil }
@@ -174,11 +179,13 @@ final class ActiveOperation: Sendable {
 
     // MARK: - Runs
 
-    /// Runs the operation again where it is watched. While it runs, asking again changes nothing.
+    /// Reruns the operation if it is watched.
+    ///
+    /// Does nothing while it runs, unless `afterRun` is true.
     ///
     /// - Parameters:
-    ///   - policy: whether a stored answer will do.
-    ///   - afterRun: whether what runs now is too old: then it is run once more afterwards.
+    ///   - policy: Whether stored responses are used.
+    ///   - afterRun: Whether a present run is followed by another one, because its result would be outdated.
     func refetch(_ policy: RequestPolicy, afterRun: Bool) {
         let again: (NetworkOperation, Pipeline)? = state.withLock { state in
             guard state.isWatched, state.subscribers.contains(where: { !$0.isOneShot }) else { return nil }
@@ -200,7 +207,9 @@ final class ActiveOperation: Sendable {
     var subscribers: Int { state.withLock { $0.subscribers.count } }
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
-    /// What was asked last, with the policy of those who watch it: of several the one that asks most of the network.
+    /// The operation of the last run, with the policy of its watching subscribers.
+    ///
+    /// If their policies differ, it is the one that uses the network most.
     var operation: NetworkOperation {
         state.withLock { state in
             var operation = state.operation
@@ -247,9 +256,11 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    /// Somebody asks while the operation runs: it hears what there is, as stale. Where the run may be content with less
-    /// of the network than it wants, another run follows if that is so, and it waits for that one. Of a subscription it hears
-    /// how its connection is.
+    /// Joins a running operation. The subscriber receives the last result, marked stale; for a subscription, it
+    /// receives the state of the connection instead.
+    ///
+    /// If the present run may use the network less than the subscriber wants, the subscriber waits for another run,
+    /// which follows if the present one ends with a stored response.
     private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
         guard let joiner else { return .none }
         if operation.isDetached { state.operation.isDetached = true }
@@ -279,7 +290,7 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    /// Subscribers with a result of the previous run receive it again, marked stale.
+    /// Marks the previous run's result stale and delivers it to all subscribers.
     private func goOn(_ run: Int, _ token: any RequestToken) {
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
@@ -298,7 +309,7 @@ final class ActiveOperation: Sendable {
     private func give(_ result: NetworkOperation.Result, in run: Int) {
         if !result.isAnswer { return giveNotice(result, in: run) }
         var result = result
-        // It may be another hub's last.
+        // The result may have been the last one of another hub.
         result.isLast = false
         let isDue = state.withLock { [result] state in
             guard !state.isOver, state.run == run, state.isRunning else { return false }
@@ -309,7 +320,8 @@ final class ActiveOperation: Sendable {
         if isDue { deliver() }
     }
 
-    /// Nobody leaves with it, so that it is queued only where something else is being delivered.
+    /// Delivers progress or a connection event. No subscriber leaves with it, so it is queued only while another event
+    /// is being delivered.
     private func giveNotice(_ result: NetworkOperation.Result, in run: Int) {
         let subscribers: [Subscriber] = state.withLock { state in
             guard !state.isOver, state.run == run, state.isRunning, !state.subscribers.isEmpty else { return [] }
@@ -352,9 +364,10 @@ final class ActiveOperation: Sendable {
         if let (operation, pipeline) = again { begin(operation, pipeline) }
     }
 
-    /// Ends it where nobody watches it, no run follows and nothing is being delivered, as mostly: nothing has to be posted.
+    /// Ends the operation directly if it isn't watched, no run follows and no event is being delivered. This is the
+    /// usual case, and needs no posting.
     ///
-    /// - Returns: what they hear who waited for it; nil where there is more to do.
+    /// - Returns: The event and the subscribers that receive it; `nil` if the general path is needed.
     private func endAtOnce(
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         _ run: Int
@@ -400,7 +413,9 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    /// - Returns: whether the caller is to deliver.
+    /// Queues an event.
+    ///
+    /// - Returns: Whether the caller must call `deliver`.
     private static func post(_ state: inout State, _ event: Event, to audience: Audience) -> Bool {
         let post = Post(event: event, audience: audience)
         if state.due == nil { state.due = post } else { state.waiting.append(post) }
@@ -422,7 +437,7 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    /// The next event and who hears it. Those who leave with it are gone already.
+    /// Returns the next event and its subscribers. Those that leave with the event are already removed.
     private func next() -> (Event, [Subscriber], (any RequestToken)??)? {
         state.withLock { state in
             guard let post = state.due else {
@@ -434,7 +449,7 @@ final class ActiveOperation: Sendable {
             let isForAll = if case .all(state.lastID) = post.audience { true } else { false }
             let subscribers = isForAll ? state.subscribers : state.subscribers.filter { post.audience.has($0.id) }
             guard subscribers.contains(where: event.isLast) else { return (event, subscribers, nil) }
-            // Those who leave are let go outside of the lock, as `subscribers` has them.
+            // The removed subscribers are released outside of the lock, because `subscribers` still holds them.
             if isForAll, subscribers.allSatisfy(event.isLast) {
                 state.subscribers = []
             } else {
@@ -444,16 +459,17 @@ final class ActiveOperation: Sendable {
         }
     }
 
-    /// Whether somebody who comes after others for an event has not left meanwhile.
+    /// Whether a subscriber should still receive an event that others received before it, because it hasn't left in the
+    /// meantime.
     private func hears(_ subscriber: Subscriber, _ event: Event) -> Bool {
-        // One who left with the event is gone already, and hears it.
+        // A subscriber that leaves with the event is already removed, but receives it.
         if event.isLast(for: subscriber) { return true }
         return state.withLock { state in state.subscribers.contains { $0.id == subscriber.id } }
     }
 }
 
 extension NetworkOperation.Event {
-    /// Whether a subscriber hears nothing after it.
+    /// Whether the event is the last one that a subscriber receives.
     fileprivate func isLast(for subscriber: ActiveOperation.Subscriber) -> Bool {
         switch self {
         case .result(let result): subscriber.isOneShot && (result.isSettled || result.isLast)
@@ -464,10 +480,10 @@ extension NetworkOperation.Event {
 }
 
 extension RequestPolicy {
-    /// Whether a stored answer is all that it wants, where there is one.
+    /// Whether a stored response, if there is one, satisfies the policy.
     var prefersStore: Bool { self == .cacheFirst || self == .cacheOnly || self == .http }
 
-    /// How much a run asks of the network.
+    /// A rank of the policy by its use of the network.
     fileprivate var demand: Int {
         switch self {
         case .cacheOnly: 0
@@ -481,9 +497,9 @@ extension RequestPolicy {
 }
 
 extension NetworkOperation {
-    /// Whether a run of the other may be content with less of the network than this one, or with an older answer.
+    /// Whether a run of the other operation may use the network less than this one, or accept an older response.
     fileprivate func wantsMore(than other: NetworkOperation) -> Bool {
-        // From here on the network is asked for sure, and its answer given.
+        // From this policy on, the network is always used and its response delivered.
         if other.policy.demand >= RequestPolicy.cacheAndNetwork.demand { return false }
         if policy.demand != other.policy.demand { return policy.demand > other.policy.demand }
         guard policy == .cacheFirst, let maxAge else { return false }
@@ -492,7 +508,7 @@ extension NetworkOperation {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// Whether a store gave it, or had nothing to give.
+    /// Whether the result comes from a store, or the store had none.
     fileprivate func isStored(for policy: RequestPolicy) -> Bool {
         switch self {
         case .success(let result): result.source == .cache
@@ -502,13 +518,13 @@ extension Result<NetworkOperation.Result, NetworkError> {
 }
 
 extension Task where Failure == Never {
-    /// A task that runs on the caller's thread up to its first wait, where the platform can do that.
+    /// Creates a task that runs on the caller's thread up to its first wait, if the platform supports that.
     static func starting(
         on executor: (any TaskExecutor)?,
         _ body: sending @escaping @isolated(any) () async -> Success
     ) -> Task {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            // A preference for nothing costs as much as one for something.
+            // Passing `nil` as the preference costs as much as passing an executor.
             guard let executor else { return Task.immediate(operation: body) }
             return Task.immediate(executorPreference: executor, operation: body)
         }

@@ -1,6 +1,7 @@
-/// The system's chance, or one that is given.
+/// The system's source of random numbers, or a given number.
 ///
-/// It takes room: ThreadSanitizer reads at the address of what is `inout`, and what takes none has none.
+/// It has a stored property because ThreadSanitizer reads at the address of `inout` values, and an empty struct has no
+/// storage.
 struct Chance: RandomNumberGenerator {
     var given: UInt64?
 

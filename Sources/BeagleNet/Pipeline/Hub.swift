@@ -1,19 +1,22 @@
 import BeagleNetCurl
 import BeagleNetHTTP
 
-/// The top of the pipeline: knows what is under way, so that operations which ask the same share one run, whoever comes
-/// late hears what there is, and whoever leaves last ends it.
+/// The entry point of the pipeline: coalesces identical operations.
+///
+/// Operations with the same subject share one run. A late subscriber receives the latest result, and the run ends when
+/// its last subscriber leaves.
 final class Hub: Sendable {
     private let active = Lock<[Subject: ActiveOperation]>([:])
 
-    /// What one run can serve: what is asked, how it is to run, and whether a store alone is asked.
+    /// The properties that operations must have in common to share a run: question, deadline, progress reporting, and
+    /// whether only the store is read.
     struct Subject: Hashable, Sendable {
         private let question: NetworkOperation.Question
         private let deadline: Duration?
         private let reportsProgress: Bool
         fileprivate let isForStoreAlone: Bool
 
-        /// nil where the operation is not shared.
+        /// Creates the subject of an operation; `nil` if the operation isn't shared.
         fileprivate init?(_ operation: NetworkOperation) {
             guard let question = operation.question else { return nil }
             self.question = question
@@ -22,43 +25,46 @@ final class Hub: Sendable {
             isForStoreAlone = operation.isForStoreAlone
         }
 
-        /// The question alone: it is as good a hash as all.
+        /// Hashes the question only, which distinguishes subjects as well as all properties would.
         func hash(into hasher: inout Hasher) {
             hasher.combine(question)
         }
     }
 
-    /// Somebody's share in an operation.
+    /// A subscriber's handle to an operation.
     struct Share: Sendable {
         fileprivate let active: ActiveOperation
         fileprivate let id: Int
 
-        /// Ends it; nothing is heard afterwards. The last one to leave cancels the run, down to the transport, before
-        /// this returns.
+        /// Leaves the operation; the subscriber receives nothing afterwards.
         ///
-        /// - Returns: whether there was something to end.
+        /// When the last subscriber leaves, the run is cancelled, down to the transport, before this returns.
+        ///
+        /// - Returns: Whether the subscriber was still subscribed.
         @discardableResult
         func leave() -> Bool { active.leave(id) }
 
-        /// Ends it for one who watches, who hears that it was cancelled, and `.end`. The last one's run is cancelled before
-        /// this returns.
+        /// Ends the operation for a watching subscriber, which receives a cancellation error and then `.end`.
+        ///
+        /// If it is the last subscriber, the run is cancelled before this returns.
         func close() { active.close(id) }
     }
 
-    /// Operations under way or watched, those apart that are not shared.
+    /// The number of shared operations that are in flight or watched.
     var count: Int { active.withLock { $0.count } }
 
-    /// Who waits for them or watches them.
+    /// The number of subscribers of these operations.
     var subscribers: Int { active.withLock { Array($0.values) }.reduce(0) { $0 + $1.subscribers } }
 
-    /// Joins the operation of the same subject, or begins one. What can be said without waiting is said before this
-    /// returns.
+    /// Joins the operation with the same subject, or starts one.
+    ///
+    /// Results that are available without waiting are delivered before this returns.
     ///
     /// - Parameters:
-    ///   - operation: what to ask, with its question.
-    ///   - pipeline: takes it to its results.
-    ///   - isOneShot: whether the subscriber leaves with the first settled result or failure.
-    ///   - receive: hears what comes.
+    ///   - operation: The operation, with its question.
+    ///   - pipeline: The pipeline that performs it.
+    ///   - isOneShot: Whether the subscriber leaves with the first settled result or failure.
+    ///   - receive: Receives the events.
     func subscribe(
         to operation: NetworkOperation,
         _ pipeline: Pipeline,
@@ -74,7 +80,8 @@ final class Hub: Sendable {
         }
     }
 
-    /// Whether an operation runs by itself because a stored response will do for it, although others wait for the network.
+    /// Whether an operation runs by itself because a stored response satisfies it, even if a run of the same subject is
+    /// in flight.
     nonisolated(nonsending) func isAlone(_ operation: NetworkOperation, _ pipeline: Pipeline) async -> Bool {
         if operation.policy == .cacheOnly { return true }
         guard let subject = Subject(operation), active.withLock({ $0[subject] })?.isRunning == true else {
@@ -86,7 +93,7 @@ final class Hub: Sendable {
     private func joined(_ operation: NetworkOperation, _ pipeline: Pipeline) -> ActiveOperation {
         guard let subject = Subject(operation) else { return ActiveOperation(operation, pipeline, self) }
         return active.withLock { active in
-            // Found once, and begun where it is found.
+            // One lookup finds the entry and inserts a new one.
             { (joined: inout ActiveOperation?) in
                 if let joined { return joined }
                 let begun = ActiveOperation(operation, pipeline, self, subject)
@@ -96,7 +103,7 @@ final class Hub: Sendable {
         }
     }
 
-    /// Forgets an operation that is over; another of its subject may have been begun.
+    /// Removes an operation that has ended, unless another one with its subject has replaced it.
     func remove(_ ended: ActiveOperation) {
         guard let subject = ended.subject else { return }
         active.withLock { active in
@@ -105,17 +112,20 @@ final class Hub: Sendable {
         }
     }
 
-    /// Ends what is watched, and with `cancelling` everything.
+    /// Ends all watched operations; if `cancelling` is true, cancels the others too.
     func end(cancelling: Bool) {
         for operation in active.withLock({ Array($0.values) }) { operation.end(cancelling: cancelling) }
     }
 
-    /// Runs again what is watched; of what wants a stored answer alone the store is asked, whatever the policy.
+    /// Reruns watched operations.
+    ///
+    /// Operations that read only the store do so again, whatever the policy.
     ///
     /// - Parameters:
-    ///   - policy: whether stored answers will do.
-    ///   - afterRun: whether what runs now is too old, so that it is run once more afterwards.
-    ///   - isMeant: tells what to run; it sees the policy of those who watch.
+    ///   - policy: Whether stored responses are used.
+    ///   - afterRun: Whether an operation that is already running is run once more afterwards, because its result would
+    ///     be outdated.
+    ///   - isMeant: Returns whether to rerun an operation, which has the policy of its watching subscribers.
     func refetch(
         _ policy: RequestPolicy,
         afterRun: Bool = false,
@@ -132,10 +142,12 @@ final class Hub: Sendable {
 // MARK: - The first settled result
 
 extension Hub {
-    /// Waits for the settled result. Cancelling the task leaves the operation at once.
+    /// Waits for the settled result.
+    ///
+    /// If the task is cancelled, it leaves the operation immediately.
     ///
     /// - Parameters:
-    ///   - emit: hears what comes before.
+    ///   - emit: Receives earlier results.
     func result(
         of operation: NetworkOperation,
         _ pipeline: Pipeline,
@@ -154,12 +166,12 @@ extension Hub {
         return try (waiter.outcome ?? .failure(.endedEarly)).get()
     }
 
-    /// Asks for the settled result.
+    /// Requests the settled result.
     ///
     /// - Parameters:
-    ///   - emit: hears what comes before.
-    ///   - completion: gets the result, or the failure. It may be called more than once and hears only the first time;
-    ///     not at all after its share was left.
+    ///   - emit: Receives earlier results.
+    ///   - completion: Receives the result or the error. It may be called more than once and must ignore all calls but
+    ///     the first. It isn't called after the subscriber has left.
     func ask(
         _ operation: NetworkOperation,
         _ pipeline: Pipeline,
@@ -171,7 +183,7 @@ extension Hub {
         }
     }
 
-    /// Somebody who waits for the settled result: one object for all that it takes.
+    /// A task's wait for the settled result, with all its state in one object.
     private final class Waiter: Sendable {
         typealias Outcome = Result<NetworkOperation.Result, NetworkError>
 
@@ -186,7 +198,7 @@ extension Hub {
             self.emit = emit
         }
 
-        /// What it was given, if it was.
+        /// The outcome, or `nil` while the task waits.
         var outcome: Outcome? {
             state.withLock { state in
                 if case .given(let outcome) = state { return outcome }
@@ -198,7 +210,9 @@ extension Hub {
             if let outcome = event.outcome { give(outcome) } else { event.result.map(emit) }
         }
 
-        /// Takes an outcome, the first that it is given.
+        /// Stores an outcome and resumes the task.
+        ///
+        /// Ignores all but the first outcome.
         func give(_ outcome: Outcome) {
             let task: WaitingTask? = state.withLock { state in
                 if case .given = state { return nil }
@@ -209,7 +223,7 @@ extension Hub {
             task?.resume()
         }
 
-        /// Resumes when there is an outcome.
+        /// Resumes the task as soon as there is an outcome.
         func wait(_ task: WaitingTask) {
             let isGiven = state.withLock { state in
                 if case .given = state { return true }
@@ -222,7 +236,7 @@ extension Hub {
 }
 
 extension NetworkOperation.Event {
-    /// What ends the wait for one answer; nil for what comes before that.
+    /// The outcome for a subscriber that waits for one result, or `nil` if the event is an earlier one.
     fileprivate var outcome: Result<NetworkOperation.Result, NetworkError>? {
         switch self {
         case .result(let result): result.isSettled || result.isLast ? .success(result) : nil
@@ -238,7 +252,9 @@ extension NetworkOperation.Event {
 }
 
 extension NetworkError {
-    /// What an operation was doing when somebody left is not known to the hub.
+    /// The error for a subscriber that left.
+    ///
+    /// The hub doesn't know how far the operation got, so the server may have acted on it.
     static let left: NetworkError = {
         var error = NetworkError(.cancelled, during: .queue, "the request was cancelled")
         error.mayHaveReachedServer = true

@@ -5,19 +5,20 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// A keyed hash of 128 bits of a list of parts, each with its length, so that no two lists are the same: SipHash-1-3
-/// with the longer output, as Swift's `Hasher` computes it with the shorter one (https://github.com/veorq/SipHash).
+/// A keyed 128-bit hash of a list of parts.
 ///
-/// `Hasher` gives 64 bits, and two of it read everything twice.
+/// Each text or data part is preceded by its length, so that different lists don't give the same bytes. The algorithm
+/// is SipHash-1-3 with the 128-bit output (https://github.com/veorq/SipHash). Swift's `Hasher` uses the same algorithm
+/// with the 64-bit output; two hashers would read everything twice.
 package struct KeyHash {
-    /// What only this process knows.
+    /// A random seed of this process, which keeps hashes unpredictable for others.
     private static let seed: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))
 
-    /// Bytes of room that a hash needs, a multiple of those of a word.
+    /// The size of the buffer, in bytes: a multiple of the word size.
     private static let roomSize = 1_024
 
     private var (v0, v1, v2, v3): (UInt64, UInt64, UInt64, UInt64)
-    /// Room for parts, and how much of it they have taken. Whoever made it lends it for as long as the hash lives.
+    /// The buffer for parts, owned by the caller, which must outlive the hash; `taken` bytes of it are used.
     private let room: UnsafeMutableRawBufferPointer
     private var taken = 0
     private var total = 0
@@ -30,7 +31,7 @@ package struct KeyHash {
         v3 = seed.1 ^ 0x7465_6462_7974_6573
     }
 
-    /// The hash of what `body` combines.
+    /// Returns the hash of everything that `body` combines.
     package static func of(
         seed: (UInt64, UInt64) = KeyHash.seed,
         _ body: (inout KeyHash) -> Void
@@ -44,7 +45,7 @@ package struct KeyHash {
 
     package mutating func combine(_ text: String) {
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { combine(UnsafeRawBufferPointer($0)) }
-        // Text that is kept in another form, as that of Foundation may be on Apple's platforms.
+        // The text has no contiguous UTF-8 storage, such as a bridged `NSString` on Apple's platforms.
         if isDone == nil { Array(text.utf8).withUnsafeBytes { combine($0) } }
     }
 
@@ -84,7 +85,7 @@ package struct KeyHash {
         taken += rest.count
     }
 
-    /// Takes in all whole words that were gathered.
+    /// Compresses all whole words in the buffer.
     private mutating func compress() {
         let end = taken & ~7
         var hash = self

@@ -1,11 +1,12 @@
 import BeagleNetHTTP
 
-/// The messages of one run of an operation, where another may follow on each (`OperationRevision`): what an interceptor has under
-/// way from one to the next.
+/// The messages of one run of an operation in which further messages may follow (`OperationRevision`).
+///
+/// Interceptors use it for work that spans several messages.
 package final class MessageSeries: Sendable {
     private let closings = Lock<[@Sendable () -> Void]>([])
 
-    /// Calls this when no other message follows.
+    /// Registers a closure to call when no further message follows.
     package func atEnd(_ closing: @escaping @Sendable () -> Void) {
         closings.withLock { $0.append(closing) }
     }

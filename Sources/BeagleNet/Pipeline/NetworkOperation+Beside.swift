@@ -1,7 +1,8 @@
 package import BeagleNetHTTP
 
 extension NetworkOperation {
-    /// Another operation beside this one, with what its client lends: of a message that no request was built to.
+    /// Returns an operation for a message that wasn't built from a request, with the dependencies of this operation's
+    /// client.
     package func beside(_ transfer: TransferRequest, kind: Kind) -> NetworkOperation {
         NetworkOperation(request, kind: kind).sending(transfer, surroundings, for: 0)
     }

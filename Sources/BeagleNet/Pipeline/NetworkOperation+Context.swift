@@ -1,14 +1,14 @@
 extension NetworkOperation {
-    /// Names a value that interceptors leave for each other in an operation's context.
+    /// A key of a value in an operation's context, which interceptors use to pass values to each other.
     ///
     /// ```swift
     /// enum IdempotencyKey: NetworkOperation.ContextKey { static let defaultValue: String? = nil }
     /// operation.context[IdempotencyKey.self] = "a1b2"
     /// ```
     public protocol ContextKey: SendableMetatype {
-        /// What the value is.
+        /// The type of the value.
         associatedtype Value: Sendable
-        /// The value where none was left.
+        /// The value if none was set.
         static var defaultValue: Value { get }
     }
 
@@ -16,12 +16,12 @@ extension NetworkOperation {
     public struct Context: Sendable {
         private var values: [ObjectIdentifier: any Sendable]
 
-        /// A context in which nothing is set.
+        /// Creates an empty context.
         public init() {
             values = [:]
         }
 
-        /// The value of this key: the one set, else the key's default.
+        /// The value of this key, or the key's default if it wasn't set.
         public subscript<K: ContextKey>(key: K.Type) -> K.Value {
             get {
                 guard let value = values[ObjectIdentifier(key)] else { return K.defaultValue }

@@ -7,16 +7,18 @@ import BeagleNetRequestBuilder
 #endif
 
 extension NetworkOperation {
-    /// Tells apart what operations ask: kind, partition, method, URL, fields, body, options that are not the default ones, and whose
-    /// credentials they are given.
+    /// An identifier of an operation's request.
     ///
-    /// 128 bits of a keyed hash with a seed of the process's own (SipHash), so that nobody outside can make two
-    /// operations collide and give one person the answer of another. Not to be stored.
+    /// Two operations with the same key may share a response.
+    ///
+    /// It covers the kind, partition, method, URL, fields, body, options that differ from the defaults, and the owner
+    /// of the credentials. It is a 128-bit keyed hash (SipHash) with a seed of this process, so that an attacker can't
+    /// construct colliding operations to give one user the response of another. It must not be stored.
     public struct Key: Sendable, Hashable {
         private let high: UInt64
         private let low: UInt64
 
-        /// - Parameter left: fields that do not count.
+        /// - Parameter left: Fields to leave out.
         fileprivate init(
             _ kind: Kind,
             _ partition: String,
@@ -46,15 +48,18 @@ extension NetworkOperation {
         /// The bits.
         package var words: (high: UInt64, low: UInt64) { (high, low) }
 
-        /// The low bits alone: they are as good a hash as both.
+        /// Hashes the low bits only, which distinguish keys as well as all bits would.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(low)
         }
     }
 
-    /// What an operation asks, as the client made it: the same for all who may share a run.
+    /// The content of an operation, as the client made it.
     ///
-    /// Most are asked by one alone, so that there is no more to do here than a table needs, and two are compared where they meet.
+    /// It is the same for all operations that may share a run.
+    ///
+    /// Few operations have an identical one in flight, so that creating a question only computes a cheap table hash.
+    /// Full comparisons happen only when hashes meet.
     final class Question: Sendable {
         private let kind: Kind
         private let partition: String
@@ -64,9 +69,10 @@ extension NetworkOperation {
         private let bits: UInt64
         private let made = InlineLock<Key?>(nil)
 
-        /// nil where it is not shared, or cannot be told without reading a file or a stream.
+        /// Returns the operation's question; `nil` if the operation isn't shared, if its response is streamed, or if
+        /// its body is a file or a stream.
         ///
-        /// - Parameter person: whose credentials the message is given further on; 0 where it gets none.
+        /// - Parameter person: The number of the user whose credentials the message gets later; 0 for none.
         static func of(_ operation: NetworkOperation, _ transfer: TransferRequest, for person: Int) -> Question? {
             guard operation.isShared, transfer.delivery == .collect, let body = transfer.body.known else { return nil }
             return Question(operation, transfer, body, person)
@@ -78,7 +84,7 @@ extension NetworkOperation {
             bits = operation.bits(transfer, body, person)
         }
 
-        /// Made where somebody wants it.
+        /// The key, which is computed on first use.
         var key: Key {
             made.withLock { made in
                 if let made { return made }
@@ -89,16 +95,16 @@ extension NetworkOperation {
         }
     }
 
-    /// The key of another message of this operation; nil where it would have no question.
+    /// Returns the key of another message of this operation, or `nil` if the message would have no question.
     ///
-    /// - Parameter left: fields that do not count.
+    /// - Parameter left: Fields to leave out.
     func messageKey(of transfer: TransferRequest, without left: [HTTPField]) -> Key? {
         guard transfer.delivery == .collect, let body = transfer.body.known else { return nil }
         return Key(kind, partition, person, transfer, body, without: left)
     }
 
-    /// A hash of the bytes in which the messages of a client mostly differ; method, scheme and names of fields it leaves to
-    /// the comparison.
+    /// Returns a hash of the bytes in which a client's messages usually differ. The method, the scheme and the names of
+    /// fields are only compared.
     private func bits(_ transfer: TransferRequest, _ body: Data?, _ person: Int) -> UInt64 {
         var hash = TableHash()
         hash.combine(UInt64(truncatingIfNeeded: person))
@@ -124,7 +130,7 @@ extension NetworkOperation.Question: Hashable {
 }
 
 extension TransferRequest {
-    /// Whether the head and the options are those of another.
+    /// Whether the head and the options equal those of another message.
     fileprivate func isSent(as other: TransferRequest) -> Bool {
         let (one, two) = (head, other.head)
         return one.method == two.method && one.path == two.path && one.authority == two.authority
@@ -134,7 +140,7 @@ extension TransferRequest {
 }
 
 extension HTTPBody? {
-    /// The bytes, none where there is no body; nil where only reading tells them.
+    /// The bytes, which are `nil` if there is no body; the outer `nil` if the body is a file or a stream.
     var known: Data?? {
         switch self?.content {
         case .data(let bytes): bytes
@@ -145,7 +151,7 @@ extension HTTPBody? {
 }
 
 extension TransferOptions {
-    /// Number by number, as a `Hasher` would have to look at all of them twice for as many bits.
+    /// Combines each number by itself: a `Hasher` would have to read all of them twice for as many bits.
     fileprivate func combine(into hash: inout KeyHash) {
         hash.combine(timeouts.resolve)
         hash.combine(timeouts.connect)
@@ -162,7 +168,7 @@ extension TransferOptions {
         for half in 0...1 { hash.combine(hashed(half)) }
     }
 
-    /// Of the same options, another 64 bits for each number.
+    /// Returns another 64-bit hash of the same options for each number.
     private func hashed(_ number: Int) -> Int {
         var hasher = Hasher()
         hasher.combine(number)

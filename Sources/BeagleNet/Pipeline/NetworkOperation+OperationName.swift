@@ -1,5 +1,7 @@
 extension NetworkOperation {
-    /// What a GraphQL operation is, for people: `query Home`. A name that is none of the language is left out.
+    /// The readable name of a GraphQL operation, such as `query Home`.
+    ///
+    /// Leaves out a name that isn't a valid GraphQL name or is longer than 128 bytes.
     package var title: String? {
         guard kind.isGraphQL else { return nil }
         guard let operationName, operationName.utf8.allSatisfy(\.isOfName), operationName.utf8.count <= 128 else {
@@ -10,12 +12,12 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation.Kind {
-    /// Whether it is one of GraphQL.
+    /// Whether it is a GraphQL operation.
     package var isGraphQL: Bool { self == .query || self == .mutation || self == .subscription }
 }
 
 extension UInt8 {
-    /// Names of GraphQL are of letters, digits and underscores.
+    /// Whether the byte may be part of a GraphQL name: a letter, a digit or an underscore.
     fileprivate var isOfName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,66 +1,69 @@
 public import BeagleNetHTTP
 
 extension NetworkOperation {
-    /// What somebody who watches an operation hears.
+    /// An event that a subscriber to an operation receives.
     public enum Event: Sendable {
-        /// An answer, or a step on the way to one.
+        /// A response, or a step towards one.
         case result(Result)
-        /// Why there is no answer this time. Where the operation is watched, another may come when it is run again.
+        /// The error of a run. If the operation is watched, a later run may still have a result.
         case failure(NetworkError)
-        /// There is nothing more to come.
+        /// The end: no further events follow.
         case end
     }
 
     /// The end of an operation: its last result, or its error.
     public typealias Outcome = Swift.Result<Result, NetworkError>
 
-    /// What comes of an operation: its answer, or a step on the way to it.
+    /// A result of an operation: a response, or a step towards one.
     public struct Result: Sendable {
-        /// What there is, behind one reference: each step of a pipeline that waits keeps room for a result. That is an
-        /// allocation for each event of progress, of which there are at most twenty a second.
+        /// The content of a result.
+        ///
+        /// It is behind one reference, because each waiting step of a pipeline reserves space for a result. This costs
+        /// an allocation for each progress event, of which there are at most twenty a second.
         public indirect enum Content: Sendable {
-            /// A whole answer.
+            /// A complete response.
             case response(NetworkResponse)
-            /// An answer whose body is still to be read.
+            /// A response whose body is still to be read.
             case stream(StreamingResponse)
-            /// How far the transfer is.
+            /// The progress of the transfer.
             case progress(TransferProgress)
-            /// What became of the connection that results come over.
+            /// A change of the connection that delivers results.
             case connection(Connection)
         }
 
-        /// What becomes of the connection of an operation that has many results, as a subscription.
+        /// A change of the connection of an operation that has many results, such as a subscription.
         public enum Connection: Sendable {
-            /// The server was asked: results may come from now on.
+            /// The request was sent: results may arrive from now on.
             case open
-            /// It was lost, and the server is asked again after this wait. What happened there meanwhile is not told.
+            /// The connection was lost and reconnects after this wait. Events that the server sends in the meantime are
+            /// lost.
             case interrupted(NetworkError, wait: Duration)
-            /// The server has said that nothing more comes.
+            /// The server has ended the stream of results.
             case ended
         }
 
-        /// Where an answer is from.
+        /// The origin of a response.
         public enum Source: Sendable, Hashable {
             /// The server, just now.
             case network
             /// A store.
             case cache
-            /// Nobody but the app: what the answer will probably be.
+            /// The app's prediction of the response.
             case optimistic
         }
 
-        /// What there is.
+        /// The content of the result.
         public var content: Content
-        /// Where it is from.
+        /// The source of the response.
         public var source: Source
-        /// Whether a newer answer is on its way, or could not be had.
+        /// Whether a newer response is on its way or couldn't be obtained.
         public var isStale: Bool
-        /// Whether the operation has more to give after this, as a subscription has.
+        /// Whether more results follow this one, as in a subscription.
         public var hasNext: Bool
-        /// Whether its run has ended with it: there is nothing better to wait for, though it may be stale.
+        /// Whether the run has ended with this result: no better one follows, even if this one is stale.
         var isLast = false
 
-        /// Describes a result.
+        /// Creates a result.
         public init(
             _ content: Content,
             from source: Source = .network,
@@ -73,30 +76,30 @@ extension NetworkOperation {
             self.hasNext = hasNext
         }
 
-        /// A whole answer.
+        /// Creates a result with a complete response.
         public init(_ response: NetworkResponse, from source: Source = .network) {
             self.init(.response(response), from: source)
         }
 
-        /// The whole answer, where it is one.
+        /// The complete response, or `nil` if the content isn't one.
         public var response: NetworkResponse? {
             if case .response(let response) = content { return response }
             return nil
         }
 
-        /// How far the transfer is, where that is what it tells.
+        /// The progress of the transfer, or `nil` if the content is something else.
         public var progress: TransferProgress? {
             if case .progress(let progress) = content { return progress }
             return nil
         }
 
-        /// What became of the connection, where that is what it tells.
+        /// The change of the connection, or `nil` if the content is something else.
         public var connection: Connection? {
             if case .connection(let connection) = content { return connection }
             return nil
         }
 
-        /// The status of the answer, where it is one.
+        /// The status of the response, or `nil` if the content isn't one.
         public var status: HTTPResponse.Status? {
             switch content {
             case .response(let response): response.status
@@ -105,7 +108,7 @@ extension NetworkOperation {
             }
         }
 
-        /// Status and fields of the answer, where it is one.
+        /// The status and fields of the response, or `nil` if the content isn't one.
         var head: HTTPResponse? {
             switch content {
             case .response(let response): response.response
@@ -114,10 +117,10 @@ extension NetworkOperation {
             }
         }
 
-        /// Whether this is the answer, and no newer one is on its way.
+        /// Whether this is a fresh response after which no further result follows.
         public var isSettled: Bool { isAnswer && !isStale && !hasNext }
 
-        /// Whether it is an answer, be it a stale one or one of many.
+        /// Whether this is a response, including a stale one or one of many.
         package var isAnswer: Bool {
             switch content {
             case .response, .stream: true
@@ -128,7 +131,7 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation.Result: CustomStringConvertible, CustomReflectable {
-    /// What there is and where it is from, without secrets.
+    /// The source and content, without secrets.
     public var description: String {
         let marks = ["\(source)", isStale ? "stale" : nil, hasNext ? "more to come" : nil].compactMap(\.self)
         let text =
@@ -140,6 +143,6 @@ extension NetworkOperation.Result: CustomStringConvertible, CustomReflectable {
             }
         return "\(marks.joined(separator: ", ")): \(text)"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,15 +2,16 @@ import BeagleNetDependencies
 public import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
-/// One run of a request through the pipeline: what was asked, the message made of it, and what interceptors tell each
-/// other about it.
+/// One run of a request through the pipeline: the request, the message built from it, and the context that interceptors
+/// share.
 public struct NetworkOperation: Sendable {
-    /// What there is to know of an operation: too much to be copied by each interceptor that only looks at it.
+    /// The operation's properties, behind one reference so that interceptors that only read the operation don't copy
+    /// them all.
     private struct Fields: Sendable {
         var request: Request
         let kind: Kind
         var operationName: String?
-        /// nil for the client's.
+        /// `nil` for the client's policy.
         var policy: RequestPolicy?
         var isShared: Bool
         var isDetached = false
@@ -26,29 +27,31 @@ public struct NetworkOperation: Sendable {
         var elapsed: (@Sendable () -> Duration)?
     }
 
-    /// Fields and messages that interceptors have added.
+    /// The header fields and messages that interceptors have added.
     private struct Additions: Sendable {
-        /// Fields that may go to this origin although it isn't declared.
+        /// Fields that may be sent to this origin although it isn't declared.
         var permittedFields: Set<HTTPField.Name> = []
-        /// Fields that hold the credentials of the user for whom the operation was made, or trace the message.
+        /// Fields that hold the credentials of the user for whom the operation was made, or that trace the message.
         var knownFields: [HTTPField] = []
-        /// The first message and the present one, as the client made them; nil if they are the same.
+        /// The first message and the present one, as the client made them; `nil` if they are the same.
         var revised: (first: TransferRequest, now: TransferRequest)?
     }
 
     private var fields: CopyOnWrite<Fields>
-    /// The message and how it is to be transferred. The client makes it of `request` before the first interceptor sees
-    /// the operation; before that it is an empty GET.
+    /// The message and its transfer options.
+    ///
+    /// The client builds it from `request` before the first interceptor sees the operation; until then it is an empty
+    /// GET.
     public var transfer = TransferRequest.unbuilt
     private var taken = OperationRun.none
     private var additions: CopyOnWrite<Additions>?
 
-    /// An operation.
+    /// Creates an operation.
     ///
     /// - Parameters:
-    ///   - request: what to ask.
-    ///   - kind: what sort of thing is asked for; that of the request's type where nil.
-    ///   - policy: whether a stored answer will do; nil, the default, as `dependencies.policy` of the client says.
+    ///   - request: The request to perform.
+    ///   - kind: The kind of operation; `nil`, the default, for the kind that belongs to the request's type.
+    ///   - policy: Whether stored responses are used; `nil`, the default, for the client's `dependencies.policy`.
     public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy? = nil) {
         if let carried = request.carried as? CarriedOperation {
             self = carried.operation
@@ -61,11 +64,12 @@ public struct NetworkOperation: Sendable {
         fields = CopyOnWrite(Fields(request: request, kind: kind, policy: policy, isShared: kind.isShared))
     }
 
-    /// The request, which carries what else there is to know of the operation through clients that hand on requests alone.
-    /// What they make of the request is the operation again: who may see its answer, and whether an outbox keeps it.
+    /// The request, which carries the operation through clients that only forward requests.
+    ///
+    /// The client at the end restores the operation from it, with its partition and its handling by an outbox.
     var carryingRequest: Request {
         var operation = self
-        // What follows on its messages, and counts them, is up to the one that performs them one by one.
+        // Revisions are handled and counted by the code that performs the messages one by one.
         (operation.revision, operation.series, operation.elapsed) = (nil, nil, nil)
         if isStream { operation.transfer.delivery = .collect }
         var request = request
@@ -73,121 +77,141 @@ public struct NetworkOperation: Sendable {
         return request
     }
 
-    /// What the app asks.
+    /// The app's request.
     public var request: Request {
         _read { yield fields.value.request }
         _modify { yield &fields.value.request }
     }
 
-    /// What sort of thing is asked for.
+    /// The kind of operation.
     public var kind: Kind { fields.value.kind }
 
-    /// The name of a GraphQL operation, as `Home` in `query Home`; nil, the default, where it has none. Spans have it as an
-    /// attribute, and are not named by it: clients may make up as many as they like.
+    /// The name of a GraphQL operation, such as `Home` in `query Home`; `nil`, the default, if it has none.
+    ///
+    /// Spans have it as an attribute and not as their name, because the number of names that clients may choose isn't
+    /// limited.
     public var operationName: String? {
         get { fields.value.operationName }
         set { fields.value.operationName = newValue }
     }
 
-    /// Whether a stored answer will do. Before a client has taken it on, `.cacheFirst` where it was not said.
+    /// Whether stored responses are used.
+    ///
+    /// If it isn't set, `.cacheFirst` until a client accepts the operation, and then the client's policy.
     public var policy: RequestPolicy {
         get { fields.value.policy ?? .cacheFirst }
         set { fields.value.policy = newValue }
     }
 
-    /// Whether operations that ask the same at the same time share one run, and so one answer. As `Kind.isShared` says
-    /// unless told otherwise.
+    /// Whether identical operations that are in flight at the same time share one run, and thus one response.
+    ///
+    /// By default, the value of `Kind.isShared`.
     public var isShared: Bool {
         get { fields.value.isShared }
         set { fields.value.isShared = newValue }
     }
 
-    /// Whether the run goes on when the last who waited for it has left. No by default: leaving cancels it.
+    /// Whether the run continues after its last subscriber has left.
+    ///
+    /// `false` by default: leaving cancels the run.
     public var isDetached: Bool {
         get { fields.value.isDetached }
         set { fields.value.isDetached = newValue }
     }
 
-    /// Whether progress is told while bodies move. No by default.
+    /// Whether the operation reports progress while bodies are transferred.
+    ///
+    /// `false` by default.
     public var reportsProgress: Bool {
         get { fields.value.reportsProgress }
         set { fields.value.reportsProgress = newValue }
     }
 
-    /// Which attempt this is, counted from 1 by whoever asks again.
+    /// The number of this attempt, starting at 1.
     public var attempt: Int {
         get { fields.value.attempt }
         set { fields.value.attempt = newValue }
     }
 
-    /// Whose answers these are, where one client serves several people or answers are stored: operations of different
-    /// partitions are never the same. Empty by default. Set it before the operation is run: what an interceptor sets is
-    /// not in the `key`, and then nothing is stored, and nothing stored is found.
+    /// The partition of responses to which this operation belongs.
+    ///
+    /// Set one per user if one client serves several users or if responses are stored: operations of different
+    /// partitions never share a response.
+    ///
+    /// Empty by default. Set it before the operation runs. If an interceptor sets it, the `key` doesn't include it, so
+    /// that the cache neither stores nor finds a response.
     public var partition: String {
         get { fields.value.partition }
         set { fields.value.partition = newValue }
     }
 
-    /// What interceptors tell each other.
+    /// Values that interceptors share with each other.
     public var context: Context {
         _read { yield fields.value.context }
         _modify { yield &fields.value.context }
     }
 
-    /// What tells apart whether two operations ask the same; nil before the client has made the message, and of what is
-    /// not shared.
+    /// An identifier that is equal for operations with the same request.
+    ///
+    /// `nil` before the client has built the message, and if the operation isn't shared.
     public var key: Key? { question?.key }
 
-    /// What is asked; nil where `key` is.
+    /// The content of the operation; `nil` if `key` is `nil`.
     var question: Question? { taken.question }
 
-    /// The longest that this operation may take, with all attempts and the waits between them: `request.timeout`. If
-    /// `nil`, the limit of the `DeadlineInterceptor` applies.
+    /// The maximum time for this operation, including all attempts and the waits between them: `request.timeout`.
+    ///
+    /// If `nil`, the limit of the `DeadlineInterceptor` applies.
     public var deadline: Duration? {
         get { fields.value.request.timeout }
         set { fields.value.request.timeout = newValue }
     }
 
-    /// How old a stored answer may be for `RequestPolicy.cacheFirst` to be content with it: an older one is given as
-    /// stale, and the network is asked. nil, the default: as old as it likes, or as a `RequestPolicyInterceptor` says.
+    /// The maximum age of a stored response for `RequestPolicy.cacheFirst`.
+    ///
+    /// An older response is emitted as stale, and the network is used. If `nil`, the default, the limit of a
+    /// `RequestPolicyInterceptor` applies, if any.
     public var maxAge: Duration? {
         get { fields.value.maxAge }
         set { fields.value.maxAge = newValue }
     }
 
-    /// Performs it at the end of the pipeline; nil, the default, where it is one message with one answer.
+    /// The performer at the end of the pipeline; `nil`, the default, if the operation is one request with one response.
     package var performer: (any OperationPerformer)? {
         get { fields.value.performer }
         set { fields.value.performer = newValue }
     }
 
-    /// Says what is asked instead, where the server does not take the message; nil, the default, where nothing is.
+    /// The rule that replaces the message if the server doesn't accept it; `nil`, the default, if there is no
+    /// replacement.
     package var revision: (any OperationRevision)? {
         get { fields.value.revision }
         set { fields.value.revision = newValue }
     }
 
-    /// Whether it has neither: to look at one of them copies it, even where it is nothing.
+    /// Whether `performer` and `revision` are both `nil`.
+    ///
+    /// Reading one of them copies it, even if it is `nil`.
     var isOneMessage: Bool { fields.value.isOneMessage }
 
-    /// The messages of which this is one; nil where no other may follow.
+    /// The series of messages to which this one belongs; `nil` if no other message may follow.
     package var series: MessageSeries? {
         get { fields.value.series }
         set { fields.value.series = newValue }
     }
 
-    /// How long ago its first message was sent, where this is another.
+    /// The time since the first message was sent, if this is a later one.
     var elapsed: (@Sendable () -> Duration)? {
         get { fields.value.elapsed }
         set { fields.value.elapsed = newValue }
     }
 
-    /// What the client lends its interceptors.
+    /// The client's dependencies for its interceptors.
     var surroundings: Surroundings { taken.surroundings }
 
-    /// The operation as a client takes it on.
+    /// Returns the operation as the client accepts it.
     ///
-    /// - Parameter person: whose credentials it will be given.
+    /// - Parameter person: The number of the user whose credentials it will get.
     func sending(
         _ transfer: TransferRequest,
         _ surroundings: Surroundings,
@@ -217,19 +241,20 @@ public struct NetworkOperation: Sendable {
         return operation
     }
 
-    /// Whose credentials the pipeline had when the client took it on; 0 where it has none.
+    /// The number of the user whose credentials the pipeline had when the client accepted the operation; 0 if it has
+    /// none.
     var person: Int { taken.person }
 
-    /// Whether the partition is still that of the question.
+    /// Whether the partition is still the one in the question.
     var isOfKeyedPartition: Bool { fields.value.partition == taken.partition }
 
-    /// Says that these fields hold credentials of a person, as they are now.
+    /// Marks fields, with their present values, as the credentials of a user.
     mutating func note(credentials fields: Set<HTTPField.Name>, of person: Int) {
         sendRecord?.addCredentials()
         if person == self.person { note(known: fields) }
     }
 
-    /// Says that these fields, as they are now, tell where the message belongs and not who asks.
+    /// Marks fields, with their present values, as tracing: they don't identify the user.
     package mutating func note(tracing fields: Set<HTTPField.Name>) {
         note(known: fields)
     }
@@ -240,10 +265,10 @@ public struct NetworkOperation: Sendable {
         add { $0.knownFields += known }
     }
 
-    /// The state that its attempts share; nil before a client has accepted it.
+    /// The state that its attempts share; `nil` before a client has accepted it.
     package var run: OperationRun? { taken === OperationRun.none ? nil : taken }
 
-    /// The same operation in a run of its own.
+    /// Returns the same operation in a run of its own.
     package func inNewRun() -> NetworkOperation {
         var operation = self
         operation.taken = OperationRun(like: taken)
@@ -260,13 +285,13 @@ public struct NetworkOperation: Sendable {
         }
     }
 
-    /// The record of how the message was sent; nil if the response isn't stored.
+    /// The record of how the message was sent; `nil` if the response isn't stored.
     var sendRecord: SendRecord? { run?.sendRecord }
 
-    /// The deadline under which it runs; nil if there is none.
+    /// The running deadline of the operation; `nil` if it has no limit.
     var countdown: Countdown? { run?.countdown }
 
-    /// The logger as the caller's task has it; nil if that is the client's.
+    /// The logger as captured in the caller's task; `nil` if it is the client's.
     var capturedLogger: (any BeagleLogger)? { taken.logger }
 
     /// Begins another attempt.
@@ -275,20 +300,26 @@ public struct NetworkOperation: Sendable {
         run?.addAttempt()
     }
 
-    /// Whether the message is still that of a key, except for the credentials of the key's user and traces.
-    func sends(_ message: Key?) -> Bool {
+    /// Whether the message still matches the key, except for the credentials of the key's user and for tracing fields.
+    func sends(_ message: Key?) -> Bool { message != nil && message == messageKey }
+
+    /// The key of the message without known credentials and traces, or of the first message if the client replaced
+    /// that. `nil` if the message isn't that of the client, or its body is a file or a stream.
+    var messageKey: Key? {
         var sent = transfer
         if let revised = additions?.value.revised {
-            guard sent.asksTheSame(as: revised.now) else { return false }
+            guard sent.asksTheSame(as: revised.now) else { return nil }
             sent.take(revised.first)
         }
-        return message == messageKey(of: sent, without: additions?.value.knownFields ?? [])
+        return messageKey(of: sent, without: additions?.value.knownFields ?? [])
     }
 
-    /// The message that was asked first.
+    /// The first message of the operation.
     package var asked: TransferRequest { additions?.value.revised?.first ?? transfer }
 
-    /// Sends another message, made by the client, with what interceptors put into the head of this one.
+    /// Replaces the message with another one that the client made.
+    ///
+    /// Keeps the header fields that interceptors have added.
     mutating func revise(_ made: TransferRequest, withPath: Bool) {
         let first = asked
         transfer.take(made, withPath: withPath)
@@ -296,11 +327,12 @@ public struct NetworkOperation: Sendable {
         add { $0.revised = (first, now) }
     }
 
-    /// The fields that belong to the origin and that interceptors gave the message, those apart that they may give to this one.
+    /// The origin-scoped fields that interceptors have added to the message, except for those that are permitted for
+    /// this origin.
     var addedScopedFields: HTTPFields {
         let scoped = transfer.originScopedFields
         let permitted = additions?.value.permittedFields ?? []
-        // Equal at once if they are one set, as they are after a first `scope`.
+        // Comparing is cheap if both are the same storage, as after a first `scope`.
         if scoped.isEmpty || scoped == permitted { return [:] }
         return transfer.head.headerFields.filter { field in
             scoped.contains(field.name) && !permitted.contains(field.name)
@@ -308,9 +340,10 @@ public struct NetworkOperation: Sendable {
         }
     }
 
-    /// Has a redirect to another origin drop these fields, and lets them go to this one although it may not be declared.
+    /// Removes these fields on a redirect to another origin, and permits them for this origin even if it isn't
+    /// declared.
     package mutating func scope(_ fields: Set<HTTPField.Name>) {
-        // A union with an empty set would be copied.
+        // Forming a union with an empty set would copy.
         if transfer.originScopedFields.isEmpty {
             transfer.originScopedFields = fields
         } else {
@@ -325,14 +358,18 @@ public struct NetworkOperation: Sendable {
         }
     }
 
-    /// What sort of thing is asked for. An open set: a pipeline may have interceptors that answer kinds of their own.
+    /// A kind of operation.
+    ///
+    /// The set is open: a pipeline may have interceptors that handle kinds of their own.
     public struct Kind: Sendable, Hashable {
-        /// The kind's name in messages.
+        /// The name of the kind in messages.
         public let name: String
-        /// Whether operations of this kind that ask the same share one run.
+        /// Whether identical operations of this kind share one run.
         public let isShared: Bool
 
-        /// A kind of this name. Two kinds of one name are the same only if they are shared alike.
+        /// Creates a kind.
+        ///
+        /// Two kinds are equal only if both their name and `isShared` are equal.
         public init(_ name: String, isShared: Bool) {
             self.name = name
             self.isShared = isShared
@@ -342,7 +379,7 @@ public struct NetworkOperation: Sendable {
         public static let component = Kind("component", isShared: true)
         /// An image.
         public static let image = Kind("image", isShared: true)
-        /// A form's submission.
+        /// The submission of a form.
         public static let form = Kind("form", isShared: false)
         /// Any other request.
         public static let raw = Kind("raw", isShared: false)
@@ -353,9 +390,9 @@ public struct NetworkOperation: Sendable {
         /// A GraphQL subscription.
         public static let subscription = Kind("subscription", isShared: true)
 
-        /// The kinds that are one HTTP message and one answer, which every client and transport can perform.
+        /// The kinds that are one HTTP request and response, which every client and transport can perform.
         ///
-        /// An array, as the first ones are found sooner than any is hashed.
+        /// An array, because finding one of the first elements is faster than hashing.
         static let transfers: [Kind] = [.component, .image, .form, .raw, .query, .mutation]
 
         /// Whether stored responses will do if neither the operation nor the app says.
@@ -367,7 +404,7 @@ public struct NetworkOperation: Sendable {
             }
         }
 
-        /// When messages of this kind may be sent again although the server may have acted on them.
+        /// The rule for sending messages of this kind again although the server may have acted on them.
         var repetition: TransferRequest.Repetition {
             switch self {
             case .query, .subscription: .always
@@ -380,11 +417,11 @@ public struct NetworkOperation: Sendable {
 }
 
 extension NetworkOperation.Kind: CustomStringConvertible {
-    /// The kind's name.
+    /// The name of the kind.
     public var description: String { name }
 }
 
-/// An operation on its way through a client that hands on requests alone.
+/// An operation inside a request, for clients that only forward requests.
 private final class CarriedOperation: Sendable {
     let operation: NetworkOperation
 
@@ -394,7 +431,7 @@ private final class CarriedOperation: Sendable {
 }
 
 extension NetworkOperation {
-    /// The operation of a streamed body, which only one can read.
+    /// Returns an operation with a streamed body, which only one reader can read.
     package static func stream(_ request: Request, kind: Kind? = nil) -> NetworkOperation {
         var operation = NetworkOperation(request, kind: kind)
         operation.isShared = false
@@ -423,12 +460,14 @@ extension TransferRequest {
 }
 
 extension NetworkOperation: CustomStringConvertible, CustomReflectable {
-    /// Kind, name, policy and what is asked, with its secrets replaced: the message, or the request if there is none yet.
+    /// The kind, name, policy and message, or the request if there is no message yet.
+    ///
+    /// Secrets are redacted.
     public var description: String {
         let title = [kind.name, operationName].compactMap(\.self).joined(separator: " ")
         let asked = transfer.head.authority == nil ? "\(request)" : redactor.shown(transfer)
         return "\(title), \(policy)\(attempt > 1 ? ", attempt \(attempt)" : ""): \(asked)"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

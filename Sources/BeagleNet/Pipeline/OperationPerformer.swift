@@ -1,20 +1,23 @@
 package import BeagleNetHTTP
 
-/// Performs operations at the end of a pipeline that are more than one message with one answer, as subscriptions.
+/// A performer, at the end of a pipeline, of operations that are more than one request and response, such as
+/// subscriptions.
 ///
-/// What stands above it in the pipeline is the same for all: attempts, credentials, limits.
+/// The pipeline above it is the same for all operations: attempts, credentials, limits.
 package protocol OperationPerformer: Sendable {
-    /// Whether the header fields of the message reach the server with the operation, in every way that it may go.
+    /// Whether the message's header fields always reach the server with the operation, on every route that it may take.
     var sendsFields: Bool { get }
 
-    /// Performs one attempt; cancelling the task cancels it.
+    /// Performs one attempt.
+    ///
+    /// Cancelling the task cancels it.
     ///
     /// - Parameters:
-    ///   - operation: what is asked, with the message that interceptors made of it.
-    ///   - transport: performs its transfers.
-    ///   - emit: takes results that are not the last.
-    /// - Returns: the last result.
-    /// - Throws: why there is none, or why no more came.
+    ///   - operation: The operation, with its message as interceptors have changed it.
+    ///   - transport: The transport for its transfers.
+    ///   - emit: Receives results before the last.
+    /// - Returns: The last result.
+    /// - Throws: A `NetworkError` if there is no result, or no further one.
     func perform(
         _ operation: NetworkOperation,
         over transport: any HTTPTransport,

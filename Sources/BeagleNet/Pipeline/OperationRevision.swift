@@ -1,29 +1,31 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// Says what is asked instead, where a server does not take a message as it is: a document's text where it does not know the
-/// hash.
+/// A rule that replaces a message which the server doesn't accept.
 ///
-/// Each message goes all the way by itself, so that it is signed, retried, logged and recorded as what it is. Who asked hears
-/// of the last, and its answer is stored under what was asked.
+/// For example, it sends a GraphQL document's text to a server that doesn't know the document's hash.
+///
+/// Each message takes the whole way through the pipeline, so that it is signed, retried, logged and recorded by itself.
+/// The caller receives the result of the last message. A cache stores it under the key of the first.
 package protocol OperationRevision: Sendable {
-    /// The operation with another message, and what may follow on that.
+    /// Returns the operation with another message and the rule for what may follow it.
     ///
-    /// - Parameter outcome: what came of the message; nil before it is sent.
-    /// - Returns: nil where the message, or what came of it, stands.
+    /// - Parameter outcome: The outcome of the message; `nil` before it is sent.
+    /// - Returns: `nil` to keep the message, or its outcome.
     func revised(
         _ operation: NetworkOperation,
         after outcome: Result<NetworkOperation.Result, NetworkError>?
     ) throws(NetworkError) -> NetworkOperation?
 
-    /// The operation with a message that needs no other, for an outbox, which sends it later and by itself.
+    /// Returns the operation with a message that needs no replacement, for an outbox, which sends the message later and
+    /// by itself.
     func settled(_ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation
 }
 
 extension NetworkOperation {
-    /// Performs it, and what is to be asked in its place.
+    /// Performs the operation, and then the messages that replace it.
     ///
-    /// - Parameter perform: performs one message.
+    /// - Parameter perform: Performs one message.
     nonisolated(nonsending) func revising(
         _ perform: (NetworkOperation) async throws(NetworkError) -> Result
     ) async throws(NetworkError) -> Result {
@@ -42,7 +44,7 @@ extension NetworkOperation {
         return try await perform(operation)
     }
 
-    /// Whether another message follows on this.
+    /// Whether another message follows this one.
     package func isRevised(after outcome: Swift.Result<Result, NetworkError>) -> Bool {
         do throws(NetworkError) {
             return try revision?.revised(self, after: outcome) != nil
@@ -51,12 +53,14 @@ extension NetworkOperation {
         }
     }
 
-    /// The same with another request, and with the message of it where a client has taken it on. What was said of the first
-    /// request besides stays: options, fields, items of its query.
+    /// Returns the operation with another request and, if a client has accepted it, with the message built from that
+    /// request.
+    ///
+    /// Options, fields and query items that were added to the first request stay.
     ///
     /// - Parameters:
-    ///   - request: what is asked instead.
-    ///   - made: the request that was made of the same before anybody said more of it.
+    ///   - request: The new request.
+    ///   - made: The first request as it was before anything was added to it.
     package func asking(_ request: Request, insteadOf made: Request) throws(NetworkError) -> NetworkOperation {
         var operation = self
         operation.request.ask(request, insteadOf: made)
@@ -83,7 +87,7 @@ extension Request {
 }
 
 extension TransferRequest {
-    /// Asks what another message asks.
+    /// Replaces the method, content type and body with those of another message, and the path if `withPath` is true.
     mutating func take(_ other: TransferRequest, withPath: Bool = true) {
         head.method = other.head.method
         if withPath { head.path = other.head.path }
@@ -91,7 +95,9 @@ extension TransferRequest {
         body = other.body
     }
 
-    /// Whether nothing of that has changed, as far as can be told without reading a file or a stream.
+    /// Whether the method, path, content type and body equal those of another message.
+    ///
+    /// Doesn't compare files and streams.
     func asksTheSame(as other: TransferRequest) -> Bool {
         head.method == other.head.method && head.path == other.head.path
             && head.headerFields[.contentType] == other.head.headerFields[.contentType]

@@ -2,20 +2,21 @@ import BeagleNetDependencies
 package import BeagleNetHTTP
 import Synchronization
 
-/// The state that a client adds to an operation, and that the attempts of its run share.
+/// The state that a client adds to an operation and that all attempts of its run share.
 package final class OperationRun: Sendable {
-    /// Identifies identical operations, which share a run; nil if it isn't shared.
+    /// The content that identical operations, which share a run, have in common; `nil` if the operation isn't shared.
     let question: NetworkOperation.Question?
-    /// The partition of which the question was made.
+    /// The partition in the question.
     let partition: String
     let surroundings: Surroundings
-    /// The fields that belong to the origin as the builder said: those of later interceptors come to them.
+    /// The origin-scoped fields that the builder declared; interceptors may add others later.
     let scopedFields: Set<HTTPField.Name>
-    /// Those of them that the request brought.
+    /// The origin-scoped fields that were part of the request.
     let broughtFields: HTTPFields
-    /// The number of the user whose credentials the pipeline had when the client accepted it; 0 if it has none.
+    /// The number of the user whose credentials the pipeline had when the client accepted the operation; 0 if it has
+    /// none.
     let person: Int
-    /// The logger as the caller's task has it; nil if that is the client's.
+    /// The logger as captured in the caller's task; `nil` if it is the client's.
     let logger: (any BeagleLogger)?
 
     private struct State: Sendable {
@@ -27,11 +28,11 @@ package final class OperationRun: Sendable {
     }
 
     private let messages = Atomic<Int>(0)
-    /// The entry of the last message in a log.
+    /// The log entry of the last message.
     package let lastEntry = InlineLock<EntryID?>(nil)
     private let state = InlineLock(State())
 
-    /// A run that has sent nothing.
+    /// Creates a run that has sent nothing.
     init(
         question: NetworkOperation.Question?,
         partition: String = "",
@@ -50,7 +51,7 @@ package final class OperationRun: Sendable {
         self.logger = logger
     }
 
-    /// Another run of the same.
+    /// Creates another run of the same operation.
     convenience init(like run: OperationRun) {
         self.init(
             question: run.question,
@@ -63,17 +64,19 @@ package final class OperationRun: Sendable {
         )
     }
 
-    /// A run of an operation that no client has taken on.
+    /// Creates a run for an operation that no client has accepted.
     package convenience init() {
         self.init(question: nil)
     }
 
-    /// Of operations that no client has taken on: nothing is counted in it.
+    /// The run of operations that no client has accepted.
+    ///
+    /// It counts nothing.
     static let none = OperationRun()
 
-    /// Counts messages that are sent: those of all attempts and redirects.
+    /// Counts sent messages, including those of all attempts and redirects.
     ///
-    /// - Returns: The number before.
+    /// - Returns: The count before.
     @discardableResult
     package func add(_ count: Int = 1) -> Int {
         messages.add(count, ordering: .relaxed).oldValue
@@ -91,30 +94,30 @@ package final class OperationRun: Sendable {
         set { state.withLock { $0.firstOwner = newValue } }
     }
 
-    /// The deadline under which it runs; nil if there is none.
+    /// The running deadline of the operation; `nil` if it has no limit.
     var countdown: Countdown? {
         get { state.withLock { $0.countdown } }
         set { state.withLock { $0.countdown = newValue } }
     }
 
-    /// The deadline is over, for interceptors above it.
+    /// Ends the deadline for interceptors above it.
     func end(_ countdown: Countdown) {
         state.withLock { state in
             if state.countdown === countdown { state.countdown = nil }
         }
     }
 
-    /// The record of how the message was sent, for a cache; nil if the response isn't stored.
+    /// The record of how the message was sent, for a cache; `nil` if the response isn't stored.
     var sendRecord: SendRecord? {
         get { state.withLock { $0.sendRecord } }
         set { state.withLock { $0.sendRecord = newValue } }
     }
 
-    /// A value that the attempts share.
+    /// Returns a value that the attempts share.
     ///
     /// - Parameters:
-    ///   - key: a type that stands for the value.
-    ///   - make: makes the value the first time.
+    ///   - key: A type that identifies the value.
+    ///   - make: Creates the value on first use.
     package func value<Value: Sendable>(for key: Any.Type, _ make: () -> Value) -> Value {
         let there = state.withLock { $0.shared[ObjectIdentifier(key)] }
         if let there = there as? Value { return there }
@@ -124,14 +127,16 @@ package final class OperationRun: Sendable {
     }
 }
 
-/// Identifies an entry of a log. Its text is made only when it is read.
+/// An identifier of a log entry.
+///
+/// Its text is created only when it is read.
 package struct EntryID: Sendable, CustomStringConvertible {
     private let session: String
     private let number: Int
 
     /// - Parameters:
-    ///   - session: the session that wrote it.
-    ///   - number: which of the session's it is.
+    ///   - session: The session that wrote the entry.
+    ///   - number: The number of the entry in its session.
     package init(session: String, number: Int) {
         self.session = session
         self.number = number

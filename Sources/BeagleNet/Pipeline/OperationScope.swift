@@ -5,7 +5,9 @@ public import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Owns operations, as a screen, a list or a cell does: closing it cancels everything under it, down to the transport.
+/// An owner of operations, such as a screen, a list or a cell.
+///
+/// Closing it cancels everything under it, down to the transport.
 ///
 /// ```swift
 /// let screen = OperationScope()
@@ -15,45 +17,46 @@ public import BeagleNetHTTP
 /// screen.close()
 /// ```
 ///
-/// What is cancelled ends once, with an error of kind `.cancelled`. A scope that is let go is not closed: what it owns
-/// goes on. A streamed answer leaves the line with its head; its body is the scope's until it has ended. What is watched
-/// (`watch`), and what a client is asked whose container has the scope, is owned and has no place in
-/// the line: the rule is not for it.
+/// A cancelled operation ends once, with an error of kind `.cancelled`. Releasing a scope doesn't close it: its
+/// operations continue. A streamed response leaves the queue of the scope as soon as its head has arrived, but the
+/// scope owns its body until the body ends. The scope also owns watched operations (`watch`) and all operations of a
+/// client whose container has the scope. These have no place in the queue, so that the rule doesn't apply to them.
 public final class OperationScope: Sendable {
-    /// What becomes of an operation that begins while another of the scope is under way.
+    /// A rule for operations that begin while another one of the scope is in flight.
     public enum Rule: Sendable, Hashable, CaseIterable {
-        /// Both go on. The default.
+        /// Runs both. The default.
         case concurrent
-        /// The new one is cancelled before it asks.
+        /// Cancels the new operation before it sends anything.
         case drop
-        /// The old one is cancelled, down to the transport.
+        /// Cancels the old operation, down to the transport.
         case replace
-        /// The new one begins when the old one has ended.
+        /// Starts the new operation when the old one has ended.
         case queue
     }
 
     private struct State: Sendable {
         var isClosed = false
         var lastID = 0
-        /// What ends an operation or a scope under this one.
+        /// The closures that cancel the operations and scopes under this one, by number.
         var owned: [Int: @Sendable () -> Void] = [:]
-        /// Operations under way or waiting for their turn, in order.
+        /// The numbers of operations that are in flight or waiting for their turn, in order.
         var line: [Int] = []
-        /// What lets those in the line begin.
+        /// The continuations of operations that wait for their turn, by number.
         var turns: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
-    /// What becomes of an operation that begins while another is under way.
+    /// The rule for operations that begin while another one is in flight.
     public let rule: Rule
     private let state = Lock(State())
     private let parent: OperationScope?
     private let idInParent = Lock<Int?>(nil)
 
-    /// A scope.
+    /// Creates a scope.
     ///
     /// - Parameters:
-    ///   - rule: what becomes of an operation that begins while another is under way.
-    ///   - parent: a scope that closes this one with itself. One that is closed already closes it at once.
+    ///   - rule: The rule for operations that begin while another one is in flight.
+    ///   - parent: A scope that closes this one when it is closed. If it is already closed, this scope is closed
+    ///     immediately.
     public init(_ rule: Rule = .concurrent, in parent: OperationScope? = nil) {
         self.rule = rule
         self.parent = parent
@@ -70,13 +73,15 @@ public final class OperationScope: Sendable {
     /// Whether the scope was closed.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// How many operations of its line are under way or waiting for their turn.
+    /// The number of operations in the queue: those in flight and those waiting for their turn.
     public var count: Int { state.withLock { $0.line.count } }
 
     /// Whether there is anything to cancel.
     var ownsAny: Bool { state.withLock { !$0.owned.isEmpty } }
 
-    /// Cancels everything under the scope, before it returns; whatever begins in it afterwards is cancelled at once.
+    /// Cancels everything under the scope before it returns.
+    ///
+    /// Operations that begin later are cancelled immediately.
     public func close() {
         state.withLock { $0.isClosed = true }
         cancelAll()
@@ -88,10 +93,10 @@ public final class OperationScope: Sendable {
         for cancel in owned { cancel() }
     }
 
-    /// Takes something on.
+    /// Takes ownership of an operation or a scope.
     ///
-    /// - Parameter cancel: ends it.
-    /// - Returns: what it is let go by; nil where the scope is closed.
+    /// - Parameter cancel: Cancels it.
+    /// - Returns: The number for `disown`, or `nil` if the scope is closed.
     func own(_ cancel: @escaping @Sendable () -> Void) -> Int? {
         state.withLock { state in
             if state.isClosed { return nil }
@@ -108,16 +113,18 @@ public final class OperationScope: Sendable {
 
     // MARK: - Operations
 
-    /// Performs something that the scope owns: closing the scope cancels its task.
+    /// Performs work that the scope owns.
     ///
-    /// - Throws: what `body` throws; `.cancelled` where the scope is closed or its rule lets nothing begin.
+    /// Closing the scope cancels the work's task.
+    ///
+    /// - Throws: The errors of `body`; `.cancelled` if the scope is closed or its rule rejects the work.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         try await run(enter(), body)
     }
 
-    /// Performs something that has its place in the line.
+    /// Performs work that has a place in the queue.
     func run<Value: Sendable>(
         _ place: Place,
         _ body: @escaping @Sendable () async throws(NetworkError) -> Value
@@ -133,7 +140,7 @@ public final class OperationScope: Sendable {
         }.get()
     }
 
-    /// Performs something that the scope owns, without a place in its line.
+    /// Performs work that the scope owns, without a place in its queue.
     func runBeside<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
@@ -147,13 +154,15 @@ public final class OperationScope: Sendable {
         }.get()
     }
 
-    /// An operation's place in the line.
+    /// An operation's place in the queue.
     struct Place: Sendable {
         fileprivate let id: Int
         fileprivate let work: ScopedWork
     }
 
-    /// Joins the line, as the rule lets it. Whoever does runs or leaves.
+    /// Joins the queue, if the rule permits it.
+    ///
+    /// The caller must then call `run` or `leave`.
     func enter() throws(NetworkError) -> Place {
         let work = ScopedWork()
         let (id, replaced): (Int?, [@Sendable () -> Void]) = state.withLock { state in
@@ -182,12 +191,12 @@ public final class OperationScope: Sendable {
         if rule == .queue, let next { callUp(next) }
     }
 
-    /// Waits until those before have left.
+    /// Waits until all earlier operations have left.
     private func turn(of id: Int) async {
         guard rule == .queue else { return }
         await withCheckedContinuation { continuation in
             let isDue = state.withLock { state in
-                // Whoever was cancelled does not wait, and is not in `owned` any more.
+                // A cancelled operation, which is no longer in `owned`, doesn't wait.
                 if state.line.first == id || state.owned[id] == nil { return true }
                 state.turns[id] = continuation
                 return false
@@ -196,7 +205,7 @@ public final class OperationScope: Sendable {
         }
     }
 
-    /// Lets an operation begin: its turn has come, or it was cancelled.
+    /// Resumes an operation whose turn has come or that was cancelled.
     private func callUp(_ id: Int) {
         let continuation = state.withLock { state in
             if state.line.first != id { state.owned[id] = nil }
@@ -206,7 +215,7 @@ public final class OperationScope: Sendable {
     }
 }
 
-/// What cancels an operation of a scope, also before it has begun.
+/// The work of an operation, which can be cancelled even before it has begun.
 private final class ScopedWork: Sendable {
     private let state = Lock<(cancel: (@Sendable () -> Void)?, isCancelled: Bool)>((nil, false))
 
@@ -250,7 +259,9 @@ extension NetworkError {
 }
 
 extension HTTPBody {
-    /// The same body; where it is streamed, closing the scope ends it, between reads as well as in one.
+    /// Returns the same body.
+    ///
+    /// If it is streamed, closing the scope ends it, whether during a read or between reads.
     func read(in scope: OperationScope) -> HTTPBody {
         guard case .stream(let length, let isReplayable, let open) = content else { return self }
         let content = Content.stream(length: length, isReplayable: isReplayable) {
@@ -261,7 +272,7 @@ extension HTTPBody {
     }
 }
 
-/// A body that a scope may end.
+/// A streamed body that ends when its scope is closed.
 private final class ScopedBody: Sendable {
     private let reader: Lock<HTTPBody.Reader?>
     private let scope: OperationScope
@@ -289,7 +300,7 @@ private final class ScopedBody: Sendable {
 
     func read() async throws -> Data? {
         let work = ScopedWork()
-        // Owned first: a scope that is closed from here on cancels the read.
+        // Take ownership first, so that closing the scope from here on cancels the read.
         guard let id = scope.own({ work.cancel() }) else { throw NetworkError.scopeClosed }
         defer { scope.disown(id) }
         guard let reader = reader.withLock({ $0 }) else { throw NetworkError.scopeClosed }

@@ -8,55 +8,57 @@ import BeagleNetRequestBuilder
     import Foundation
 #endif
 
-/// The way of an operation from the client to the transport: interceptors one after another.
+/// The interceptors that an operation passes through, in order, from the client to the transport.
 public final class Pipeline: Sendable {
-    /// Where an interceptor belongs. This is the one place where the order is written, outermost first.
+    /// An interceptor's place in a pipeline.
+    ///
+    /// This type alone defines the order, outermost first.
     public enum Place: Int, Sendable, Comparable, CaseIterable {
-        /// Sees what the app sees.
+        /// Logs requests and results as the app sees them.
         case log
-        /// Limits everything below it, attempts and waits included.
+        /// Limits the time of everything below, including attempts and waits.
         case deadline
-        /// Refuses images that are too large to be decoded.
+        /// Rejects images that are too large to decode.
         case image
-        /// Decides whether a stored answer will do.
+        /// Decides whether stored responses are used.
         case requestPolicy
-        /// Answers from a store.
+        /// Returns stored responses.
         case cache
-        /// Keeps on disk what must not be lost.
+        /// Saves operations to disk that must not be lost.
         case outbox
-        /// Holds back what is too much.
+        /// Limits the rate of requests.
         case rateLimit
-        /// Asks again; each attempt goes through everything below.
+        /// Retries; each attempt passes through everything below.
         case retry
-        /// Leaves a server alone that fails time after time.
+        /// Stops sending to a server that fails repeatedly.
         case circuitBreaker
-        /// Brings credentials, renewed ones after the server refused.
+        /// Adds credentials, and renews them when the server rejects them.
         case auth
-        /// Sends GraphQL operations in another form, as a list of several.
+        /// Sends GraphQL operations in another form, such as a batch of several.
         case persistedQuery
         /// Adds header fields.
         case headers
-        /// Drops what the origin must not have.
+        /// Removes fields that the origin must not receive.
         case originPolicy
         /// Measures one attempt.
         case metrics
         /// Traces one attempt.
         case span
-        /// Writes down what goes over the wire.
+        /// Records the messages that are sent and received.
         case recorder
-        /// Makes failures of statuses.
+        /// Turns error statuses into errors.
         case status
 
         /// Whether `one` is further out than `other`.
         public static func < (one: Place, other: Place) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// The rest of a pipeline, seen from one of its interceptors.
+    /// The rest of a pipeline, below one of its interceptors.
     public struct Next: Sendable {
         let pipeline: Pipeline
         let index: Int
 
-        /// The number of the user whose credentials operations are given; 0 if they get none.
+        /// The number of the user whose credentials operations get; 0 if they get none.
         var credentialOwner: Int { pipeline.credentialOwner }
 
         /// Reports a stored response to the observers below, which otherwise don't see it.
@@ -72,10 +74,10 @@ public final class Pipeline: Sendable {
         /// Takes an operation through the rest of the pipeline.
         ///
         /// - Parameters:
-        ///   - operation: what is asked.
-        ///   - emit: takes results that are not the last.
-        /// - Returns: the last result.
-        /// - Throws: why there is none.
+        ///   - operation: The operation to perform.
+        ///   - emit: Receives results before the last.
+        /// - Returns: The last result.
+        /// - Throws: A `NetworkError` if there is no result.
         nonisolated(nonsending) public func callAsFunction(
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit
@@ -83,7 +85,7 @@ public final class Pipeline: Sendable {
             try await self(operation, emit, observedBy: nil)
         }
 
-        /// The same with an observation, which receives the outcome first of all above.
+        /// Does the same with an observation, which receives the outcome before all observations above.
         nonisolated(nonsending) func callAsFunction(
             _ operation: NetworkOperation,
             _ emit: @escaping Interceptor.Emit,
@@ -95,7 +97,7 @@ public final class Pipeline: Sendable {
             return try await pipeline.outcome(of: pass, after: stop).get()
         }
 
-        /// Takes an operation through an interceptor whose `begin` never waits, and the rest.
+        /// Takes an operation through an interceptor whose `begin` never waits, and then through the rest.
         nonisolated(nonsending) func through(
             _ interceptor: any Interceptor,
             _ operation: NetworkOperation,
@@ -106,21 +108,26 @@ public final class Pipeline: Sendable {
             return try await pipeline.outcome(of: pass, after: stop).get()
         }
 
-        /// Whether the transport keeps time for the message of an operation.
+        /// Whether the transport enforces the deadline for an operation's message.
         func limitsTransfers(of operation: NetworkOperation) -> Bool { pipeline.sendsWithoutTask(operation) }
 
-        /// Whether nothing below runs in a task, so that no code of the app's would see task-local values.
+        /// Whether nothing below runs in a task.
+        ///
+        /// If so, no code of the app would see task-local values.
         package var isAtTransport: Bool {
             pipeline.sendsWithoutTask && pipeline.steps[index...].allSatisfy(\.interceptor.neverBlocks)
         }
     }
 
-    /// An interceptor. A class, as one in an array is copied before it is called, and one behind a reference is not.
+    /// An interceptor of the pipeline.
+    ///
+    /// It is a class because calling an interceptor in an array copies it first, and calling it through a reference
+    /// doesn't.
     final class Step: Sendable {
         let interceptor: any Interceptor
-        /// The same, if it is one.
+        /// The interceptor as an observer, if it is one.
         let observer: (any RequestObserver)?
-        /// Whether it measures attempts. An operation that can't be sent has none.
+        /// Whether the interceptor measures attempts, so that it is skipped for operations that can't be sent.
         let isForAttempts: Bool
 
         init(_ interceptor: any Interceptor) {
@@ -132,31 +139,33 @@ public final class Pipeline: Sendable {
 
     private let steps: [Step]
     private let transport: any HTTPTransport
-    /// Whether the transport's completion may be used. Only our transport is known to call it exactly once, and never from
-    /// inside `perform`.
+    /// Whether the transport's completion may be used. Only our transport is known to call it exactly once, and never
+    /// from inside `perform`.
     private let sendsWithoutTask: Bool
-    /// The executor of the pipeline's tasks: on the thread of our transport if no interceptor blocks it.
+    /// The executor of the pipeline's tasks: the thread of our transport, if no interceptor blocks it.
     let executor: CurlTransport?
-    /// Of those that add credentials the first.
+    /// The first interceptor that adds credentials.
     private let credentials: (any Interceptor)?
-    /// Asked first, as is `hasStore`: to look whether something is there copies it, even where it is nothing.
+    /// Whether there is such an interceptor. A flag of its own, as `hasStore` is, because checking an optional
+    /// existential copies it, even if it is `nil`.
     private let hasCredentials: Bool
     private let keepsCookies: Bool
     let cache: CacheInterceptor?
-    /// What stands above it.
+    /// The interceptors above the cache.
     let aboveCache: ArraySlice<any Interceptor>
 
-    /// A pipeline.
+    /// Creates a pipeline.
     ///
     /// - Parameters:
-    ///   - interceptors: outermost first. Those that have a place must stand in its order, and no place is taken twice.
-    ///     If none has the place `.deadline`, a `DeadlineInterceptor` without a limit of its own is added.
-    ///   - transport: what performs the transfers at its end.
-    /// - Throws: `NetworkError` of kind `.badConfiguration` that names the interceptors that are out of order.
+    ///   - interceptors: The interceptors, outermost first. Those that have a place must be in the order of places, and
+    ///     each place may be used only once. If none has the place `.deadline`, a `DeadlineInterceptor` without a limit
+    ///     of its own is added.
+    ///   - transport: The transport at the end of the pipeline, which performs the transfers.
+    /// - Throws: A `NetworkError` of kind `.badConfiguration` that names the interceptors that are out of order.
     public init(_ interceptors: [any Interceptor], transport: any HTTPTransport) throws(NetworkError) {
         try Self.check(interceptors)
         var interceptors = interceptors
-        // An operation may bring a limit of its own, which must not be ignored.
+        // An operation may have a deadline of its own, which must not be ignored.
         if !interceptors.contains(where: { $0.place == .deadline }) { interceptors.add(DeadlineInterceptor()) }
         steps = interceptors.map { Step($0) }
         self.transport = transport
@@ -165,7 +174,7 @@ public final class Pipeline: Sendable {
         executor = interceptors.allSatisfy(\.neverBlocks) ? curl : nil
         credentials = interceptors.first { $0.credentialOwner != nil }
         hasCredentials = credentials != nil
-        // Of a transport that we do not know, nobody knows.
+        // Other transports may keep cookies, so assume that they do.
         keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
         hasStore = cacheIndex != nil
@@ -174,12 +183,12 @@ public final class Pipeline: Sendable {
         aboveCache = interceptors[..<(cacheIndex ?? 0)]
     }
 
-    /// Whether answers may come from a store.
+    /// Whether responses may come from a store.
     let hasStore: Bool
     /// Whether responses with a status outside of 200...299 fail.
     let failsOnStatus: Bool
 
-    /// The number of the user whose credentials operations are given; 0 if they get none, such as requests for a token.
+    /// The number of the user whose credentials operations get; 0 if they get none, as in requests for a token.
     var credentialOwner: Int {
         guard hasCredentials, let credentials, !CredentialFetch.isOne else { return 0 }
         return credentials.credentialOwner ?? 0
@@ -213,12 +222,12 @@ public final class Pipeline: Sendable {
         return try await runOnce(operation, emit)
     }
 
-    // Never inlined: the frame of each operation would have room for it.
+    // Never inlined, because it would enlarge the frame of every operation.
     @inline(never) nonisolated(nonsending) private func runRevising(
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        // Before anybody signs it: what is kept is sent as the message that it is.
+        // Settle the message before an interceptor signs it: the outbox sends it as it is stored.
         if let revision = operation.revision,
             steps.contains(where: { $0.interceptor is OutboxInterceptor && $0.interceptor.applies(to: operation) })
         {
@@ -227,7 +236,7 @@ public final class Pipeline: Sendable {
         return try await operation.revising { one throws(NetworkError) in
             guard one.elapsed != nil else { return try await runOnce(one, emit) }
             return try await runOnce(one) { result in
-                // It was given before the first message.
+                // A stale stored response was already emitted before the first message.
                 if !(result.isStale && result.source == .cache) { emit(result) }
             }
         }
@@ -242,7 +251,7 @@ public final class Pipeline: Sendable {
         return try await outcome(of: pass, after: stop).get()
     }
 
-    /// Takes an operation through the interceptors, up to the head of its answer, which only one can read.
+    /// Takes an operation through the interceptors to the head of its response, whose body only one reader can read.
     package func stream(_ operation: NetworkOperation) async throws(NetworkError) -> StreamingResponse {
         var operation = operation
         operation.isShared = false
@@ -261,14 +270,14 @@ extension Pipeline {
 
     /// The point at which a pass can't continue without waiting.
     enum Stop: Sendable {
-        /// The message is to be sent.
+        /// The message must be sent.
         case transport
-        /// The interceptor at this index has to wait.
+        /// The interceptor before this index must wait.
         case interceptor(Int)
         case ended(Outcome)
     }
 
-    /// Takes an operation down, as far as it gets without waiting.
+    /// Takes an operation down the pipeline as far as possible without waiting.
     func descend(_ pass: inout PipelinePass, from start: Int) -> Stop {
         var index = start
         while index < steps.count {
@@ -289,10 +298,10 @@ extension Pipeline {
             || steps[index...].contains { $0.interceptor.place == nil && $0.interceptor.applies(to: operation) }
     }
 
-    /// Ends the observations, innermost first, as far as that goes without waiting.
+    /// Ends the observations, innermost first, as far as possible without waiting.
     ///
-    /// - Parameter position: those before this one have not ended.
-    /// - Returns: The position of the one that has to wait; nil if all have ended.
+    /// - Parameter position: The number of observations that haven't ended.
+    /// - Returns: The position of the observation that must wait; `nil` if all have ended.
     func ascend(_ outcome: inout NetworkOperation.Outcome, _ pass: PipelinePass, from position: Int) -> Int? {
         var position = position
         while position > 0 {
@@ -330,7 +339,7 @@ extension Pipeline {
         return outcome
     }
 
-    /// Takes a pass on from an observation that has to wait.
+    /// Continues a pass at an observation that must wait.
     nonisolated(nonsending) func outcome(
         of pass: PipelinePass,
         resumingAt position: Int,
@@ -358,7 +367,7 @@ extension Pipeline {
         _ pass: PipelinePass,
         at index: Int
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        // Indices of stops are those after their interceptors.
+        // The index in a stop is the one after its interceptor.
         try await steps[index - 1].interceptor
             .intercept(pass.operation, next: Next(pipeline: self, index: index), emit: pass.emitter)
     }
@@ -384,8 +393,9 @@ extension Pipeline {
         return .of(consume response, isStream: operation.isStream)
     }
 
-    /// The end of the pipeline for what is more than one message with one answer. Never inlined: the frame of each
-    /// operation would have room for it.
+    /// Performs operations that are more than one request and response, at the end of the pipeline.
+    ///
+    /// Never inlined, because it would enlarge the frame of every operation.
     @inline(never) nonisolated(nonsending) private func perform(
         _ pass: PipelinePass
     ) async throws(NetworkError) -> NetworkOperation.Result {
@@ -395,9 +405,9 @@ extension Pipeline {
 
     /// Sends the message of a pass.
     ///
-    /// - Parameter completion: gets what came of it, once, on the transport's thread.
+    /// - Parameter completion: Receives the outcome, once, on the transport's thread.
     /// - Returns: The handle that cancels it.
-    /// - Throws: why it isn't sent.
+    /// - Throws: The reason not to send the message.
     func send(
         _ pass: PipelinePass,
         _ completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
@@ -406,14 +416,16 @@ extension Pipeline {
         return transport.perform(transfer(of: pass), completion: completion)
     }
 
-    /// The reason not to send an operation; nil if it is sent.
+    /// Returns the reason not to send an operation, or `nil` if it may be sent.
     private func refusal(of operation: NetworkOperation) -> NetworkError? {
         if operation.isForStoreAlone { return .notStored(operation, hasStore: hasStore) }
         let isHandled = NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil
         return isHandled ? nil : .unhandled(operation.kind)
     }
 
-    /// The message as it is sent. Never inlined: the frame of each operation would have room for what it works on.
+    /// Returns the message as it is sent.
+    ///
+    /// Never inlined, because its variables would enlarge the frame of every operation.
     @inline(never)
     private func transfer(of pass: PipelinePass) -> TransferRequest {
         let operation = pass.operation
@@ -432,7 +444,7 @@ extension Pipeline {
 }
 
 extension NetworkOperation {
-    /// An operation of a message that no request was built to, as tools have.
+    /// Creates an operation for a message that wasn't built from a request, as tools need.
     package static func of(
         _ transfer: TransferRequest,
         kind: Kind,
@@ -459,14 +471,14 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation.Result {
-    /// What a transport gave.
+    /// Creates a result from a transport's response.
     @inline(never) static func of(_ response: consuming TransferResponse, isStream: Bool) -> Self {
         Self(isStream ? .stream(StreamingResponse(response)) : .response(NetworkResponse(response)))
     }
 }
 
 extension NetworkError {
-    /// Nothing in the pipeline, and no client, answers operations of this kind.
+    /// The error if no interceptor and no client handles operations of this kind.
     static func unhandled(_ kind: NetworkOperation.Kind) -> NetworkError {
         NetworkError(
             .unsupported,

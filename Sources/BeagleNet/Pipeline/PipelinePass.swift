@@ -1,12 +1,13 @@
 import BeagleNetHTTP
 
-/// One pass of an operation through a pipeline: the operation as it has become, and what receives the outcome.
+/// One pass of an operation through a pipeline: the operation as interceptors have changed it, and the receivers of its
+/// outcome.
 struct PipelinePass: Sendable {
     var operation: NetworkOperation
     private let emit: Interceptor.Emit
-    /// Outermost first, each with the rest of the pipeline below its interceptor.
+    /// The observations, outermost first, each with the rest of the pipeline below its interceptor.
     private(set) var observations: [(next: Pipeline.Next, observation: any RequestObservation)] = []
-    /// Whether it runs in a task, whose cancellation counts.
+    /// Whether the pass runs in a task, whose cancellation it must check.
     let isInTask: Bool
 
     init(_ operation: NetworkOperation, _ emit: @escaping Interceptor.Emit, isInTask: Bool) {
@@ -15,10 +16,10 @@ struct PipelinePass: Sendable {
         self.isInTask = isInTask
     }
 
-    /// Does the synchronous part of an interceptor.
+    /// Performs the synchronous part of an interceptor.
     ///
-    /// - Parameter next: the pipeline below it.
-    /// - Returns: The point at which the pass stops; nil if it continues.
+    /// - Parameter next: The pipeline below the interceptor.
+    /// - Returns: The point at which the pass stops; `nil` if it continues.
     mutating func begin(_ interceptor: any Interceptor, _ next: Pipeline.Next) -> Pipeline.Stop? {
         switch interceptor.begin(&operation, next: next) {
         case .proceed(let observation):
@@ -34,16 +35,16 @@ struct PipelinePass: Sendable {
         }
     }
 
-    /// Adds an observation below those that there are.
+    /// Adds an observation below the existing ones.
     mutating func add(_ observation: any RequestObservation, _ next: Pipeline.Next) {
         if observations.isEmpty { observations.reserveCapacity(4) }
         observations.append((next, observation))
     }
 
-    /// Takes earlier results to all observations and the caller.
+    /// Passes earlier results through all observations to the caller.
     var emitter: Interceptor.Emit { emitter(above: observations.count) }
 
-    /// Takes earlier results to the observations before this position and the caller.
+    /// Returns a closure that passes earlier results through the observations before this position to the caller.
     func emitter(above position: Int) -> Interceptor.Emit {
         if position == 0 { return emit }
         return { [emit, observations = observations[..<position]] result in

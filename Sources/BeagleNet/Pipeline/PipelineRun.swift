@@ -4,18 +4,21 @@ import BeagleNetHTTP
 extension Pipeline {
     /// An operation that was started without a task.
     enum Started: Sendable {
-        /// It has ended already.
+        /// The operation has already ended.
         case ended(Outcome)
-        /// It is under way; the handle cancels it.
+        /// The operation is in flight; the handle cancels it.
         case running(any RequestToken)
     }
 
-    /// Takes an operation from the first interceptor to its outcome. A task is made only if an interceptor has to wait.
+    /// Takes an operation from the first interceptor to its outcome.
+    ///
+    /// Creates a task only if an interceptor must wait.
     ///
     /// - Parameters:
-    ///   - operation: what is asked.
-    ///   - emit: takes earlier results.
-    ///   - completion: gets the outcome, once, unless it is returned; never from inside this call.
+    ///   - operation: The operation to perform.
+    ///   - emit: Receives earlier results.
+    ///   - completion: Receives the outcome, once, unless the outcome is returned. It is never called from inside this
+    ///     call.
     func start(
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit,
@@ -46,29 +49,32 @@ extension Pipeline {
     }
 }
 
-/// An operation on its way through a pipeline for a caller without a task: the handle that cancels it.
+/// A run of an operation for a caller without a task: the handle that cancels it.
 private final class PipelineRun: RequestToken {
     typealias Outcome = Pipeline.Outcome
 
-    /// In a value of its own: a function in a generic place would be wrapped each time that it is taken out.
+    /// A wrapper for a closure: a bare one in a generic container would be wrapped again each time it is read.
     private struct Completion: Sendable {
         let call: @Sendable (Outcome) -> Void
     }
 
     private struct State: Sendable {
-        /// Goes with the run, so that a handle that an app keeps doesn't keep what the app does with the outcome.
+        /// The caller's completion.
+        ///
+        /// It is released when the run ends, so that an app that keeps the handle doesn't keep the objects that the
+        /// closure holds.
         var completion: Completion?
-        /// Cancels what is under way: a transfer or a task.
+        /// The handle of the transfer or task in flight.
         var token: (any RequestToken)?
         var isCancelled = false
-        /// Whether an outcome is kept for the caller of `start`.
+        /// Whether `start` hasn't returned yet; an outcome is then stored in `early`.
         var isStarting = true
         var early: Outcome?
     }
 
     private let pipeline: Pipeline
     private let pass: PipelinePass
-    /// The caller's scope, for a task that is made on the transport's thread.
+    /// The caller's scope, for a task that is created on the transport's thread.
     private let scope = Beagle.scope
     private let fetch = CredentialFetch.present
     private let state: InlineLock<State>
@@ -110,7 +116,7 @@ private final class PipelineRun: RequestToken {
         }
     }
 
-    /// Receives what came of the message.
+    /// Takes the message's outcome through the observations.
     private func receive(_ outcome: Outcome) {
         var (outcome, position) = (outcome, pass.observations.count)
         while let waiting = pipeline.ascend(&outcome, pass, from: position) {
@@ -119,16 +125,16 @@ private final class PipelineRun: RequestToken {
                     await pipeline.outcome(of: pass, resumingAt: waiting, after: outcome)
                 }
             }
-            // A cancelled operation has no other attempt.
+            // A cancelled operation isn't retried.
             pass.observations[waiting].observation.didEnd(&outcome, of: pass.operation)
             position = waiting
         }
         finish(outcome)
     }
 
-    /// Goes on in a task.
+    /// Continues in a task.
     ///
-    /// - Parameter startingHere: whether it may run on this thread up to its first wait.
+    /// - Parameter startingHere: Whether the task may run on this thread up to its first wait.
     func work(startingHere: Bool, _ body: @escaping @Sendable () async -> Outcome) {
         let task =
             startingHere
@@ -153,7 +159,9 @@ private final class PipelineRun: RequestToken {
         completion?.call(outcome)
     }
 
-    /// - Parameter isFirst: whether it gives way to one that has come before it.
+    /// Stores the handle, or cancels it if the run is cancelled.
+    ///
+    /// - Parameter isFirst: Whether a handle that was stored earlier has priority.
     private func fill(_ token: any RequestToken, isFirst: Bool) {
         let isCancelled = state.withLock { state in
             if state.isCancelled { return true }

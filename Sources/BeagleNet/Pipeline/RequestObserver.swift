@@ -1,7 +1,9 @@
 public import BeagleNetHTTP
 
-/// Edits requests and observes their results, without waiting: a header, analytics, a limit. It runs on the caller's thread
-/// and on the transport's, and costs no task.
+/// An interceptor that edits requests and observes their results without waiting, for example to add a header, collect
+/// analytics or enforce a limit.
+///
+/// It runs on the caller's thread and on the transport's, and needs no task.
 ///
 /// ```swift
 /// struct SessionHeader: RequestObserver {
@@ -13,22 +15,27 @@ public import BeagleNetHTTP
 ///     }
 /// }
 /// ```
-/// Below `.retry` it sees each attempt, above it each operation once. It must not block. Task-local values are the caller's
-/// in `willSend` of a first attempt; `operation.logger` and `operation.redactor` are always the client's.
+///
+/// Below `.retry`, it sees each attempt; above, it sees each operation once. It must not block. In `willSend` of a
+/// first attempt, task-local values are the caller's. `operation.logger` and `operation.redactor` are always the
+/// client's.
 public protocol RequestObserver: Interceptor {
     /// Called before a request is sent.
     ///
-    /// - Parameter operation: the operation; the interceptors after this one, and the transport, see changes.
+    /// - Parameter operation: The operation; later interceptors and the transport see changes to it.
     /// - Returns: The observation that receives the results; `nil` for none.
-    /// - Throws: `NetworkError`; nothing is sent then.
+    /// - Throws: A `NetworkError` to send nothing and fail the operation.
     func willSend(_ operation: inout NetworkOperation) throws(NetworkError) -> (any RequestObservation)?
 
-    /// Called with a stored response that an interceptor above returns or emits in place of a request. Does nothing by
-    /// default.
+    /// Called with a stored response that an interceptor above returns or emits instead of a request.
+    ///
+    /// Does nothing by default.
     func didUse(stored result: NetworkOperation.Result, for operation: NetworkOperation)
 }
 
-/// Receives what comes of one request. All functions have defaults that change nothing.
+/// An observation that receives the results of one request.
+///
+/// By default, its functions change nothing.
 public protocol RequestObservation: AnyObject, Sendable {
     /// Called with each earlier result, such as progress or a stored response, on any thread.
     ///
@@ -38,22 +45,23 @@ public protocol RequestObservation: AnyObject, Sendable {
     /// Called once with the outcome, on any thread, before the interceptors above and the caller receive it.
     ///
     /// - Parameters:
-    ///   - outcome: the result or the error, which it may change.
-    ///   - operation: the operation as it was sent.
+    ///   - outcome: The result or the error, which the observation may change.
+    ///   - operation: The operation as it was sent.
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation)
 
-    /// Whether the outcome calls for more than can be done without waiting: `resume` is then called in a task, in place of
-    /// `didEnd`. `false` by default.
+    /// Returns whether handling the outcome requires waiting.
+    ///
+    /// If so, `resume` is called in a task instead of `didEnd`. `false` by default.
     func mustWait(after outcome: NetworkOperation.Outcome) -> Bool
 
     /// Takes the operation to another outcome, such as that of another attempt.
     ///
     /// - Parameters:
-    ///   - outcome: what came of the request.
-    ///   - next: the rest of the pipeline below the interceptor.
-    ///   - emit: receives earlier results.
-    /// - Returns: The result.
-    /// - Throws: `NetworkError` if there is none.
+    ///   - outcome: The outcome of the request.
+    ///   - next: The rest of the pipeline below the interceptor.
+    ///   - emit: Receives earlier results.
+    /// - Returns: The new result.
+    /// - Throws: A `NetworkError` if there is no result.
     nonisolated(nonsending) func resume(
         after outcome: NetworkOperation.Outcome,
         next: Interceptor.Next,
@@ -62,7 +70,7 @@ public protocol RequestObservation: AnyObject, Sendable {
 }
 
 extension RequestObserver {
-    /// It doesn't block.
+    /// `true`: an observer must not block.
     public var neverBlocks: Bool { true }
 
     /// Does nothing.
@@ -77,7 +85,9 @@ extension RequestObserver {
         }
     }
 
-    /// Calls `willSend`, the rest of the pipeline, and the observation; a pipeline does so without it.
+    /// Calls `willSend`, the rest of the pipeline, and the observation.
+    ///
+    /// A pipeline does the same without calling this.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -88,16 +98,16 @@ extension RequestObserver {
 }
 
 extension RequestObservation {
-    /// The same result.
+    /// Returns the same result.
     public func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? { result }
 
     /// Changes nothing.
     public func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {}
 
-    /// It never does.
+    /// Returns `false`.
     public func mustWait(after outcome: NetworkOperation.Outcome) -> Bool { false }
 
-    /// The same outcome.
+    /// Returns or throws the same outcome.
     nonisolated(nonsending) public func resume(
         after outcome: NetworkOperation.Outcome,
         next: Interceptor.Next,

@@ -7,26 +7,27 @@ import BeagleNetRequestBuilder
     import Foundation
 #endif
 
-/// What a client lends the interceptors of an operation: the dependencies of its container as they were when it began.
+/// The client's dependencies that the interceptors of an operation use, as they were when the operation began.
 final class Surroundings: Sendable {
     let logger: any BeagleLogger
     let redactor: Redactor
     let clock: any Clock<Duration>
     /// The origins that the app declares as its own.
     let origins: Set<Origin>
-    /// What goes with a request from who asks to who hears.
+    /// The contexts that travel with a request from the caller to the code that receives its events.
     let callerContexts: [any CallerContext]
-    /// Whether stored answers will do for operations that do not say.
+    /// The policy of operations that don't set one.
     let policy: RequestPolicy?
     /// The current time: the system's, unless the app has a clock of its own.
     let now: @Sendable () -> Date
-    /// What makes the client's messages; nil for those that no client has made.
+    /// The builder of the client's messages, or `nil` if no client made the operation.
     let builder: HttpRequestBuilder?
-    /// Whether no message reaches a server, by the app's own choice (`OfflineTransport`).
+    /// Whether the app has chosen that no message reaches a server (`OfflineTransport`).
     let isOffline: Bool
-    /// The last message that went to one of the origins: most go to the same.
+    /// The target of the last message to a declared origin. It saves most lookups, as most messages have the same
+    /// target.
     private let lastDeclared = InlineLock<(scheme: String?, authority: String?)?>(nil)
-    /// Whether the logger reads task-local values, which other threads don't have.
+    /// Whether the logger reads task-local values, which aren't available on other threads.
     let capturesLogger: Bool
 
     init(
@@ -56,7 +57,7 @@ final class Surroundings: Sendable {
         return { start.addingTimeInterval(Double(instant.duration(to: clock.now))) }
     }
 
-    /// The same with another builder, and the origins that it declares.
+    /// Returns a copy with another builder and the origins that it declares.
     func with(_ builder: HttpRequestBuilder) -> Surroundings {
         Surroundings(
             logger: logger,
@@ -70,7 +71,7 @@ final class Surroundings: Sendable {
         )
     }
 
-    /// Whether a message goes to one of the declared origins.
+    /// Whether a message is sent to one of the declared origins.
     func declares(_ head: HTTPRequest) -> Bool {
         let target = (scheme: head.scheme, authority: head.authority)
         if lastDeclared.withLock({ last in last.map { $0 == target } ?? false }) { return true }
@@ -79,7 +80,9 @@ final class Surroundings: Sendable {
         return true
     }
 
-    /// A URL of a request without secrets; of a form's without its query, which holds what a person typed.
+    /// Returns a request's URL without secrets.
+    ///
+    /// A form's URL also loses its query, which holds the user's input.
     func shown(_ url: String, of request: Request) -> String {
         guard case .submitForm = request.type, let mark = url.unicodeScalars.firstIndex(of: "?") else {
             return redactor.redact(url: url)
@@ -87,7 +90,7 @@ final class Surroundings: Sendable {
         return redactor.redact(url: String(url[..<mark])) + "?…"
     }
 
-    /// Logs why no message could be made of an operation.
+    /// Logs the reason why no message could be built for an operation.
     func log(_ error: NetworkError, of operation: NetworkOperation) {
         guard logger.accepts(.debug) else { return }
         let url = shown(operation.request.url.absoluteString, of: operation.request)
@@ -96,44 +99,46 @@ final class Surroundings: Sendable {
         logger.log(Log.network(.httpResponse(response: response)))
     }
 
-    /// Those of an operation that no client has taken on.
+    /// The environment of operations that no client has accepted.
     static let none = Surroundings(logger: OffLogger(), redactor: Redactor(), clock: ContinuousClock(), origins: [])
 }
 
 extension NetworkOperation {
-    /// Where interceptors say what they did; the client's logger.
+    /// The client's logger, to which interceptors log.
     public var logger: any BeagleLogger { capturedLogger ?? surroundings.logger }
-    /// Whether its logger accepts messages of a level; the logger isn't copied for that.
+    /// Whether the logger accepts messages of a level.
+    ///
+    /// Avoids copying the logger.
     func logs(_ level: LogLevel) -> Bool {
         if surroundings.capturesLogger { return logger.accepts(level) }
         return surroundings.logger.accepts(level)
     }
-    /// Tells what must not be shown; the client's.
+    /// The client's redactor, which removes secrets from texts.
     public var redactor: Redactor { surroundings.redactor }
-    /// What interceptors wait by; the client's.
+    /// The client's clock, by which interceptors wait.
     public var clock: any Clock<Duration> { surroundings.clock }
-    /// The origins that the app declares as its own: those of the client's builder and that of its
-    /// base URL.
+    /// The origins that the app declares as its own: those of the client's builder and the origin of its base URL.
     public var declaredOrigins: Set<Origin> { surroundings.origins }
-    /// Whether what an interceptor adds is for the origin that is asked.
+    /// Whether an interceptor's additions, such as header fields, may be sent to the operation's origin.
     ///
-    /// - Parameter origins: those that may have it; `nil` for the declared ones. Where none is declared, every origin may,
-    ///   as with `HttpRequestBuilder.additionalHeaders`, but a credential is an error.
+    /// - Parameter origins: The permitted origins; `nil` for the declared ones. If the app declares no origin, every
+    ///   origin is permitted, as with `HttpRequestBuilder.additionalHeaders`, but adding a credential is an error.
     func isMeant(for origins: Set<Origin>?) -> Bool {
         if let origins { return origins.contains(origin) }
         return surroundings.origins.isEmpty || surroundings.declares(transfer.head)
     }
 
-    /// Whether neither the interceptor nor the app says which origins may have what is added.
+    /// Whether neither the interceptor nor the app declares permitted origins.
     func hasUndeclaredOrigins(_ origins: Set<Origin>?) -> Bool { origins == nil && declaredOrigins.isEmpty }
 
-    /// The origin that is asked.
+    /// The origin of the operation's URL.
     public var origin: Origin { Origin(of: transfer.head) }
 
-    /// A URL of this operation without secrets; of a form's without its query.
+    /// Returns a URL of this operation without secrets, and without its query if it is a form's.
     package func shown(_ url: String) -> String { surroundings.shown(url, of: request) }
 
-    /// Its name in a log: `GET https://api.example.com/home`, or `subscription Prices https://api.example.com/graphql`.
+    /// The operation's name in a log: `GET https://api.example.com/home`, or
+    /// `subscription Prices https://api.example.com/graphql`.
     var line: String {
         let verb = kind == .subscription ? title : transfer.head.method.rawValue
         return "\(verb ?? kind.name) \(shown(transfer.head.urlText))"

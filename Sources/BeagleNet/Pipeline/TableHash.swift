@@ -4,15 +4,18 @@
     import Foundation
 #endif
 
-/// A hash for a table that compares what it finds: words are multiplied into one another, at a fraction of what `Hasher` costs.
-/// A seed of the process's own makes it another one for each run, so that nobody knows beforehand which texts meet.
+/// A hash for tables that compare the keys they find.
+///
+/// It multiplies words into one another, at a fraction of the cost of `Hasher`.
+///
+/// A random seed of the process changes it on every launch, so that colliding texts can't be predicted.
 struct TableHash {
     private static let seed = UInt64.random(in: .min ... .max)
 
     private(set) var bits = TableHash.seed
 
     mutating func combine(_ word: UInt64) {
-        // An odd number without order among its bits.
+        // An odd number whose bits have no pattern.
         let product = (bits ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         bits = product.high ^ product.low &+ bits
     }

@@ -1,28 +1,29 @@
-// Memory for libcurl: a thread that asked for it keeps what is freed on it, for its next request.
+// An allocator for libcurl that lets a thread keep freed blocks for its next requests.
 //
-// libcurl asks for memory a hundred times for each request, in a dozen sizes. Of a size the C library keeps a few blocks
-// for a thread, so that with more requests in flight most of them go the long way, through its heap.
+// libcurl allocates about a hundred blocks per request, in a dozen sizes. The C library caches only a few blocks of
+// each size per thread, so with more requests in flight most allocations take the slow path through its heap.
 //
-// Every block is one of `malloc`: other threads, `free` itself and libraries that take memory over may have it.
+// Every block comes from `malloc`, so other threads, `free` itself and libraries that take ownership of a block can
+// handle it.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
-/// From now on, to `beagle_free_blocks`, this thread keeps what is freed on it: 8 MiB at most, and nothing larger than
-/// 17 KiB. False where it keeps nothing: where memory is short, under the compiler's sanitizers, which are to see each
-/// block freed, and with another C library than glibc.
+/// Makes this thread keep the blocks that are freed on it, until `beagle_free_blocks`: up to 8 MiB, and only blocks up
+/// to 17 KiB. Returns false if it keeps no blocks: if memory is short, with the compiler's sanitizers (which must see
+/// each block freed), or with a C library other than glibc.
 bool beagle_keep_blocks(void);
-/// Frees what this thread keeps but for `beagle_idle_bytes`, the largest first: for when it has nothing to do.
+/// Frees this thread's kept blocks, largest first, down to `beagle_idle_bytes`. Call it when the thread is idle.
 void beagle_thin_blocks(void);
-/// Frees what this thread keeps. It keeps no more.
+/// Frees all kept blocks of this thread and stops keeping blocks.
 void beagle_free_blocks(void);
-/// What a thread may well keep while it has nothing to do.
+/// The number of bytes that an idle thread may keep.
 enum { beagle_idle_bytes = 1 << 20 };
-/// Bytes that this thread keeps.
+/// Returns the number of bytes that this thread keeps.
 size_t beagle_kept_bytes(void);
 
-// What `curl_global_init_mem` is given. As with glibc, a block that is freed twice, or written to when it was freed, mostly
-// ends the process.
+// The functions for `curl_global_init_mem`. As with glibc, a double free or a write to a freed block usually ends the
+// process.
 
 void *beagle_malloc(size_t size);
 void beagle_free(void *block);

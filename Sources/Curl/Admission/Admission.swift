@@ -1,50 +1,49 @@
 import BeagleNetHTTP
 
-/// Who may go out, and who of those that wait is next: a value without clock and I/O.
+/// A scheduler that limits concurrent transfers and chooses the next waiting one. It is a value without clock or I/O.
 ///
-/// Whoever goes out takes a place at an origin. Where the origin has no more of them, or all together have none, it
-/// waits. A higher priority goes first, and the origins of one priority take turns, so that none is starved by another
-/// that is asked more. A priority that was passed over eight times has its turn, too. Entering and leaving cost the
-/// same however many wait.
+/// A running transfer has a place at its origin. A transfer waits if its origin, or all origins together, have no free
+/// place. Higher priorities go first. Origins of the same priority take turns, so that a busy origin doesn't starve the
+/// others. A priority that was passed over eight times gets a turn, too. Entering and leaving take constant time.
 struct Admission<Element> {
-    /// How many may be out; nil: any number.
+    /// The maximum numbers of connections and streams; `nil` means no limit.
     struct Limits {
         var connections: Int?
         var connectionsPerOrigin: Int?
         var streamsPerOrigin: Int?
     }
 
-    /// What somebody who is out or waits has of an origin.
+    /// The place of a running or waiting transfer at its origin.
     struct Place {
         fileprivate let origin: Origin
-        /// Where it stands in line; nil once it is out.
+        /// The position in the queue; `nil` once the transfer runs.
         fileprivate var ticket: Int?
         fileprivate(set) var priority: Priority
 
         var isWaiting: Bool { ticket != nil }
 
-        /// Whether the origin is this one.
+        /// Returns whether the place is at this origin.
         func isAt(scheme: String?, authority: String?) -> Bool {
             origin.authority == authority && origin.scheme == scheme
         }
 
-        /// `next` has given whose place this is.
+        /// Notes that `next` has returned the element of this place.
         mutating func takeTurn() {
             ticket = nil
         }
     }
 
-    /// An origin, as its URLs write it. Reached only through the admission that made it.
+    /// An origin as written in URLs. Used only through the admission that created it.
     final class Origin {
         let scheme: String
         let authority: String
-        /// Those who are out.
+        /// The number of running transfers.
         var taken = 0
-        /// Whether it was seen to answer many on one connection.
+        /// Whether its connections are known to carry several requests at a time.
         var isMultiplexed = false
-        /// Those who wait, by priority.
+        /// The waiting transfers, by priority.
         var lines = Priority.allCases.map { _ in Line<Element>() }
-        /// Whether it has its turn coming, by priority.
+        /// Whether it is in the queue of ready origins, by priority.
         var isReady = Priority.allCases.map { _ in false }
 
         init(scheme: String, authority: String) {
@@ -52,7 +51,7 @@ struct Admission<Element> {
             self.authority = authority
         }
 
-        /// The connections that those who are out take, at least.
+        /// The minimum number of connections that the running transfers need.
         var connections: Int { connections(for: taken) }
 
         func connections(for count: Int) -> Int {
@@ -67,19 +66,19 @@ struct Admission<Element> {
         let authority: String
     }
 
-    /// How often a priority is passed over before it has its turn.
+    /// The number of times that a priority is passed over before it gets a turn.
     private static var patience: Int { 8 }
 
     private let limits: Limits
     private(set) var origins: [Key: Origin] = [:]
-    /// Known origins at which the idle ones are forgotten.
+    /// The number of known origins at which idle ones are removed.
     private var mostOrigins = 1_024
-    /// The origin entered last: mostly the next one, too.
+    /// The most recent origin, which is often also the next.
     private var latest: Origin?
     private var connections = 0
     private(set) var waiting = 0
     private var nextTicket = 0
-    /// Origins that have somebody waiting and, when they were put there, a free place; by priority.
+    /// The origins that had waiting transfers and a free place when they were added, by priority.
     private var ready = Priority.allCases.map { _ in Queue<Origin>() }
     private var passedOver = Priority.allCases.map { _ in 0 }
 
@@ -87,9 +86,9 @@ struct Admission<Element> {
         self.limits = limits
     }
 
-    // MARK: coming and going
+    // MARK: entering and leaving
 
-    /// Takes a place at an origin, or one in its line: `isWaiting` tells.
+    /// Takes a place at an origin, or a position in its queue; see `isWaiting`.
     mutating func enter(_ element: Element, scheme: String, authority: String, priority: Priority) -> Place {
         let origin = origin(scheme, authority)
         var place = Place(origin: origin, priority: priority)
@@ -101,7 +100,7 @@ struct Admission<Element> {
         return place
     }
 
-    /// Whose turn it is; nil while nobody has one.
+    /// Removes and returns the next element to run, or `nil` if no element may run now.
     mutating func next() -> Element? {
         guard waiting > 0, connections < limits.connections ?? .max else { return nil }
         let starved = Priority.allCases.first { priority in
@@ -115,7 +114,7 @@ struct Admission<Element> {
         return nil
     }
 
-    /// Gives a place back, be it out or in line.
+    /// Releases the place of a running or waiting transfer.
     mutating func leave(_ place: Place) {
         if let ticket = place.ticket {
             place.origin.lines[Int(place.priority.rawValue)].remove(ticket)
@@ -125,7 +124,7 @@ struct Admission<Element> {
         }
     }
 
-    /// Moves who waits to the end of a line that goes first.
+    /// Moves a waiting transfer to the end of the queue of a higher priority.
     mutating func raise(_ place: inout Place, to priority: Priority) {
         guard priority > place.priority else { return }
         let old = place.priority
@@ -137,7 +136,7 @@ struct Admission<Element> {
         wait(element, in: &place)
     }
 
-    /// An origin was seen to answer many on one connection, or one only.
+    /// Records whether an origin multiplexes requests on one connection.
     mutating func learn(_ place: Place, isMultiplexed: Bool) {
         guard place.origin.isMultiplexed != isMultiplexed else { return }
         change(place.origin) { $0.isMultiplexed = isMultiplexed }
@@ -150,7 +149,7 @@ struct Admission<Element> {
         return origin.taken < limit ?? .max
     }
 
-    /// Whether all together have room for one more at this origin, perhaps on a connection that is there.
+    /// Returns whether the total limit allows one more transfer at this origin, perhaps on an existing connection.
     private func hasRoom(for origin: Origin) -> Bool {
         guard let limit = limits.connections else { return true }
         return connections - origin.connections + origin.connections(for: origin.taken + 1) <= limit
@@ -162,7 +161,7 @@ struct Admission<Element> {
         connections += origin.connections
     }
 
-    /// A change that may make room at an origin.
+    /// Applies a change that may free places at an origin.
     private mutating func change(_ origin: Origin, _ body: (Origin) -> Void) {
         connections -= origin.connections
         body(origin)
@@ -189,7 +188,7 @@ struct Admission<Element> {
         mostOrigins = max(1_024, 2 * origins.count)
     }
 
-    // MARK: lines
+    // MARK: queues
 
     private mutating func wait(_ element: Element, in place: inout Place) {
         nextTicket += 1
@@ -223,5 +222,5 @@ struct Admission<Element> {
     }
 }
 
-/// What libcurl puts on one connection of HTTP/2 (CURLMOPT_MAX_CONCURRENT_STREAMS).
+/// The number of streams that libcurl runs on one HTTP/2 connection (CURLMOPT_MAX_CONCURRENT_STREAMS).
 private let streamsPerConnection = 100

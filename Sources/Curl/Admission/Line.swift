@@ -1,4 +1,4 @@
-/// First in, first out, at the same cost however many there are.
+/// A first-in, first-out queue with constant-time operations.
 struct Queue<Element> {
     private var elements: [Element?] = []
     private var first = 0
@@ -15,7 +15,7 @@ struct Queue<Element> {
         defer {
             elements[first] = nil
             first += 1
-            // Half of it is empty: moving the rest costs no more than has been taken.
+            // Half of the array is empty, so moving the rest takes amortized constant time.
             if first * 2 >= elements.count { dropTaken() }
         }
         return elements[first]
@@ -32,7 +32,7 @@ struct Queue<Element> {
     }
 }
 
-/// A queue that can be left from anywhere, with the ticket that one came with.
+/// A queue from which any element can be removed by its ticket.
 struct Line<Element> {
     private var tickets = Queue<Int>()
     private var elements: [Int: Element] = [:]

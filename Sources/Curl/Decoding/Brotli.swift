@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// brotli (RFC 7932), by the system's libbrotlidec where it is installed.
+/// A brotli decoder (RFC 7932) that uses the system's libbrotlidec if it is installed.
 final class Brotli: DecodingLayer {
     /// The functions of https://github.com/google/brotli/blob/v1.0.9/c/include/brotli/decode.h that we call.
     struct Library: Sendable {
@@ -30,7 +30,7 @@ final class Brotli: DecodingLayer {
         )
     }
 
-    /// What `decompress` gives.
+    /// The result codes of `decompress` that we use.
     private enum Code {
         static let error: Int32 = 0
         static let success: Int32 = 1
@@ -41,7 +41,7 @@ final class Brotli: DecodingLayer {
     private(set) var isBegun = false
     private(set) var isEnded = false
 
-    /// Nil where the library is not installed.
+    /// Creates a decoder, or returns `nil` if the library is not installed.
     init?() throws(NetworkError) {
         guard let library = Self.library else { return nil }
         guard let decoder = library.create(nil, nil, nil) else {
@@ -70,7 +70,7 @@ final class Brotli: DecodingLayer {
         guard code != Code.error else { throw .encoding("the encoded body is damaged") }
         isEnded = code == Code.success
         input.keepLast(bytesLeft)
-        // After an output of nothing nobody asks again.
+        // Check now: the caller doesn't call again after empty output.
         if isEnded && bytesLeft > 0 && roomLeft == room.count { throw .behindTheEnd }
         return room.count - roomLeft
     }

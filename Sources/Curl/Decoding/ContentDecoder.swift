@@ -1,16 +1,17 @@
 package import BeagleNetHTTP
 
-/// Undoes the content encodings of a body (RFC 9110, 8.4), a piece at a time.
+/// A decoder for the content encodings of a body (RFC 9110, 8.4), which decodes piece by piece.
 ///
-/// libcurl's own decoding is off: it takes a body that was cut off for a whole one, fails on encodings it does not
-/// know, and counts no decoded bytes.
+/// libcurl's own decoding is off: it accepts truncated bodies, fails on unknown encodings and doesn't count decoded
+/// bytes.
 package final class ContentDecoder {
-    /// More layers than this are an attack, not an encoding.
+    /// The maximum number of layers; more are an attack, not an encoding.
     private static let maxLayers = 4
 
     private let last: Stage
 
-    /// What we ask servers for: gzip and deflate always, brotli and zstd where their libraries are installed.
+    /// The encodings in our `Accept-Encoding`: always gzip and deflate, also brotli and zstd if their libraries are
+    /// installed.
     static let accepted: String = {
         var names = ["gzip", "deflate"]
         if Brotli.library != nil { names.append("br") }
@@ -18,8 +19,9 @@ package final class ContentDecoder {
         return names.joined(separator: ", ")
     }()
 
-    /// The decoder for these encodings; nil when there are none or one that we do not know: the body is handed over
-    /// as it came then.
+    /// Creates the decoder for these encodings, or returns `nil` if the list is empty or one is unknown.
+    ///
+    /// The body is then delivered undecoded.
     package init?(contentEncoding: String) throws(NetworkError) {
         var layers: [any DecodingLayer] = []
         for token in contentEncoding.split(separator: ",") {
@@ -45,17 +47,20 @@ package final class ContentDecoder {
         }
     }
 
-    /// Decodes the next piece: at most 64 KiB, which stay until the next call. Empty when all of `input` has been used
-    /// and nothing more comes of it.
+    /// Decodes the next piece, which is at most 64 KiB and valid until the next call.
     ///
-    /// - Parameter input: what has been used is taken off.
+    /// The piece is empty when all of `input` has been used and there is no more output.
+    ///
+    /// - Parameter input: The encoded bytes; used bytes are removed from the front.
     package func decode(_ input: inout UnsafeRawBufferPointer) throws(NetworkError) -> UnsafeRawBufferPointer {
         try last.fill(from: &input)
         defer { last.output = .none }
         return last.output
     }
 
-    /// Checks that every layer came to its end. A body of no bytes at all is whole: a 204 has no content to encode.
+    /// Checks that every layer is complete.
+    ///
+    /// An empty body counts as complete because a 204 has no content to encode.
     package func finish() throws(NetworkError) {
         var stage: Stage? = last
         while let layer = stage?.layer {
@@ -64,12 +69,12 @@ package final class ContentDecoder {
         }
     }
 
-    /// One encoding being undone, and what came out of it.
+    /// One encoding layer and its pending output.
     private final class Stage {
         let layer: any DecodingLayer
         let source: Stage?
         private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
-        /// What nobody has taken yet, in `room`.
+        /// Output in `room` that hasn't been read yet.
         var output = UnsafeRawBufferPointer.none
 
         init(_ layer: any DecodingLayer, after source: Stage? = nil) {
@@ -81,7 +86,7 @@ package final class ContentDecoder {
             room.deallocate()
         }
 
-        /// Works until there is output or all input has been used.
+        /// Decodes until there is output or all input has been used.
         func fill(from input: inout UnsafeRawBufferPointer) throws(NetworkError) {
             guard let source else {
                 return take(try layer.decode(&input, into: room))
@@ -100,16 +105,16 @@ package final class ContentDecoder {
     }
 }
 
-/// One content encoding, being undone.
+/// A decoder for one content encoding.
 protocol DecodingLayer: AnyObject {
-    /// Whether bytes have come.
+    /// Whether any bytes have been received.
     var isBegun: Bool { get }
-    /// Whether the encoded data came to their end.
+    /// Whether the encoded data is complete.
     var isEnded: Bool { get }
-    /// Decodes as much as there is room for, and gives how many bytes that are: none only where all of `input` has
-    /// been used and nothing is left inside.
+    /// Decodes as much as fits into `room` and returns the number of decoded bytes. The result is 0 only if all of
+    /// `input` has been used and no output is pending.
     ///
-    /// - Parameter input: what has been used is taken off.
+    /// - Parameter input: The encoded bytes; used bytes are removed from the front.
     func decode(
         _ input: inout UnsafeRawBufferPointer,
         into room: UnsafeMutableRawBufferPointer
@@ -119,7 +124,7 @@ protocol DecodingLayer: AnyObject {
 extension UnsafeRawBufferPointer {
     static var none: UnsafeRawBufferPointer { .init(start: nil, count: 0) }
 
-    /// Leaves the last `count` bytes.
+    /// Drops all but the last `count` bytes.
     mutating func keepLast(_ count: Int) {
         self = UnsafeRawBufferPointer(rebasing: suffix(count))
     }

@@ -1,14 +1,14 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// gzip (RFC 1952) or deflate (RFC 1950, and the bare RFC 1951 that some servers send), by zlib.
+/// A decoder for gzip (RFC 1952) and deflate (RFC 1950, and the raw RFC 1951 that some servers send) that uses zlib.
 final class Inflate: DecodingLayer {
     enum Format {
         case gzip, deflate
     }
 
     private let format: Format
-    /// Owned by this object: zlib keeps its address, so it must not move.
+    /// The zlib state, owned by this object. zlib stores its address, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private(set) var isBegun = false
     private(set) var isEnded = false
@@ -53,7 +53,8 @@ final class Inflate: DecodingLayer {
     }
 
     private func begin(firstByte: UInt8) throws(NetworkError) {
-        // 15 is zlib's window; +16 asks for gzip, minus for deflate without zlib's header, whose first byte is x8.
+        // 15 is zlib's window size. +16 selects gzip. A negative value selects raw deflate, which has no zlib header;
+        // the first byte of a header ends in 8.
         let isBare = format == .deflate && firstByte & 0x0F != 8
         let windowBits: Int32 = format == .gzip ? 15 + 16 : isBare ? -15 : 15
         guard beagle_inflate_init(stream, windowBits) == Z_OK else {
@@ -62,7 +63,8 @@ final class Inflate: DecodingLayer {
         isBegun = true
     }
 
-    /// A gzip body may have several members (RFC 1952, 2.2); nothing else may stand behind the end.
+    /// Starts the next member of a gzip body, which may have several (RFC 1952, 2.2); any other trailing data is an
+    /// error.
     private func beginNextMember(_ input: UnsafeRawBufferPointer) throws(NetworkError) {
         guard format == .gzip, input.first == 0x1F else { throw .behindTheEnd }
         guard inflateReset(stream) == Z_OK else { throw .encoding("the encoded body is damaged") }

@@ -1,8 +1,8 @@
 import BeagleNetHTTP
 
-/// zstd (RFC 8878), by the system's libzstd where it is installed.
+/// A zstd decoder (RFC 8878) that uses the system's libzstd if it is installed.
 final class Zstandard: DecodingLayer {
-    /// `ZSTD_inBuffer` and `ZSTD_outBuffer`.
+    /// The memory layout of `ZSTD_inBuffer` and `ZSTD_outBuffer`.
     struct Buffer {
         var bytes: UnsafeMutableRawPointer?
         var size: Int
@@ -35,17 +35,17 @@ final class Zstandard: DecodingLayer {
         )
     }
 
-    /// `ZSTD_d_windowLogMax`, and the window of 8 MiB that HTTP allows (RFC 9659, 3).
+    /// The parameter `ZSTD_d_windowLogMax` and its value, the 8 MiB window that HTTP allows (RFC 9659, 3).
     private static let windowLogMax: (parameter: Int32, value: Int32) = (100, 23)
 
     private let library: Library
     private let decoder: OpaquePointer
     private(set) var isBegun = false
     private(set) var isEnded = false
-    /// Whether there was no room for all that came out.
+    /// Whether output is pending because it didn't fit into `room`.
     private var hasMore = false
 
-    /// Nil where the library is not installed.
+    /// Creates a decoder, or returns `nil` if the library is not installed.
     init?() throws(NetworkError) {
         guard let library = Self.library else { return nil }
         guard let decoder = library.create() else { throw .encoding("not enough memory to decode the body") }
@@ -69,7 +69,7 @@ final class Zstandard: DecodingLayer {
             let left = library.decompress(decoder, &target, &source)
             guard library.isError(left) == 0 else { throw .encoding("the encoded body is damaged") }
             input.keepLast(source.size - source.position)
-            // Zero: a frame came to its end; another may follow (RFC 8878, 3).
+            // Zero marks the end of a frame; another frame may follow (RFC 8878, 3).
             isEnded = left == 0
             hasMore = !isEnded && target.position == target.size
             if target.position > 0 { return target.position }

@@ -1,15 +1,15 @@
 import CBeagleNetCurl
 
-/// The connections of a few WebSockets: whenever libcurl sends or receives for a handle, it looks for the connection among
-/// all that are kept with it, and that would be those of all WebSockets. Reached only on the loop's thread.
+/// A connection pool for a few WebSockets. For each send or receive, libcurl searches the pool of the handle, which
+/// would otherwise contain all WebSocket connections. Used only on the loop's thread.
 final class ConnectionGroup {
-    /// Many enough to cost little memory, few enough to be looked through.
+    /// Large enough to use little memory per WebSocket, small enough to search.
     private static let size = 16
 
     let pointer: UnsafeMutableRawPointer
     private var places = size
 
-    /// nil where there is no memory.
+    /// Creates an empty group, or returns `nil` if there isn't enough memory.
     init?() {
         guard let pointer = curl_share_init() else { return nil }
         self.pointer = pointer
@@ -20,7 +20,7 @@ final class ConnectionGroup {
         curl_share_cleanup(pointer)
     }
 
-    /// Whether there was a place for another; it is not given twice.
+    /// Takes a place. Returns false if the group is full. Places aren't returned.
     func takePlace() -> Bool {
         defer { places -= 1 }
         return places > 0

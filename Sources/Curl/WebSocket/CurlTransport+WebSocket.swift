@@ -1,9 +1,11 @@
 public import BeagleNetHTTP
 
 extension CurlTransport: WebSocketTransport {
-    /// Opens a WebSocket; see `WebSocketTransport`. libcurl makes the connection, TLS and proxies included: a proxy is
-    /// asked for a tunnel (CONNECT). The rest is ours, so that it works with a libcurl that was built without
-    /// WebSockets, as Debian 12's is.
+    /// Opens a WebSocket; see `WebSocketTransport`.
+    ///
+    /// libcurl opens the connection, including TLS and proxies; a proxy is asked for a tunnel (CONNECT). The WebSocket
+    /// protocol itself is implemented here, so it also works with a libcurl that was built without WebSockets, such as
+    /// Debian 12's.
     public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
         do throws(NetworkError) {
             try request.validate()
@@ -12,7 +14,7 @@ extension CurlTransport: WebSocketTransport {
             if let memory, memory.upgrades(message.head) { message.head.upgrade() }
             try MessageCheck.check(message)
             var random = SystemRandomNumberGenerator()
-            // Credentials and cookies go out and into no error.
+            // Credentials and cookies are sent but appear in no error.
             var sent = request
             sent.head.headerFields = try Hop.fields(of: Message(message), by: memory, via: nil, answering: nil)
             let handshake = try WebSocketHandshake(

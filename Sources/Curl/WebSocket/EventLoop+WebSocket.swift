@@ -1,17 +1,17 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// WebSockets: transfers whose connection libcurl has made and left to us. Their handle stays in the multi, without
-/// which libcurl would close the connection; the poller tells us when their socket stirs.
+/// WebSockets: transfers whose connection libcurl has opened and handed over to us. Their handle stays in the multi
+/// handle, because libcurl would otherwise close the connection. The poller reports events on their sockets.
 extension EventLoop {
-    /// Where another WebSocket's connection is to be kept; nil where there is no memory for a new group.
+    /// Returns the group for another WebSocket's connection, or `nil` if there isn't enough memory for a new group.
     func takeGroup() -> ConnectionGroup? {
         if let nextGroup, nextGroup.takePlace() { return nextGroup }
         nextGroup = ConnectionGroup()
         return nextGroup?.takePlace() == true ? nextGroup : nil
     }
 
-    /// libcurl has made the connection.
+    /// Starts a WebSocket on the connection that libcurl has opened.
     func begin(_ webSocket: WebSocketLink, of transfer: Transfer, _ hop: Hop) {
         guard let socket = hop.easy.activeSocket else {
             return end(
@@ -31,7 +31,7 @@ extension EventLoop {
         }
     }
 
-    /// Moves what can be moved over a WebSocket's connection, if it is there already.
+    /// Sends and receives as much as possible on a WebSocket's connection, if it is open.
     func serve(_ transfer: Transfer) {
         guard let webSocket = transfer.webSocket, let socket = webSocket.socket, let hop = transfer.hop else { return }
         do throws(NetworkError) {
@@ -43,7 +43,7 @@ extension EventLoop {
         }
     }
 
-    /// Sends a WebSocket's ping, where it is due.
+    /// Sends a WebSocket's ping if it is due.
     func keepAlive(_ transfer: Transfer) {
         if let webSocket = transfer.webSocket, webSocket.pingIfDue(at: now) { serve(transfer) }
     }

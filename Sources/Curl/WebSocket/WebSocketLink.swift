@@ -1,35 +1,36 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// One WebSocket's end on the loop's thread: moves bytes between libcurl's connection and the protocol, and messages
-/// between the protocol and the app's pipe. Reached only on that thread, but for `pipe` and `request`.
+/// The loop's end of one WebSocket. It transfers bytes between libcurl's connection and the protocol, and messages
+/// between the protocol and the app's pipe. Used only on the loop's thread, except for `pipe` and `request`.
 final class WebSocketLink {
-    /// Bytes read in one go, and how often in one turn: other transfers wait meanwhile.
+    /// The size of a read, and the maximum number of reads per turn, during which other transfers wait.
     private static let pieceSize = 64 << 10
     private static let piecesPerTurn = 16
-    /// Bytes that the system takes before it can send them. It would take megabytes, and a ping or close be behind those.
+    /// The maximum number of unsent bytes in the system's buffer. The default is megabytes, and a ping or close frame
+    /// would have to wait behind them.
     private static let unsentLimit: Int32 = 128 << 10
 
     let request: WebSocketRequest
     let pipe: WebSocketPipe
-    /// Until the server has agreed.
+    /// The handshake; `nil` once the server has accepted it.
     private var handshake: WebSocketHandshake?
     private var session: WebSocketSession
-    /// The connection's socket; nil before there is one.
+    /// The socket of the connection; `nil` before it is open.
     private(set) var socket: Int32?
-    /// What goes out now, in one piece of memory that stays where it is: see `EasyHandle.send`.
+    /// The bytes being sent, in memory that doesn't move: see `EasyHandle.send`.
     private var chunk: [UInt8]
     private var sent = 0
-    /// Why nothing more goes out; what the server sent before may still be read.
+    /// The error after which nothing more is sent; data that the server sent earlier may still be read.
     private var sendFailure: CURLcode?
     private var isPaused = false
     private var lastReceived: UInt64 = 0
-    /// When the socket took bytes that it had refused before: the server had read some.
+    /// The time at which the socket accepted bytes that it had refused before, because the server had read some.
     private var lastTaken: UInt64 = 0
     private var isRefused = false
-    /// When the ping was made ready that nothing came after.
+    /// The time of the last ping, if nothing has been received since.
     private var pinged: UInt64?
-    /// When the first side ended.
+    /// The time at which either side began to close.
     private var closing: UInt64?
 
     init(_ request: WebSocketRequest, _ handshake: WebSocketHandshake, ledger: Ledger?) {
@@ -40,26 +41,26 @@ final class WebSocketLink {
         pipe = WebSocketPipe(of: request.head, ledger: ledger)
     }
 
-    /// Whether the server has agreed.
+    /// Whether the handshake is complete.
     var isOpen: Bool { handshake == nil }
 
-    /// libcurl has made the connection.
+    /// Starts on the connection that libcurl has opened.
     func begin(on socket: Int32, at now: UInt64) {
         self.socket = socket
         lastReceived = now
         beagle_socket_limit_unsent(socket, Self.unsentLimit)
     }
 
-    /// What the socket is watched for.
+    /// The `CURL_POLL_` bits for which the socket is watched.
     var interest: Int32 {
         (isPaused ? CURL_POLL_NONE : CURL_POLL_IN) | (sent < chunk.count ? CURL_POLL_OUT : CURL_POLL_NONE)
     }
 
-    // MARK: moving
+    // MARK: sending and receiving
 
-    /// Moves what can be moved.
+    /// Sends and receives as much as possible.
     ///
-    /// - Throws: what the connection ended with. Where the pipe has been told of the end before, nobody hears of it.
+    /// - Throws: The error with which the connection ended. It has no effect if the pipe has already ended.
     func serve(_ transfer: Transfer, _ hop: Hop, at now: UInt64) throws(NetworkError) {
         takePosted()
         flush(hop, at: now)
@@ -67,7 +68,7 @@ final class WebSocketLink {
         let end = try receive(transfer, hop, at: now)
         flush(hop, at: now)
         if session.isClosing, closing == nil { closing = now }
-        // What the server's end made unwanted was not sent.
+        // If the server's end made messages obsolete, they weren't sent.
         pipe.note(unsentBytes: session.isOver ? unsentBytes : self.unsentBytes)
         if let close = session.peerClose { pipe.end(.success(close)) }
         if let violation = session.violation { pipe.end(.failure(violation.of(request))) }
@@ -84,7 +85,7 @@ final class WebSocketLink {
         if let close = posted.close { session.close(close) }
     }
 
-    /// Sends as much as the socket takes.
+    /// Sends as much as the socket accepts.
     private func flush(_ hop: Hop, at now: UInt64) {
         while sendFailure == nil {
             if sent == chunk.count {
@@ -102,13 +103,14 @@ final class WebSocketLink {
         }
     }
 
-    /// Receives as much as is there and the reader keeps up with; gives what the connection ended with, if it did.
+    /// Receives as much as is available and the reader can take. Returns the error with which the connection ended, if
+    /// it did.
     private func receive(_ transfer: Transfer, _ hop: Hop, at now: UInt64) throws(NetworkError) -> NetworkError? {
         let wasPaused = isPaused
         isPaused = false
         let result = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 1) { buffer in
             for _ in 0..<Self.piecesPerTurn {
-                // TLS may hold bytes that the socket knows nothing of, so that only libcurl can say there are none.
+                // TLS may have buffered bytes that the socket doesn't show, so only libcurl knows whether any are left.
                 isPaused = isOpen && !session.isClosing && pipe.isFull()
                 if isPaused { return Result<NetworkError?, NetworkError>.success(nil) }
                 let (code, count) = hop.easy.receive(into: buffer)
@@ -139,7 +141,7 @@ final class WebSocketLink {
         pipe.deliver(session.receive(bytes))
     }
 
-    /// What the end of the connection means.
+    /// Returns the error for the end of the connection.
     private func end(_ code: CURLcode, _ hop: Hop) -> NetworkError {
         if let handshake { return handshake.end() }
         if code != CURLE_OK { return failure(code, hop) }
@@ -155,10 +157,10 @@ final class WebSocketLink {
         hop.error(code, during: isOpen ? .body : .firstByte)
     }
 
-    // MARK: time
+    // MARK: pings and deadlines
 
-    /// Makes a ping ready that is due, or nearly: all WebSockets are looked at for each that is. It goes out with the next
-    /// `serve`.
+    /// Queues a ping if it is due or nearly due, because each due ping causes a check of all WebSockets. The next
+    /// `serve` sends it.
     func pingIfDue(at now: UInt64) -> Bool {
         guard isOpen, !isPaused, closing == nil, pinged == nil, let interval = request.pingInterval,
             lastReceived.advanced(by: interval * 7 / 8) <= now
@@ -168,9 +170,9 @@ final class WebSocketLink {
         return true
     }
 
-    /// When an open WebSocket has to be looked at, or is given up; nil while it may wait for ever.
+    /// The time at which an open WebSocket must be checked or times out; `nil` if there is no limit.
     var deadline: UInt64? {
-        // What the server is to answer may be behind much that it is reading.
+        // The frame that the server must answer may be queued behind much data that it is still reading.
         if let closing { return max(closing, lastTaken).advanced(by: request.closeTimeout) }
         if isPaused { return nil }
         if let pinged { return max(pinged, lastTaken).advanced(by: request.pongTimeout) }
@@ -195,7 +197,7 @@ final class WebSocketLink {
 }
 
 extension NetworkError {
-    /// The error, with the request that it is about.
+    /// Returns the error with the request that it belongs to.
     fileprivate func of(_ request: WebSocketRequest) -> NetworkError {
         var error = self
         error.request = request.head

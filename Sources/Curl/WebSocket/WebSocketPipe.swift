@@ -1,15 +1,17 @@
 import BeagleNetHTTP
 
-/// Carries one WebSocket's messages between the app's tasks and the loop, and tells each side when to wait.
+/// A pipe that carries the messages of one WebSocket between the app's tasks and the loop, with backpressure on both
+/// sides.
 final class WebSocketPipe: WebSocketChannel {
-    /// Bytes that may wait to be read before the loop reads no more.
+    /// The number of unread bytes at which the loop stops reading.
     private static let receiveLimit = 1 << 20
-    /// Bytes that may wait to be sent before a sender waits.
+    /// The number of unsent bytes above which a sender waits.
     private static let sendLimit = 256 << 10
-    /// What a message counts for besides its bytes, so that empty ones are held back too.
+    /// The fixed cost of a message in addition to its bytes, so that empty messages also cause backpressure.
     private static let messageCost = 64
 
-    /// Resumed with whether there is what was waited for; false: the end came before.
+    /// A continuation that is resumed with true when the awaited state is reached, or with false if the pipe ended
+    /// first.
     private typealias Continuation = UnsafeContinuation<Bool, Never>
 
     private enum Side {
@@ -17,30 +19,31 @@ final class WebSocketPipe: WebSocketChannel {
     }
 
     private struct State {
-        /// Read from the end.
+        /// Received messages in reverse order; the next one is the last element.
         var ready: [WebSocketMessage] = []
-        /// What comes behind `ready`.
+        /// Received messages that follow those in `ready`.
         var received: [WebSocketMessage] = []
         var receivedBytes = 0
         var isPaused = false
 
         var posted: [WebSocketMessage] = []
         var postedBytes = 0
-        /// What the loop has taken and not sent yet.
+        /// The number of bytes that the loop has taken but not sent yet.
         var unsentBytes = 0
-        /// How the app ends it.
+        /// The close frame of the app, if it has closed the WebSocket.
         var close: WebSocketClose?
-        /// Whether the loop has been told of what is posted.
+        /// Whether the loop has been notified of the posted messages.
         var isAnnounced = false
 
-        /// What the server closed with, or why it did not come to that.
+        /// The server's close frame, or the error that ended the connection.
         var end: Result<WebSocketClose, NetworkError>?
         var waiting: [Side: [Continuation]] = [:]
-        /// Ways to the transfer, without effect once it has ended; none before `connect`.
+        /// Closures that resume or cancel the transfer. They have no effect after its end, and are `nil` before
+        /// `connect`.
         var resume: (@Sendable () -> Void)?
         var cancel: (@Sendable () -> Void)?
 
-        /// Whether no sender has to wait.
+        /// Whether senders may continue without waiting.
         var hasRoom: Bool { postedBytes + unsentBytes <= WebSocketPipe.sendLimit }
 
         mutating func takeWaiting(_ side: Side) -> [Continuation] {
@@ -49,7 +52,7 @@ final class WebSocketPipe: WebSocketChannel {
     }
 
     private let state = Lock(State())
-    /// What errors say they are about.
+    /// The request to include in errors.
     private let head: HTTPRequest
     private let forks = ForkCount.now
     private let ledger: Ledger?
@@ -65,7 +68,7 @@ final class WebSocketPipe: WebSocketChannel {
         ledger?.add(.buffered, -state.withLock { $0.receivedBytes })
     }
 
-    /// Says how the transfer is reached; called once, before it starts.
+    /// Sets the connection to the transfer. Call it once, before the transfer starts.
     func connect(resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.resume = resume
@@ -75,7 +78,7 @@ final class WebSocketPipe: WebSocketChannel {
 
     // MARK: the loop's side
 
-    /// Whether the reader is behind; remembers that the loop waits for it then.
+    /// Returns whether too many bytes are unread. If so, the loop pauses, and the pipe resumes it later.
     func isFull() -> Bool {
         state.withLock { state in
             state.isPaused = state.receivedBytes >= Self.receiveLimit
@@ -95,7 +98,7 @@ final class WebSocketPipe: WebSocketChannel {
         for continuation in waiting { continuation.resume(returning: true) }
     }
 
-    /// What the app wants sent.
+    /// Takes the messages and the close frame that the app wants to send.
     func takePosted() -> (messages: [WebSocketMessage], close: WebSocketClose?) {
         state.withLock { state in
             defer {
@@ -108,10 +111,10 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    /// Tells how much of what was taken has yet to go out.
+    /// Updates the number of taken bytes that haven't been sent yet.
     func note(unsentBytes: Int) {
         let waiting = state.withLock { state -> [Continuation] in
-            // What it ended with unsent stays so.
+            // After the end, bytes that weren't sent stay unsent.
             guard state.end == nil else { return [] }
             state.unsentBytes = unsentBytes
             return state.hasRoom ? state.takeWaiting(.sender) : []
@@ -119,7 +122,7 @@ final class WebSocketPipe: WebSocketChannel {
         for continuation in waiting { continuation.resume(returning: true) }
     }
 
-    /// Ends the conversation; the first end counts.
+    /// Ends the WebSocket; later calls have no effect.
     func end(_ end: Result<WebSocketClose, NetworkError>) {
         let waiting = state.withLock { state -> [Continuation] in
             guard state.end == nil else { return [] }
@@ -192,7 +195,8 @@ final class WebSocketPipe: WebSocketChannel {
             return state.isAnnounced ? nil : state.resume
         }
         resume?()
-        // An end that comes when there is room is none of this message's, and may be the answer to it.
+        // If the end comes when there is already room, it doesn't concern this message; it may even be the response to
+        // it.
         if await wait(for: .sender, while: { !$0.hasRoom }) { return }
         try state.withLock { state throws(NetworkError) in try requireNoEnd(state) }
     }
@@ -210,9 +214,10 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    /// One that has ended is left to say goodbye, for which it has a time limit.
+    /// Cancels the transfer unless it has ended. After the end it may still complete the closing handshake, which has
+    /// its own timeout.
     func abandon() {
-        // What the parent's loop has locked stays locked in a child.
+        // In a forked child, a lock that the parent's loop held remains locked.
         if forks == ForkCount.now { state.withLock { $0.end == nil ? $0.cancel : nil }?() }
     }
 
@@ -231,9 +236,9 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    /// Waits for the loop's news, unless there is nothing to wait for. Cancelling ends the connection, which is news.
+    /// Waits for the loop while `isPending` returns true. Cancellation ends the connection, which also ends the wait.
     ///
-    /// - Returns: whether that came; false where the end did.
+    /// - Returns: Whether the awaited state was reached; false if the pipe ended first.
     @discardableResult
     private func wait(for side: Side, while isPending: @Sendable (State) -> Bool) async -> Bool {
         await withTaskCancellationHandler {
@@ -251,7 +256,7 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    /// The loop of a parent has no thread here, and would never answer.
+    /// Throws in a forked child, where the parent's loop has no thread and would never respond.
     private func checkProcess() throws(NetworkError) {
         guard forks == ForkCount.now else {
             throw NetworkError(

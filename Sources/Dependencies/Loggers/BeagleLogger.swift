@@ -1,24 +1,28 @@
-/// Takes messages. Ours are `SwiftLogLogger`, `ConsoleLogger`, `MemoryLogger`, `MultiplexLogger`, `LevelLogger` and
-/// `.off`.
+/// A logger of messages.
+///
+/// The library provides `SwiftLogLogger`, `ConsoleLogger`, `MemoryLogger`, `MultiplexLogger`, `LevelLogger` and `.off`.
 @preconcurrency
 public protocol BeagleLogger: Sendable {
-    /// Takes one message, on any thread. Its `message` is put together when it is read.
+    /// Logs a message, on any thread; its `message` is computed when it is read.
     func log(_ log: any LogType)
 
-    /// Whether messages of this level are wanted. Where they are not, none is made. Yes by default.
+    /// Returns whether messages of a level are logged, `true` by default.
+    ///
+    /// If it returns `false`, the library doesn't create messages of that level.
     func accepts(_ level: LogLevel) -> Bool
 
-    /// The logger for the messages of a request that begins now, which are logged on other threads too: a logger that reads
-    /// task-local values returns one that holds them.
+    /// Returns the logger for the messages of a request that begins now, which are also logged on other threads.
     ///
-    /// - Returns: `nil`, the default, if that is the logger itself.
+    /// A logger that reads task-local values returns one that has captured them.
+    ///
+    /// - Returns: The logger, or `nil`, the default, if it is this logger.
     func captured() -> (any BeagleLogger)?
 }
 
 extension BeagleLogger {
-    /// Yes, whatever the level.
+    /// Returns `true` for all levels.
     public func accepts(_ level: LogLevel) -> Bool { true }
 
-    /// The logger itself.
+    /// Returns `nil`, for this logger.
     public func captured() -> (any BeagleLogger)? { nil }
 }

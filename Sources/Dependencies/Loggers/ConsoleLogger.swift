@@ -6,11 +6,11 @@
     import Darwin
 #endif
 
-/// Writes each message as one line to standard error.
+/// A logger that writes each message as one line to standard error.
 ///
-/// Control characters are shown as escapes: what a server sends can neither forge a line nor command a terminal.
+/// Control characters are escaped, so that a server can neither forge a line nor control the terminal.
 public struct ConsoleLogger: BeagleLogger {
-    /// Writes to standard error.
+    /// Creates a logger.
     public init() {}
 
     /// Writes the message.
@@ -21,7 +21,7 @@ public struct ConsoleLogger: BeagleLogger {
             while !rest.isEmpty {
                 let count = write(STDERR_FILENO, rest.baseAddress, rest.count)
                 if count < 0 && errno == EINTR { continue }
-                // A closed standard error takes no message, and there is nowhere else to say so.
+                // If standard error is closed, there is no place to report it.
                 guard count > 0 else { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
             }

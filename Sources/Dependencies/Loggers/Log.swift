@@ -1,22 +1,26 @@
-/// The messages of Beagle.
+/// The log messages of Beagle.
 public enum Log: LogType {
-    /// About requests and responses.
+    /// A message about requests and responses.
     case network(Network)
 
     /// A message about requests and responses.
     public enum Network: Sendable, Hashable {
-        /// A request is about to be sent. Where its host is known to want https alone, a transport asks the https URL in
-        /// place of the http one, and the answer's message tells that.
+        /// A request is about to be sent.
+        ///
+        /// If its host is known to require HTTPS, a transport uses HTTPS instead of HTTP, and the message about the
+        /// response shows that URL.
         case httpRequest(request: NetworkRequest)
-        /// A response came, or a request failed. Of a streamed body a second message tells the end.
+        /// A response was received, or a request failed.
+        ///
+        /// A second message is logged at the end of a streamed body.
         case httpResponse(response: NetworkResponse)
-        /// A path or URL in a screen names no URL.
+        /// A path or URL in a screen doesn't form a URL.
         case couldNotBuildUrl(url: String)
-        /// A request was made where no client is set.
+        /// A request was made, but no client is set.
         case networkClientWasNotConfigured
     }
 
-    /// The name of the case, capitalised.
+    /// The name of the case, capitalized.
     public var category: String { "Network" }
 
     /// The message in one line.
@@ -29,7 +33,7 @@ public enum Log: LogType {
         }
     }
 
-    /// `.debug`, unless the response says otherwise; `.error` if no client is set.
+    /// The level: that of a response, `.error` if no client is set, otherwise `.debug`.
     public var level: LogLevel {
         switch self {
         case .network(.httpRequest), .network(.couldNotBuildUrl): .debug

@@ -1,22 +1,22 @@
 extension Log {
-    /// A header field as a log shows it.
+    /// A header field for a log.
     public struct Header: Sendable, Hashable, CustomStringConvertible {
-        /// The name as it goes over the wire.
+        /// The name as sent.
         public var name: String
-        /// The value, or what stands for a secret one.
+        /// The value, or its replacement if it is secret.
         public var value: String
 
-        /// A field of this name and value.
+        /// Creates a header field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
 
-        /// The field as on the wire.
+        /// The field as sent.
         public var description: String { "\(name): \(value)" }
     }
 
-    /// What a log shows of a request. Whoever makes it leaves secrets out.
+    /// The data of a request for a log; the code that creates it must leave out secrets.
     public struct NetworkRequest: Sendable, Hashable, CustomStringConvertible {
         /// The HTTP method.
         public var method: String
@@ -24,10 +24,10 @@ extension Log {
         public var url: String
         /// The header fields, without secrets.
         public var headers: [Header]
-        /// Size and kind of the body; nil for none.
+        /// The size and type of the body, or `nil` without a body.
         public var body: String?
 
-        /// Describes a request.
+        /// Creates the data of a request.
         public init(method: String, url: String, headers: [Header] = [], body: String? = nil) {
             self.method = method
             self.url = url
@@ -35,28 +35,28 @@ extension Log {
             self.body = body
         }
 
-        /// Method, URL, body and header fields in one line.
+        /// The method, URL, body and header fields in one line.
         public var description: String { "-> \(method) \(url)\(details(body, headers))" }
     }
 
-    /// What a log shows of a response or of the end of a request. Whoever makes it leaves secrets out.
+    /// The data of a response or of the end of a request for a log; the code that creates it must leave out secrets.
     public struct NetworkResponse: Sendable, Hashable, CustomStringConvertible {
-        /// The HTTP status; nil where no response came.
+        /// The HTTP status, or `nil` if there is no response.
         public var status: Int?
-        /// The URL that answered, without secrets.
+        /// The URL of the response, without secrets.
         public var url: String
         /// The header fields, without secrets.
         public var headers: [Header]
-        /// Size and kind of the body; nil for none.
+        /// The size and type of the body, or `nil` without a body.
         public var body: String?
-        /// From the start of the transfer to its end; nil where it is not known.
+        /// The duration of the transfer, or `nil` if it isn't known.
         public var duration: Duration?
-        /// Why there is no response; nil where there is one.
+        /// The reason why there is no response, or `nil` if there is one.
         public var failure: String?
-        /// How much it matters.
+        /// The level of the message.
         public var level: LogLevel
 
-        /// Describes the end of a request.
+        /// Creates the data of a response.
         public init(
             status: Int?,
             url: String,
@@ -75,7 +75,7 @@ extension Log {
             self.level = level
         }
 
-        /// Status or failure, URL, duration, body and header fields in one line.
+        /// The status or failure, URL, duration, body and header fields in one line.
         public var description: String {
             let outcome = status.map(String.init) ?? failure ?? "no response"
             let time = duration.map { " in \($0.milliseconds) ms" } ?? ""

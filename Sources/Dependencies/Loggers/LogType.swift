@@ -1,28 +1,29 @@
-/// A message for a logger.
+/// A log message.
 public protocol LogType: Sendable {
-    /// The part of the system that speaks, as `Network`.
+    /// The category of the message, such as `Network`.
     var category: String { get }
 
-    /// What happened, without secrets.
+    /// The text, without secrets.
     var message: String { get }
 
-    /// How much it matters.
+    /// The level of the message.
     var level: LogLevel { get }
 }
 
-/// How much a message matters, least first.
+/// The level of a log message, in ascending order.
 ///
-/// The library follows what swift-log asks of libraries: an app that logs at `info` reads only what needs its attention.
+/// The library follows swift-log's guidelines for libraries: an app that logs at `info` sees only messages that need
+/// its attention.
 public enum LogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// Requests, with their results and retries. Also failures that the caller receives as an error.
+    /// Requests, with their results and retries, and failures that the caller receives as an error.
     case debug
-    /// A switch that somebody set outside the app, such as `BEAGLENET_LOG`, has an effect.
+    /// A setting from outside the app has an effect, such as `BEAGLENET_LOG`.
     case info
-    /// Something didn't work, and no error reports it: a credential was withheld, or a form wasn't stored.
+    /// A failure that no error reports: a credential was withheld, or a form wasn't stored.
     case warning
-    /// The app is not set up: it has no network client.
+    /// The app isn't set up: it has no network client.
     case error
 
-    /// Whether `left` matters less than `right`.
+    /// Returns whether `left` is less important than `right`.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,8 +1,8 @@
-/// Keeps all messages, for tests and for screens that show them.
+/// A logger that stores all messages, for tests and for screens that show them.
 public final class MemoryLogger: BeagleLogger {
     private let kept = RecursiveLock<[any LogType]>([])
 
-    /// A logger that has no message yet.
+    /// Creates a logger without messages.
     public init() {}
 
     /// The messages so far, oldest first.
@@ -11,12 +11,12 @@ public final class MemoryLogger: BeagleLogger {
     /// The texts of the messages so far, oldest first.
     public var messages: [String] { logs.map(\.message) }
 
-    /// Keeps the message.
+    /// Stores the message.
     public func log(_ log: any LogType) {
         kept.withLock { $0.append(log) }
     }
 
-    /// Forgets all messages.
+    /// Removes all messages.
     public func removeAll() {
         kept.withLock { $0.removeAll() }
     }

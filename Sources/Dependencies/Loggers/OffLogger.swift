@@ -1,16 +1,16 @@
-/// Takes no message, so that none is made. Spelled `.off`.
+/// A logger that accepts no messages, so that none are created; also written `.off`.
 public struct OffLogger: BeagleLogger {
-    /// A logger that takes nothing.
+    /// Creates a logger that ignores messages.
     public init() {}
 
-    /// Takes no notice.
+    /// Ignores the message.
     public func log(_ log: any LogType) {}
 
-    /// No, whatever the level.
+    /// Returns `false` for all levels.
     public func accepts(_ level: LogLevel) -> Bool { false }
 }
 
 extension BeagleLogger where Self == OffLogger {
-    /// Takes no message.
+    /// A logger that accepts no messages.
     public static var off: OffLogger { OffLogger() }
 }

@@ -1,14 +1,16 @@
 public import Logging
 
-/// Hands messages to swift-log, where an app chooses the sink with `LoggingSystem.bootstrap`. It never does that
-/// itself; without it swift-log prints `info` and above on standard error. Requests are logged at `debug`.
+/// A logger that forwards messages to swift-log.
+///
+/// The app selects the log handler with `LoggingSystem.bootstrap`, which the library never calls. Without it, swift-log
+/// prints messages of `info` and above to standard error. Requests are logged at `debug`.
 ///
 /// The category is swift-log's source: `debug BeagleNet: [Network] GET https://api.example.com/home -> 200 in 12 ms`.
 public struct SwiftLogLogger: BeagleLogger {
     private let given: Logger?
     private var logger: Logger { given ?? Logger.current }
 
-    /// Uses this logger, one labelled `BeagleNet` by default.
+    /// Creates a logger that uses this swift-log logger, labeled `BeagleNet` by default.
     public init(_ logger: Logger = Logger(label: "BeagleNet")) {
         given = logger
     }
@@ -17,19 +19,20 @@ public struct SwiftLogLogger: BeagleLogger {
         self.given = given
     }
 
-    /// Uses the `Logger.current` of the caller, with the metadata that `withLogger` has put on it. All messages of a request
-    /// have that of the call which began it.
+    /// A logger that uses the caller's `Logger.current`, with the metadata that `withLogger` has set.
+    ///
+    /// All messages of a request have the metadata of the call that started it.
     public static let current = SwiftLogLogger(given: nil)
 
-    /// Hands the message on at its level.
+    /// Forwards the message at its level.
     public func log(_ log: any LogType) {
         logger.log(level: log.level.swiftLogLevel, "\(log.message)", source: log.category)
     }
 
-    /// A logger that holds `Logger.current`, if that is what it uses.
+    /// Returns a logger that has captured `Logger.current`, or `nil` if this logger doesn't use that.
     public func captured() -> (any BeagleLogger)? { given == nil ? SwiftLogLogger(Logger.current) : nil }
 
-    /// Whether swift-log would keep a message of this level.
+    /// Returns whether swift-log would log a message of this level.
     public func accepts(_ level: LogLevel) -> Bool {
         level.swiftLogLevel >= logger.logLevel
     }

@@ -11,13 +11,13 @@
 #endif
 
 extension Client {
-    /// A publisher of what comes of a query, now and each time it is run again.
+    /// Returns a publisher of a query's results, including those of each later run.
     ///
     /// - Parameters:
-    ///   - args: what is sent.
-    ///   - request: where; the client's where nil.
-    ///   - policy: whether a stored answer will do.
-    ///   - types: the names of the types that its answer is made of, as far as they are known.
+    ///   - args: The document, the variables and the other parameters.
+    ///   - request: The URL and header fields, or `nil` for the client's.
+    ///   - policy: Whether a stored result may be used.
+    ///   - types: The names of the types in the query's result, as far as they are known.
     public func query(
         _ args: ExecutionArgs,
         request: URLRequest? = nil,
@@ -27,13 +27,16 @@ extension Client {
         execute(operation: operation(.query, args, request, policy, types))
     }
 
-    /// A publisher of what comes of a mutation: one result. Each who subscribes to it performs it.
+    /// Returns a publisher of a mutation's single result.
+    ///
+    /// Each subscriber runs the mutation.
     ///
     /// - Parameters:
-    ///   - args: what is sent.
-    ///   - request: where; the client's where nil.
-    ///   - policy: for exchanges of your own; ours always ask the network.
-    ///   - types: the names of the types that it changes: stored answers that are made of one are forgotten.
+    ///   - args: The document, the variables and the other parameters.
+    ///   - request: The URL and header fields, or `nil` for the client's.
+    ///   - policy: A policy for exchanges of your own. The built-in exchanges always use the network.
+    ///   - types: The names of the types that the mutation changes. Stored results that contain one of them are
+    ///     removed.
     public func mutate(
         _ args: ExecutionArgs,
         request: URLRequest? = nil,
@@ -44,13 +47,13 @@ extension Client {
             .eraseToAnyPublisher()
     }
 
-    /// A publisher of what a subscription gives, up to its end.
+    /// Returns a publisher of a subscription's results, until the server ends it.
     ///
     /// - Parameters:
-    ///   - args: what is sent.
-    ///   - request: where; the client's where nil.
-    ///   - policy: for exchanges of your own; ours always ask the network.
-    ///   - types: the names of the types that its answers are made of, as far as they are known.
+    ///   - args: The document, the variables and the other parameters.
+    ///   - request: The URL and header fields, or `nil` for the client's.
+    ///   - policy: A policy for exchanges of your own. The built-in exchanges always use the network.
+    ///   - types: The names of the types in the subscription's results, as far as they are known.
     public func subscribe(
         to args: ExecutionArgs,
         request: URLRequest? = nil,
@@ -60,11 +63,11 @@ extension Client {
         execute(operation: operation(.subscription, args, request, policy, types))
     }
 
-    /// The first result of a query that is not stale and has no more after it.
+    /// Returns the first result of a query that isn't stale and has no more results after it.
     ///
-    /// - Parameters: as of the publisher of the same name.
-    /// - Throws: `CancellationError` where the task is cancelled; `NetworkError` of kind `.cancelled` where the operation was torn
-    ///   down by somebody else before it had an answer. What went wrong otherwise is in the result.
+    /// - Parameters: As for the publisher of the same name.
+    /// - Throws: `CancellationError` if the task is cancelled, or `NetworkError` of kind `.cancelled` if another
+    ///   teardown ends the operation before it has a result. Other errors are in the result.
     public func query(
         _ args: ExecutionArgs,
         request: URLRequest? = nil,
@@ -74,11 +77,11 @@ extension Client {
         try await first(of: operation(.query, args, request, policy, types))
     }
 
-    /// The result of a mutation.
+    /// Returns the result of a mutation.
     ///
-    /// - Parameters: as of the publisher of the same name.
-    /// - Throws: `CancellationError` where the task is cancelled; `NetworkError` of kind `.cancelled` where the operation was torn
-    ///   down by somebody else before it had an answer. What went wrong otherwise is in the result.
+    /// - Parameters: As for the publisher of the same name.
+    /// - Throws: `CancellationError` if the task is cancelled, or `NetworkError` of kind `.cancelled` if another
+    ///   teardown ends the operation before it has a result. Other errors are in the result.
     public func mutate(
         _ args: ExecutionArgs,
         request: URLRequest? = nil,
@@ -88,17 +91,17 @@ extension Client {
         try await first(of: operation(.mutation, args, request, policy, types))
     }
 
-    /// The first result of a query that is not stale and has no more after it, with a value made of its data.
+    /// Returns the first result of a query that isn't stale and has no more results after it, with its data decoded.
     ///
     /// - Parameters:
-    ///   - args: what is sent.
-    ///   - type: what to make of the data.
-    ///   - request: where; the client's where nil.
-    ///   - policy: whether a stored answer will do.
-    ///   - types: the names of the types that its answer is made of, as far as they are known.
-    /// - Throws: its `CombinedError` where there is no data, `NetworkError` of kind `.decoding` where it is not of the type,
-    ///   `CancellationError` where the task is cancelled, `NetworkError` of kind `.cancelled` where somebody else tore the
-    ///   operation down.
+    ///   - args: The document, the variables and the other parameters.
+    ///   - type: The type to decode.
+    ///   - request: The URL and header fields, or `nil` for the client's.
+    ///   - policy: Whether a stored result may be used.
+    ///   - types: The names of the types in the query's result, as far as they are known.
+    /// - Throws: The result's `CombinedError` if there is no data, `NetworkError` of kind `.decoding` if the data can't
+    ///   be decoded as the type, `CancellationError` if the task is cancelled, or `NetworkError` of kind `.cancelled`
+    ///   if another teardown ends the operation.
     public func query<T: Decodable>(
         _ args: ExecutionArgs,
         as type: T.Type,
@@ -109,10 +112,10 @@ extension Client {
         try await query(args, request: request, policy: policy, types: types).decoded(as: type)
     }
 
-    /// The result of a mutation, with a value made of its data.
+    /// Returns the result of a mutation, with its data decoded.
     ///
-    /// - Parameters: as of the query of the same name.
-    /// - Throws: as the query of the same name does.
+    /// - Parameters: As for the query of the same name.
+    /// - Throws: The same errors as the query of the same name.
     public func mutate<T: Decodable>(
         _ args: ExecutionArgs,
         as type: T.Type,
@@ -123,9 +126,9 @@ extension Client {
         try await mutate(args, request: request, policy: policy, types: types).decoded(as: type)
     }
 
-    /// A client with `DedupExchange`, `CacheExchange` and `FetchExchange`.
+    /// Creates a client with `DedupExchange`, `CacheExchange` and `FetchExchange`.
     ///
-    /// - Parameter request: where operations go: URL and header fields.
+    /// - Parameter request: The URL and header fields of operations.
     public convenience init(request: URLRequest) {
         self.init(request: request, exchanges: [DedupExchange(), CacheExchange(), FetchExchange()])
     }

@@ -13,47 +13,49 @@ import BeagleNetHTTP
     public import Foundation
 #endif
 
-/// Runs GraphQL operations through a ladder of exchanges (SwiftGraphQLClient's `Client`).
+/// A client that runs GraphQL operations through a chain of exchanges (SwiftGraphQLClient's `Client`).
 ///
 /// ```swift
 /// let client = Client(request: URLRequest(url: url))
 /// let subscription = client.query(ExecutionArgs(query: "{ posts { id } }")).sink { print($0.data) }
 /// ```
 ///
-/// - Operations that ask the same of the same have the same `id`: 128 bits of kind, URL, header fields, document, name,
-///   variables and extensions, as they are before exchanges change them: a token that an `AuthExchange` adds is not among
-///   them. Who asks for what is asked for already shares its results; each mutation is one of its own.
-/// - A query goes on giving results for as long as somebody listens: those of `reexecute` too. A mutation gives one, and
-///   ends; a subscription ends with the server.
-/// - When the last listener leaves, a teardown goes down the ladder, which ends the request under way: a mutation's too,
-///   unless `keepsMutations`.
-/// - Header fields that hold secrets belong to the origin of the request that an operation was made with: they stay behind
-///   where an exchange sends it elsewhere.
-/// - It may be used from any thread. Exchanges run in turns, and what answers at once answers at once.
-/// - Below its exchanges it has a `FallbackExchange`: what no exchange handles is answered with an error.
+/// - Identical operations have the same `id`, a 128-bit hash of kind, URL, header fields, document, operation name,
+///   variables and extensions, before exchanges change them. A token that an `AuthExchange` adds isn't included.
+///   Subscribers of identical operations share results. Each mutation is unique.
+/// - A query publishes results, including those of `reexecute`, for as long as it has subscribers. A mutation publishes
+///   one result and finishes. A subscription finishes when the server ends it.
+/// - When the last subscriber cancels, a teardown goes down the chain and cancels the request in flight, also of a
+///   mutation unless `keepsMutations` is true.
+/// - Header fields that hold secrets are scoped to the origin of the operation's original request. They are removed if
+///   an exchange sends the operation to another origin.
+/// - The client may be used from any thread. Exchanges run one at a time, and an exchange that answers synchronously
+///   delivers its result synchronously.
+/// - A `FallbackExchange` is below the client's exchanges. It answers operations that no exchange handles with an
+///   error.
 ///
-/// Results come on any thread: say where they are wanted with `receive(on:)`.
+/// Results arrive on any thread. Use `receive(on:)` to choose one.
 public final class Client: GraphQLClient, OperationHost {
-    /// Where operations go that name no request of their own.
+    /// The default URL and header fields of operations.
     public let request: URLRequest
-    /// Where the client and its exchanges say what they do.
+    /// The logger of the client and its exchanges.
     public let logger: any BeagleLogger
     private let table: Table
     private let keepsMutations: Bool
 
-    /// Who waits for what.
+    /// The active operations and their subscribers.
     ///
-    /// `@unchecked Sendable` is sound because `sources`, `readers`, `count`, and the sources themselves, are reached only in
-    /// turns of the ladder's lane; `numbers` and `due`, which others ask for too, are behind locks; and `ladder` and
-    /// `redactor`, which are `Sendable`, never change.
+    /// `@unchecked Sendable` is sound because `sources`, `readers`, `count` and the sources themselves are accessed
+    /// only on the chain's serial queue. `numbers` and `due`, which are also accessed from elsewhere, are protected by
+    /// locks. `ladder` and `redactor` are `Sendable` and never change.
     private final class Table: @unchecked Sendable {
         private(set) var sources: [String: Source] = [:]
-        /// Those of queries that are to be answered from a store alone: their answers are for nobody else.
+        /// The sources of queries that only read from a store. Other operations don't get their results.
         private(set) var readers: [String: Source] = [:]
-        /// The numbers of both by id, for those who are not in a turn.
+        /// The numbers of the sources and readers by id, for callers outside of the serial queue.
         private let numbers = Lock<[String: [Int]]>([:])
         private var count = 0
-        /// Operations that are due to be run again, by id.
+        /// The operations that are scheduled to run again, by id.
         let due = Lock<[String: Operation]>([:])
         let ladder: Ladder
         private let redactor: Redactor
@@ -63,16 +65,16 @@ public final class Client: GraphQLClient, OperationHost {
             self.redactor = redactor
         }
 
-        /// The operation as it is sent down: its secret fields belong to the origin that it was made for.
+        /// Returns the operation as it is sent down, with its secret header fields scoped to its origin.
         func asked(_ operation: Operation, by asker: Int) -> Operation {
             var operation = operation.scopingSecrets(redactor)
             operation.asker = asker
             return operation
         }
 
-        /// Has somebody wait for what nobody waits for.
+        /// Adds a source for an operation that has no subscribers yet.
         ///
-        /// - Returns: the operation as it is to be sent.
+        /// - Returns: The operation to send down.
         func open(_ operation: Operation, for listener: any ResultListener) -> Operation {
             count += 1
             let operation = asked(operation, by: count)
@@ -82,9 +84,9 @@ public final class Client: GraphQLClient, OperationHost {
             return operation
         }
 
-        /// Has nobody wait any more, and sends the teardown down, unless the same is waited for in another way.
+        /// Removes a source, and sends a teardown down the chain unless another source has the same id.
         ///
-        /// - Returns: whether it was waited for.
+        /// - Returns: Whether the source was still there.
         @discardableResult func close(_ source: Source, tearsDown: Bool = true) -> Bool {
             let id = source.operation.id
             guard isOpen(source) else { return false }
@@ -103,27 +105,28 @@ public final class Client: GraphQLClient, OperationHost {
             sources[source.operation.id] === source || readers[source.operation.id] === source
         }
 
-        /// Who waits for the same in the same way.
+        /// Returns the source that identical operations share.
         func source(of operation: Operation) -> Source? {
             operation.isReading ? readers[operation.id] : sources[operation.id]
         }
 
-        /// How much is kept for those who wait.
+        /// The number of entries in all tables.
         var kept: Int {
             sources.count + readers.count + numbers.withLock { $0.count } + due.withLock { $0.count }
         }
 
-        /// The numbers of those who wait now, whoever asks.
+        /// Returns the numbers of the current sources of an id. May be called from any thread.
         func current(_ id: String) -> [Int] { numbers.withLock { $0[id] ?? [] } }
     }
 
-    /// A client with these exchanges.
+    /// Creates a client with the given exchanges.
     ///
     /// - Parameters:
-    ///   - request: where operations go: URL and header fields.
-    ///   - exchanges: the first is on top.
-    ///   - logger: where it says what happens; the logger of `Beagle.dependencies` where nil.
-    ///   - keepsMutations: whether a mutation goes on when nobody waits for it any more. No by default: leaving cancels it.
+    ///   - request: The default URL and header fields of operations.
+    ///   - exchanges: The exchanges. The first is at the top.
+    ///   - logger: The logger, or `nil` for the logger of `Beagle.dependencies`.
+    ///   - keepsMutations: Whether a mutation continues when its last subscriber cancels. The default is `false`, which
+    ///     cancels it.
     public init(
         request: URLRequest,
         exchanges: [any Exchange],
@@ -150,21 +153,24 @@ public final class Client: GraphQLClient, OperationHost {
         table.ladder.close()
     }
 
-    /// How much is kept for those who wait. To be asked in a turn of `lane`.
+    /// The number of entries for active operations. Must be read on the serial queue.
     var count: Int { table.kept }
 
-    /// Where everything takes its turn.
+    /// The serial queue of the chain.
     var lane: Lane { table.ladder.lane }
 
-    /// Runs an operation. Nothing is done before somebody subscribes; each who does runs it, and shares what comes.
+    /// Returns a publisher that runs an operation when it is subscribed to.
+    ///
+    /// Each subscriber runs the operation and shares its results.
     public func execute(operation: Operation) -> AnyPublisher<OperationResult, Never> {
         OperationPublisher(client: self, operation: operation).eraseToAnyPublisher()
     }
 
-    /// Runs an operation again that somebody waits for. One of kind `.teardown` ends it.
+    /// Runs an active operation again, or ends it if the kind is `.teardown`.
     ///
-    /// It is done after what goes through the ladder now; of several of the same `id` that are due, the last counts. A teardown
-    /// ends what somebody waits for when this is called, and not what is asked for later.
+    /// This happens after the operations and results that are being processed. If several operations with the same `id`
+    /// are pending, only the last one runs. A teardown ends the operations that are active when this is called, and
+    /// none that start later.
     public func reexecute(operation: Operation) {
         let id = operation.id
         guard operation.kind != .teardown else {
@@ -183,17 +189,17 @@ public final class Client: GraphQLClient, OperationHost {
             guard let operation else { return }
             if let source = table.sources[id] { return send(operation, of: source) }
             guard let reader = table.readers[id] else { return }
-            // Who reads a store alone does not ask the network in the place of another, who has left.
+            // A reader of a store doesn't send a request on behalf of another subscriber that has cancelled.
             let isOfAnother = operation.asker != nil && operation.asker != reader.number
             send(isOfAnother ? operation.with(policy: .cacheOnly) : operation, of: reader)
         }
     }
 
-    // MARK: - In turns
+    // MARK: - On the serial queue
 
     func join(_ listener: any ResultListener, _ operation: Operation) {
         table.ladder.lane.run { [self] in
-            // It may have left while others had their turns.
+            // The subscriber may have cancelled while other work ran.
             if listener.isOver { return }
             guard operation.kind != .teardown else {
                 reexecute(operation: operation)
@@ -203,11 +209,11 @@ public final class Client: GraphQLClient, OperationHost {
                 return table.ladder.send(table.open(operation, for: listener))
             }
             source.listeners.append(listener)
-            // What a server sends by itself is sent to all who listen.
+            // The server sends events without being asked, to all subscribers.
             guard operation.kind != .subscription else { return }
             let (count, last) = (source.count, source.last)
             send(operation, of: source)
-            // Those who were there before know it.
+            // Earlier subscribers have already received this result.
             if let last, !last.isSettled, source.count == count { listener.hear(last) }
         }
     }
@@ -221,7 +227,7 @@ public final class Client: GraphQLClient, OperationHost {
         }
     }
 
-    /// Sends an operation down again; the last result is stale from now on, unless an answer comes at once.
+    /// Sends an operation down again, and marks the last result as stale unless a new result arrives synchronously.
     private func send(_ operation: Operation, of source: Source) {
         let count = source.count
         let operation = table.asked(operation, by: source.number)
@@ -238,7 +244,8 @@ public final class Client: GraphQLClient, OperationHost {
     private func receive(_ result: OperationResult) {
         let (source, reader) = (table.sources[result.id], table.readers[result.id])
         if let reader { receive(result, for: reader) }
-        // What a store answers is for who asked it alone; who asked it by the word of an exchange has no other.
+        // Results that were read from a store are only for the reader, unless an exchange changed the policy of this
+        // source's operation.
         guard let source else { return }
         let isForReader = reader != nil && result.operation.isReading && result.operation.asker != source.number
         if !isForReader { receive(result, for: source) }
@@ -246,7 +253,7 @@ public final class Client: GraphQLClient, OperationHost {
 
     private func receive(_ result: OperationResult, for source: Source) {
         source.count += 1
-        // What is over is so before that is said: whoever hears it may ask again.
+        // Closes the source before its last result is delivered, because a subscriber may start the operation again.
         switch source.operation.kind {
         case .mutation:
             if result.isSettled { table.close(source, tearsDown: false) }
@@ -259,7 +266,7 @@ public final class Client: GraphQLClient, OperationHost {
         if source.operation.kind != .query, !table.isOpen(source) { source.end() }
     }
 
-    /// There is nothing more to come.
+    /// Ends a source and completes its subscribers.
     private func end(_ source: Source) {
         if table.close(source) { source.end() }
     }

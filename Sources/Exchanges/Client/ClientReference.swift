@@ -10,7 +10,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The client as its exchanges have it: they don't keep it alive. When it is gone, nothing comes of what they ask.
+/// A weak reference to the client, for its exchanges. After the client is deallocated, calls have no effect.
 final class ClientReference: GraphQLClient {
     private struct Target: Sendable {
         weak var client: (any GraphQLClient & AnyObject)?
@@ -18,7 +18,7 @@ final class ClientReference: GraphQLClient {
 
     let request: URLRequest
     let logger: any BeagleLogger
-    /// Where its ladder takes turns.
+    /// The serial queue of the client's chain.
     let lane: Lane
     private let target = Lock(Target())
 
@@ -43,13 +43,14 @@ final class ClientReference: GraphQLClient {
 }
 
 extension GraphQLClient {
-    /// Does something in a turn of its ladder's, so that nobody leaves or comes meanwhile; at once where it has none of ours.
+    /// Runs a closure on the chain's serial queue, so that subscribers don't change in the meantime. A client of
+    /// another type runs it immediately.
     func inTurn(_ body: @escaping () -> Void) {
         guard let lane = (self as? ClientReference)?.lane else { return body() }
         lane.run(body)
     }
 
-    /// The same, and waits until it is done, and all that was left to be done before.
+    /// Runs a closure on the chain's serial queue, and waits until it and all earlier work are done.
     nonisolated(nonsending) func waitForTurn(_ body: @escaping () -> Void) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             inTurn {

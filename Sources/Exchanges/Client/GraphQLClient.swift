@@ -11,25 +11,29 @@ public import BeagleNetDependencies
     public import Foundation
 #endif
 
-/// Who runs operations: what an exchange sees of the client that it belongs to.
+/// A client that runs operations, as its exchanges see it.
 @preconcurrency
 public protocol GraphQLClient: Sendable {
-    /// Where operations go that name no request of their own.
+    /// The default URL and header fields of operations.
     var request: URLRequest { get }
 
-    /// Where the client and its exchanges say what they do. A `BeagleLogger`, where SwiftGraphQLClient has swift-log's
-    /// `Logger`: `SwiftLogLogger(_:)` makes one of the other.
+    /// The logger of the client and its exchanges.
+    ///
+    /// SwiftGraphQLClient uses swift-log's `Logger` here. `SwiftLogLogger(_:)` converts one to a `BeagleLogger`.
     var logger: any BeagleLogger { get }
 
-    /// Runs an operation. Nothing is done before somebody subscribes; cancelling is the operation's teardown.
+    /// Returns a publisher that runs an operation when it is subscribed to.
     ///
-    /// - Parameter operation: what to run.
-    /// - Returns: all that comes of it.
+    /// Cancelling the subscription tears the operation down.
+    ///
+    /// - Parameter operation: The operation to run.
+    /// - Returns: A publisher of the operation's results.
     func execute(operation: Operation) -> AnyPublisher<OperationResult, Never>
 
-    /// Runs an operation again whose results somebody waits for; nothing happens where nobody does. One of kind
-    /// `.teardown` ends it: it says that there is nothing more to come.
+    /// Runs an active operation again, or ends it if the kind is `.teardown`.
     ///
-    /// - Parameter operation: what to run; its `id` says who waits.
+    /// Does nothing if the operation has no subscribers.
+    ///
+    /// - Parameter operation: The operation to run. Its `id` identifies the subscribers.
     func reexecute(operation: Operation)
 }

@@ -5,20 +5,20 @@ import BeagleNetHTTP
     import OpenCombine
 #endif
 
-/// Exchanges put together: operations are sent in at the top, and results come out there, all in turns of one lane.
+/// A chain of exchanges: operations enter at the top, and results leave there, all on one serial queue.
 final class Ladder: Sendable {
     let lane: Lane
     private let operations: Rung<Operation>
     private let results = Standing()
 
-    /// Registers the exchanges.
+    /// Creates a chain and registers the exchanges.
     ///
     /// - Parameters:
-    ///   - exchanges: the first is on top.
-    ///   - client: what they are given for a client.
-    ///   - lane: where everything takes its turn.
-    ///   - bottom: what is below the last.
-    ///   - onResult: takes what comes out, in a turn.
+    ///   - exchanges: The exchanges. The first is at the top.
+    ///   - client: The client that is passed to the exchanges.
+    ///   - lane: The serial queue for operations and results.
+    ///   - bottom: The end of the chain, below the last exchange.
+    ///   - onResult: Receives each result that leaves the chain, on the serial queue.
     init(
         _ exchanges: [any Exchange],
         client: any GraphQLClient,
@@ -42,12 +42,12 @@ final class Ladder: Sendable {
             )
     }
 
-    /// Sends an operation down. To be called in a turn.
+    /// Sends an operation down. Must be called on the serial queue.
     func send(_ operation: Operation) {
         operations.send(operation)
     }
 
-    /// Ends all streams.
+    /// Cancels all streams.
     func close() {
         results.cancel()
     }

@@ -7,17 +7,17 @@ import Synchronization
     import OpenCombine
 #endif
 
-/// Who runs operations for those who wait.
+/// A type that runs operations for subscribers.
 protocol OperationHost: AnyObject, Sendable {
-    /// Where it says what happens.
+    /// The logger.
     var logger: any BeagleLogger { get }
-    /// Has somebody wait for what comes of an operation, and runs it.
+    /// Adds a subscriber to an operation, and runs it.
     func join(_ listener: any ResultListener, _ operation: Operation)
-    /// Has somebody wait no more.
+    /// Removes a subscriber.
     func leave(_ listener: any ResultListener, _ operation: Operation)
 }
 
-/// What comes of an operation, for each who subscribes.
+/// A publisher of the results of an operation.
 struct OperationPublisher: Publisher {
     typealias Output = OperationResult
     typealias Failure = Never
@@ -30,7 +30,7 @@ struct OperationPublisher: Publisher {
         subscriber.receive(subscription: Listener(AnySubscriber(subscriber), client, operation))
     }
 
-    /// How many results are kept for a subscriber that does not want them yet; then the oldest make room.
+    /// The maximum number of buffered results for a subscriber without demand. After that, the oldest are dropped.
     static var limit: Int { 4_096 }
 
     private final class Listener: Subscription, ResultListener, Sendable {
@@ -50,7 +50,8 @@ struct OperationPublisher: Publisher {
             self.operation = operation
         }
 
-        /// The operation is run when a value is wanted: there must be somebody to give an answer that comes at once.
+        /// Starts the operation on the first demand, because a result that arrives synchronously needs a subscriber
+        /// with demand.
         func request(_ demand: Subscribers.Demand) {
             guard demand > .none else { return }
             delivery.request(demand)

@@ -1,28 +1,28 @@
 import BeagleNetHTTP
 
-/// Who waits for what comes of an operation.
+/// A subscriber of an operation's results.
 protocol ResultListener: AnyObject, Sendable {
-    /// Whether nobody waits any more.
+    /// Whether the subscriber has cancelled or finished.
     var isOver: Bool { get }
     func hear(_ result: OperationResult)
     func end()
 }
 
-/// An operation that somebody waits for, and who does. Reached only in turns of the client's lane.
+/// An active operation and its subscribers. Accessed only on the client's serial queue.
 final class Source {
     private enum Event {
         case result(OperationResult)
         case end
     }
 
-    /// What is asked, as it was said last.
+    /// The operation, as it was last sent.
     var operation: Operation
-    /// The last result of a query, which is shown as stale when the query is run again.
+    /// The last result of a query, which is delivered as stale when the query runs again.
     var last: OperationResult?
-    /// How many results came.
+    /// The number of results so far.
     var count = 0
     var listeners: [any ResultListener]
-    /// No other has it.
+    /// A unique number.
     let number: Int
     private var events: [Event] = []
     private var isDelivering = false
@@ -37,7 +37,7 @@ final class Source {
 
     func end() { deliver(.end) }
 
-    /// Tells everybody, each event after the one before: who hears one may cause another.
+    /// Delivers an event to all subscribers. Events that a subscriber causes in the meantime are delivered afterwards.
     private func deliver(_ event: Event) {
         events.append(event)
         if isDelivering { return }

@@ -4,29 +4,30 @@
     public import OpenCombine
 #endif
 
-/// Gives operations a header field with a token.
+/// An exchange that adds a token to operations, in a header field.
 ///
-/// It belongs to the origin of the operation's URL: a redirect that leads elsewhere leaves it behind, and so does an exchange
-/// below. One that chooses the host belongs above this one.
+/// The field is scoped to the origin of the operation's URL. It is removed if a redirect or an exchange below leads to
+/// another origin. Place an exchange that chooses the host above this one.
 ///
-/// An operation's `id` is made before that: two of different users who ask the same have the same `id`, and share what is
-/// under way or stored. After a change of user call `CacheExchange.clear()` and leave what is listened to, or make a new
-/// `Client`; or give the field to the client's request instead, which is in the `id`.
+/// An operation's `id` is computed before the field is added. Identical operations of different users therefore have
+/// the same `id`, and share requests in flight and stored results. When the user changes, call `CacheExchange.clear()`
+/// and cancel all subscriptions, or create a new `Client`. Alternatively, add the field to the client's request, which
+/// is part of the `id`.
 public struct AuthExchange: Exchange {
     private let header: String
     private let getToken: () -> String?
 
-    /// An exchange that adds a header field.
+    /// Creates an exchange that adds a header field.
     ///
     /// - Parameters:
-    ///   - header: the name of the field; `Authorization` by default.
-    ///   - getToken: the field's value, asked for with each operation; nil adds none.
+    ///   - header: The name of the field, `Authorization` by default.
+    ///   - getToken: Returns the field's value for each operation, or `nil` to add none.
     public init(header: String = "Authorization", getToken: @escaping () -> String?) {
         self.header = header
         self.getToken = getToken
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,

@@ -5,7 +5,9 @@ import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// Answers queries from results that it has seen: a cache of whole documents.
+/// An exchange that answers queries from stored results.
+///
+/// It stores whole results, and doesn't normalize them.
 ///
 /// | policy | stored | not stored |
 /// |---|---|---|
@@ -14,40 +16,42 @@ import BeagleNetHTTP
 /// | `networkOnly` | the network's | the network's |
 /// | `cacheAndNetwork` | the stored result, marked stale, then the network's | the network's |
 ///
-/// Results of queries are stored that have data, no error, and nothing to follow. The result of a mutation, and each of a
-/// subscription, makes those queries stale that have a type in common with it: they are forgotten, and run again if somebody
-/// waits for them. The types are those of `Operation.types` and those that results name in `__typename`. Who waits for
-/// `cacheOnly` alone has nobody asked: it hears that nothing is stored. Mutations and subscriptions are never answered.
+/// A query's result is stored if it has data, no errors, and no more results after it. The result of a mutation, and
+/// each result of a subscription, invalidates all stored queries that share a type with it. Their results are removed,
+/// and queries with subscribers run again. The types are those of `Operation.types` and those that results name in
+/// `__typename`. A query whose only subscribers use `cacheOnly` isn't sent to the network; they get a result without
+/// data. Mutations and subscriptions are never answered from the store.
 ///
-/// A query of such a type that was under way then may have read what was before: its result is stale, is not stored, and it is
-/// run again, once.
+/// A query in flight that shares a type with such a result may have read outdated data. Its result is marked stale and
+/// isn't stored, and the query runs again, once.
 ///
-/// It belongs to one client, whose queries it has run again, and whose listeners it counts. Given to two, both answer from what
-/// either stored, and a mutation has no queries of the other run again.
+/// Use a cache with one client only, because it runs that client's queries again and counts its subscribers. With two
+/// clients, both use all stored results, but a mutation of one doesn't run queries of the other again.
 ///
-/// Results are stored by the `id` of their operation, which is made of the request before exchanges change it: a token that an
-/// `AuthExchange` adds is not in it. After a change of user call `clear()`, or make a new client with a new cache.
+/// Results are stored by the `id` of their operation, which is computed before exchanges change the request. A token
+/// that an `AuthExchange` adds isn't part of it. When the user changes, call `clear()`, or create a new client with a
+/// new cache.
 public final class CacheExchange: Exchange, Sendable {
     let store: Lock<ResultStore>
 
-    /// A cache.
+    /// Creates a cache.
     ///
-    /// - Parameter limit: how many results are stored at most, above 0; 1,000 by default. Then the one that was used longest
-    ///   ago makes room.
+    /// - Parameter limit: The maximum number of stored results, above 0. The default is 1,000. After that, the least
+    ///   recently used result is removed.
     public init(limit: Int = 1_000) {
         store = Lock(ResultStore(limit: max(1, limit)))
     }
 
-    /// Forgets what is stored.
+    /// Removes all stored results.
     public func clear() {
         let forgotten = store.withLock { $0.clear() }
         withExtendedLifetime(forgotten) {}
     }
 
-    /// How many results are stored.
+    /// The number of stored results.
     public var count: Int { store.withLock { $0.count } }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
@@ -88,7 +92,7 @@ public final class CacheExchange: Exchange, Sendable {
         ways.forward(operation)
     }
 
-    /// - Returns: the result as it goes on.
+    /// - Returns: The result to pass on.
     private func take(_ result: OperationResult, _ client: any GraphQLClient) -> OperationResult {
         switch result.operation.kind {
         case .query:
@@ -97,28 +101,29 @@ public final class CacheExchange: Exchange, Sendable {
             let isOutdated = store.withLock { $0.land(id, types) }
             guard result.error == nil else { return result }
             if isOutdated {
-                // As it was asked: the result's has what exchanges below made of it, a token too.
+                // The original operation. The result's operation includes changes of the exchanges below, such as a
+                // token.
                 guard let operation = store.withLock({ $0.repetition(of: id) }) else { return result }
                 client.reexecute(operation: operation.with(policy: .networkOnly))
                 var outdated = result
                 outdated.stale = true
                 return outdated
             }
-            // Where the server says nothing of errors it has data: what has neither is no answer.
+            // A GraphQL response without errors must have data. A result with neither isn't a response.
             if result.data == .null, result.hosted?.isGraphQL != false { return result }
             let forgotten = store.withLock { $0.put(result, of: types) }
             withExtendedLifetime(forgotten) {}
         case .mutation:
             if result.isSettled { forget(result.types, client) }
         case .subscription:
-            // Where nothing is stored or under way its data need not be read.
+            // If nothing is stored or in flight, the data needn't be read.
             if result.stale != true, !store.withLock({ $0.isEmpty }) { forget(result.types, client) }
         case .teardown: break
         }
         return result
     }
 
-    /// Results that are made of these types are not what the server has any more.
+    /// Removes the stored results that contain one of these types, and runs active queries again.
     private func forget(_ types: Set<String>, _ client: any GraphQLClient) {
         for operation in store.withLock({ $0.forget(types) }) {
             client.reexecute(operation: operation.isReading ? operation : operation.with(policy: .networkOnly))
@@ -127,7 +132,7 @@ public final class CacheExchange: Exchange, Sendable {
 }
 
 extension OperationResult {
-    /// The names of the types that it is made of, as far as they are known.
+    /// The names of the types in the result, as far as they are known.
     fileprivate var types: Set<String> {
         var types = Set(operation.types)
         data.gatherTypenames(into: &types)

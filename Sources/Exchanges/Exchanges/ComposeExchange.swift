@@ -4,20 +4,23 @@
     public import OpenCombine
 #endif
 
-/// Several exchanges as one: operations go down through them in this order, results come up in the reverse.
+/// An exchange that combines several exchanges.
 ///
-/// Both streams between any two of them are shared, so that nothing is done twice, and everything runs in turns.
+/// Operations pass through them in order, and results in reverse order.
+///
+/// Both streams between two exchanges are shared, so that no work is done twice, and operations and results are
+/// processed one at a time.
 public struct ComposeExchange: Exchange {
     private let exchanges: [any Exchange]
 
-    /// Puts exchanges together.
+    /// Creates an exchange from several exchanges.
     ///
-    /// - Parameter exchanges: the first is on top.
+    /// - Parameter exchanges: The exchanges. The first is at the top.
     public init(exchanges: [any Exchange]) {
         self.exchanges = exchanges
     }
 
-    /// Hooks them into the streams, the last first.
+    /// Connects the exchanges to the streams, the last one first.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,

@@ -5,18 +5,18 @@ import BeagleNetDependencies
     public import OpenCombine
 #endif
 
-/// Says at level `debug` which operations go down past it, and which results come up.
+/// An exchange that logs operations and results at level `debug`.
 public struct DebugExchange: Exchange {
     private let debug: Bool
 
-    /// An exchange that says what passes.
+    /// Creates an exchange that logs operations and results.
     ///
-    /// - Parameter debug: whether it says anything.
+    /// - Parameter debug: Whether it logs anything.
     public init(debug: Bool = true) {
         self.debug = debug
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,

@@ -5,16 +5,17 @@ import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// Keeps back what is asked for already: a query or subscription whose `id` is on its way down or being answered. All who
-/// asked hear what comes.
+/// An exchange that drops a query or subscription if an operation with the same `id` is already in flight.
 ///
-/// A result clears the way for the next of its `id`, unless it says that more is to come; so does a teardown. Mutations
-/// always pass, and so does what is `cacheOnly`: it asks nobody, and must not wait for who does.
+/// All subscribers receive the results of the one in flight.
+///
+/// A result ends the wait for its `id`, unless more results follow. A teardown does so too. Mutations are never
+/// dropped, nor are `cacheOnly` queries, which don't use the network and must not wait for a request.
 public struct DedupExchange: Exchange {
-    /// An exchange that keeps back what is asked for already.
+    /// Creates an exchange that drops duplicate operations.
     public init() {}
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
@@ -23,11 +24,11 @@ public struct DedupExchange: Exchange {
         register(operations: operations, next: next, active: Lock(Active()))
     }
 
-    /// What is on its way.
+    /// The operations in flight.
     struct Active: Sendable {
-        /// What keeps others back, by id.
+        /// The ids of operations whose duplicates are dropped.
         var ids: Set<String> = []
-        /// How many pass beside it that ask nobody, by id.
+        /// The number of `cacheOnly` queries in flight, by id.
         var readings: [String: Int] = [:]
 
         mutating func endReading(_ id: String) {
@@ -35,7 +36,8 @@ public struct DedupExchange: Exchange {
             readings[id] = count > 1 ? count - 1 : nil
         }
 
-        /// A result has come, which says itself whose it is, unless an exchange below has changed the policy.
+        /// Handles a result. Its operation says which kind of query it answers, unless an exchange below has changed
+        /// the policy.
         mutating func land(_ operation: Operation) {
             let id = operation.id
             if operation.isReading, readings[id] != nil { return endReading(id) }

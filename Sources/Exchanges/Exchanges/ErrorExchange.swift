@@ -4,18 +4,20 @@
     public import OpenCombine
 #endif
 
-/// Hears of the errors that come up past it. It stands above the exchanges that answer.
+/// An exchange that reports errors.
+///
+/// Place it above the exchanges that answer operations.
 public struct ErrorExchange: Exchange {
     private let onError: (CombinedError, Operation) -> Void
 
-    /// An exchange that tells of errors.
+    /// Creates an exchange that reports errors.
     ///
-    /// - Parameter onError: called with each error, and the operation that it is of, before the result goes on.
+    /// - Parameter onError: Called with each error and its operation, before the result is passed on.
     public init(onError: @escaping (CombinedError, Operation) -> Void) {
         self.onError = onError
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,

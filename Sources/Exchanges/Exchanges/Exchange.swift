@@ -4,15 +4,15 @@
     public import OpenCombine
 #endif
 
-/// The rest of the ladder, as an exchange sees it: operations go in, results come out.
+/// The rest of an exchange chain, as an exchange sees it: a function from operations to results.
 public typealias ExchangeIO = (AnyPublisher<Operation, Never>) -> AnyPublisher<OperationResult, Never>
 
-/// One rung of a ladder: operations go down past it, results come up (the protocol of seed
-/// `002_aa836df89dbb820a.txt`, which is SwiftGraphQLClient's).
+/// A link of an exchange chain, through which operations pass on their way down and results on their way up (the
+/// protocol of seed `002_aa836df89dbb820a.txt`, which is SwiftGraphQLClient's).
 ///
-/// An exchange changes operations or results that pass, answers operations itself, or both. It hooks itself into the
-/// streams once, when a `Client` or an `ExchangeInterceptor` is made of it; from then on everything runs in turns: no two
-/// operations or results are in the ladder at the same time, whichever threads they are from.
+/// An exchange may change operations and results, answer operations itself, or both. It connects itself to the streams
+/// once, when it is passed to a `Client` or an `ExchangeInterceptor`. From then on, the chain processes one operation
+/// or result at a time, whichever threads they come from.
 ///
 /// ```swift
 /// struct DoNothingExchange: Exchange {
@@ -26,16 +26,18 @@ public typealias ExchangeIO = (AnyPublisher<Operation, Never>) -> AnyPublisher<O
 /// }
 /// ```
 ///
-/// What it does not handle it must hand on, teardowns above all: below they end what is under way.
+/// An exchange must forward all operations that it doesn't handle, and always teardowns, because exchanges below use
+/// them to cancel requests in flight.
 public protocol Exchange {
-    /// Hooks the exchange into the streams.
+    /// Connects the exchange to the streams.
     ///
     /// - Parameters:
-    ///   - client: whose ladder it is; it can run operations again, and is not kept alive by its exchanges.
-    ///   - operations: what comes from above. It is shared: subscribing to it twice is safe, and each operation goes to the
-    ///     one who subscribed first first.
-    ///   - next: the rest of the ladder. To be called once.
-    /// - Returns: what goes up.
+    ///   - client: The client that the chain belongs to. It can run operations again, and its exchanges don't keep it
+    ///     alive.
+    ///   - operations: The operations from above. The publisher is shared: more than one subscription is safe, and
+    ///     subscribers receive each operation in the order in which they subscribed.
+    ///   - next: The rest of the chain. Must be called once.
+    /// - Returns: The results that go up.
     func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,

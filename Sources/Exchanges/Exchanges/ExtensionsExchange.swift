@@ -5,18 +5,18 @@ public import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// Tells the server more with operations: replaces their `extensions`.
+/// An exchange that sets the `extensions` of operations, which replaces existing ones.
 public struct ExtensionsExchange: Exchange {
     private let getExtensions: (Operation) -> [String: AnyCodable]?
 
-    /// An exchange that sets the extensions of operations.
+    /// Creates an exchange that sets the extensions of operations.
     ///
-    /// - Parameter getExtensions: those of an operation; nil sends none.
+    /// - Parameter getExtensions: Returns the extensions of an operation, or `nil` to send none.
     public init(getExtensions: @escaping (Operation) -> [String: AnyCodable]?) {
         self.getExtensions = getExtensions
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,

@@ -6,24 +6,27 @@ import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// The bottom of a ladder: says which operations no exchange has handled. A `Client` has one below its exchanges, which
-/// answers too, so that nobody waits for ever.
+/// The end of an exchange chain, which logs operations that no exchange has handled.
+///
+/// A `Client` has one below its exchanges that also answers such operations, so that subscribers don't wait forever.
 public struct FallbackExchange: Exchange {
     private let debug: Bool
     private let answers: Bool
 
-    /// An exchange for the bottom.
+    /// Creates an exchange for the end of a chain.
     ///
     /// - Parameters:
-    ///   - debug: whether it says anything. Yes by default.
-    ///   - answers: whether it answers with an error of kind `.unsupported`, as the last result. No by default: nothing comes
-    ///     of such operations.
+    ///   - debug: Whether it logs a warning. The default is `true`.
+    ///   - answers: Whether it answers with an error of kind `.unsupported`, as the last result. The default is
+    ///     `false`: such operations get no result.
     public init(debug: Bool = true, answers: Bool = false) {
         self.debug = debug
         self.answers = answers
     }
 
-    /// Hooks it into the streams; what is below it gets nothing.
+    /// Connects the exchange to the streams.
+    ///
+    /// Exchanges below it receive nothing.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
@@ -41,7 +44,7 @@ public struct FallbackExchange: Exchange {
     }
 }
 
-/// What exchanges say.
+/// A log message of an exchange.
 struct ExchangeLog: LogType {
     let message: String
     let level: LogLevel

@@ -7,25 +7,28 @@ import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// Answers queries and mutations: sends them with a client of ours, as JSON posted to the URL of the operation's request,
-/// with its header fields. Subscriptions and teardowns go on down.
+/// An exchange that answers queries and mutations by sending them with a network client.
 ///
-/// A status of refusal is an error of kind `.network` unless the body says what is wrong in GraphQL's words; its
-/// `networkError` has status and body. A teardown cancels the request, down to the transport.
+/// Subscriptions and teardowns continue down the chain.
 ///
-/// Everything that the client's own pipeline does is done: retries, credentials, logs. A query that an exchange above did not
-/// want from a store is not answered by the pipeline's either.
+/// It posts each operation as JSON to the URL of the operation's request, with the request's header fields. The
+/// client's own pipeline applies, including retries, credentials and logs.
+///
+/// An error status results in an error of kind `.network`, whose `networkError` has the status and body, unless the body has
+/// GraphQL errors. A teardown cancels the request, down to the transport. If the operation's policy requires the
+/// network, the pipeline doesn't answer it from its own cache either.
 public struct FetchExchange: Exchange {
     private let client: (any NetworkClient)?
 
-    /// An exchange that sends operations.
+    /// Creates an exchange that sends operations.
     ///
-    /// - Parameter client: who performs the requests; the client of `Beagle.dependencies`, as it is then, where nil.
+    /// - Parameter client: The client that performs the requests, or `nil` for the client that `Beagle.dependencies`
+    ///   has at the time of each operation.
     public init(client: (any NetworkClient)? = nil) {
         self.client = client
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
@@ -59,13 +62,13 @@ public struct FetchExchange: Exchange {
 }
 
 extension NetworkClient {
-    /// Sends an operation, and reads what comes.
+    /// Sends an operation, and returns its result.
     fileprivate func result(of operation: Operation) async -> OperationResult {
         let sent = operation.withoutForeignFields
         do throws(NetworkError) {
             let response = try await response(to: sent.message(), at: sent.endpoint()) {
                 $0.transfer.originScopedFields = sent.scopedFields
-                // What an exchange above has given as stale is not to be given again.
+                // The pipeline must not return a stored result that an exchange above has already returned as stale.
                 $0.policy = operation.policy.isNetwork ? .networkOnly : RequestPolicy(operation.policy)
             }
             return OperationResult(operation: operation, try ExecutionResult(response.json()))
@@ -76,7 +79,7 @@ extension NetworkClient {
 }
 
 extension OperationResult {
-    /// What a server says of an operation.
+    /// Creates a result from a server's response.
     init(operation: Operation, _ answer: ExecutionResult) {
         self.init(
             operation: operation,

@@ -5,19 +5,20 @@ public import BeagleNetDependencies
     public import OpenCombine
 #endif
 
-/// Says which operations go down past it, and which results come up, to the client's logger. What they hold is not said:
-/// it may be secret.
+/// An exchange that logs operations and results to the client's logger.
+///
+/// It doesn't log their content, which may be secret.
 public struct LogExchange: Exchange {
     private let level: LogLevel
 
-    /// An exchange that says what passes.
+    /// Creates an exchange that logs operations and results.
     ///
-    /// - Parameter level: the level of its messages, `debug` by default.
+    /// - Parameter level: The level of its messages, `debug` by default.
     public init(level: LogLevel = .debug) {
         self.level = level
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
@@ -42,7 +43,7 @@ public struct LogExchange: Exchange {
 }
 
 extension CombinedError {
-    /// What it is, without what the server said.
+    /// A description of the error without text from the server.
     fileprivate var name: String {
         switch self {
         case .graphql(let errors): "\(errors.count) GraphQL error\(errors.count == 1 ? "" : "s")"

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import Synchronization
 
-/// The operations that an exchange has under way, each in a task of its own, by id.
+/// The operations that an exchange is running, by id, each in a task of its own.
 final class OperationRuns: Sendable {
     private struct Run: Sendable {
         let number: Int
@@ -11,23 +11,23 @@ final class OperationRuns: Sendable {
     private let runs = Lock<[String: [Run]]>([:])
     private let numbers = Atomic(0)
 
-    /// How many are under way.
+    /// The number of running operations.
     var count: Int { runs.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-    /// Whether one of this id is under way.
+    /// Returns whether an operation with this id is running.
     func contains(_ id: String) -> Bool { runs.withLock { $0[id] != nil } }
 
-    /// Does something for an operation, until it is torn down.
+    /// Runs work for an operation until it is torn down.
     ///
-    /// - Parameter body: is told whether it is still wanted when it has something to give.
+    /// - Parameter body: The work. It calls `isWanted` before it delivers a result.
     func start(_ id: String, _ body: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> Void) {
         start(id) { isWanted, _ in await body(isWanted) }
     }
 
-    /// Does something for an operation, until it is torn down.
+    /// Runs work for an operation until it is torn down.
     ///
-    /// - Parameter body: is told whether it is still wanted, and can end it before it gives the last: then the same may be
-    ///   started at once.
+    /// - Parameter body: The work. It calls `isWanted` before it delivers a result, and may call `end` before its last
+    ///   result, so that an operation with the same id can start immediately.
     func start(
         _ id: String,
         _ body:
@@ -37,7 +37,7 @@ final class OperationRuns: Sendable {
             ) async -> Void
     ) {
         let number = numbers.add(1, ordering: .relaxed).newValue
-        // Noted before it begins: it may give something at once.
+        // Added before the work starts, which may deliver a result synchronously.
         runs.withLock { $0[id, default: []].append(Run(number: number, task: nil)) }
         let task = Task.begun { [self] in
             await body({ self.isWanted(id, number) }, { self.remove(id, number) })
@@ -51,12 +51,12 @@ final class OperationRuns: Sendable {
         if !isWanted { task.cancel() }
     }
 
-    /// Ends what is under way of this id.
+    /// Cancels the running operations with this id.
     func teardown(_ id: String) {
         for run in runs.withLock({ $0.removeValue(forKey: id) }) ?? [] { run.task?.cancel() }
     }
 
-    /// Ends everything.
+    /// Cancels all running operations.
     func teardownAll() {
         let all = runs.withLock { runs in
             let all = runs.values.flatMap(\.self)

@@ -1,21 +1,22 @@
-/// Results by the `id` of their operation, and which types they are made of. Those that somebody waits for are known by
-/// their types even when their result had to make room.
+/// Stored results by the `id` of their operation, with the types that they contain.
+///
+/// The types of queries with subscribers are known even after their results were evicted.
 struct ResultStore: Sendable {
-    /// Behind a reference, so that it is found once and changed where it is.
+    /// The state of a query, a class so that it is looked up once and changed in place.
     ///
-    /// `@unchecked Sendable` is sound because no entry leaves the store's functions, and there is one store, which is never
-    /// copied: it lies in the lock of its `CacheExchange`, and is reached there alone.
+    /// `@unchecked Sendable` is sound because entries never leave the store's functions, and the one store is never
+    /// copied: it is protected by the lock of its `CacheExchange`.
     private final class Entry: @unchecked Sendable {
         var operation: Operation
         var result: OperationResult?
         var types: Set<String> = []
-        /// Whether somebody waits for it.
+        /// Whether the query has subscribers.
         var isActive: Bool
-        /// How many mutations had been answered when it was sent, as long as it is under way.
+        /// The value of `changes` when the query was sent, or `nil` if it isn't in flight.
         var sent: Int?
-        /// Whether it was sent again, as what it read had changed meanwhile.
+        /// Whether the query was already sent again because its data had changed in the meantime.
         var isRepeated = false
-        /// When it was used, as a number that grows.
+        /// The logical time of the last use.
         var used = 0
 
         init(_ operation: Operation, isActive: Bool) {
@@ -27,45 +28,46 @@ struct ResultStore: Sendable {
     private let limit: Int
     private var entries: [String: Entry] = [:]
     private var ids: [String: Set<String>] = [:]
-    /// The entries that have a result, by when they were used; some of it is no longer true. The entries themselves, as
-    /// looking them up by their ids would be most of what using one costs.
+    /// The entries with results in order of use, including outdated records. It holds the entries themselves because
+    /// looking them up by id would be most of the cost of a use.
     private var uses: [(used: Int, entry: Entry)] = []
     private var oldest = 0
-    /// How many queries are under way.
+    /// The number of queries in flight.
     private var underWay = 0
-    /// How many mutations were answered, and which was the last of each type while queries are under way.
+    /// The number of mutations and subscription results so far, and the last one that changed each type while queries
+    /// are in flight.
     private var changes = 0
     private var changed: [String: Int] = [:]
     private var clock = 0
-    /// How many results there are.
+    /// The number of stored results.
     private(set) var count = 0
 
-    /// How much is kept beside the results: what is known of queries that have none, types, uses, and changes.
+    /// The number of records apart from results: queries without a result, types, uses and changes.
     var bookkeeping: Int {
         entries.values.count { $0.result == nil } + ids.count + uses.count - oldest + changed.count + underWay
     }
 
-    /// Whether nothing is known, also of what is under way.
+    /// Whether there are no entries, stored or in flight.
     var isEmpty: Bool { entries.isEmpty }
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// The stored result of a query that somebody waits for from now on.
+    /// Returns the stored result of a query, and marks the query as active.
     mutating func result(for operation: Operation) -> OperationResult? {
         guard let entry = entries[operation.id] else {
             entries[operation.id] = Entry(operation, isActive: true)
             return nil
         }
-        // Who reads the store alone is not who would ask again.
+        // An operation that only reads from the store doesn't replace one that can use the network.
         if !entry.isActive || !operation.isReading || entry.operation.isReading { entry.operation = operation }
         entry.isActive = true
         if entry.result != nil { use(entry) }
         return entry.result
     }
 
-    /// Nobody waits for a query any more.
+    /// Marks a query as having no subscribers.
     mutating func leave(_ id: String) {
         guard let entry = entries[id] else { return }
         if entry.sent.take() != nil { end() }
@@ -73,30 +75,30 @@ struct ResultStore: Sendable {
         if entry.result == nil { remove(id) } else { entry.isActive = false }
     }
 
-    /// A query is sent.
+    /// Marks a query as in flight.
     mutating func send(_ id: String) {
         guard let entry = entries[id], entry.sent == nil else { return }
         entry.sent = changes
         underWay += 1
     }
 
-    /// A query is not under way any more.
+    /// Counts one query in flight less.
     private mutating func end() {
         underWay -= 1
-        // Nobody can have read what was before.
+        // No query in flight can have read outdated data.
         if underWay == 0 { changed = [:] }
     }
 
-    /// A query is answered.
+    /// Marks a query as answered.
     ///
-    /// - Returns: whether one of its types was changed while it was under way.
+    /// - Returns: Whether one of its types was changed while it was in flight.
     mutating func land(_ id: String, _ types: Set<String>) -> Bool {
         guard let entry = entries[id], let sent = entry.sent.take() else { return false }
         defer { end() }
         return types.contains { (changed[$0] ?? 0) > sent }
     }
 
-    /// A query that read what has changed, to be sent again: once.
+    /// Returns the query to send again because its data has changed, or `nil` if it was already sent again.
     mutating func repetition(of id: String) -> Operation? {
         guard let entry = entries[id], entry.isActive else { return nil }
         defer { entry.isRepeated.toggle() }
@@ -105,7 +107,7 @@ struct ResultStore: Sendable {
 
     /// Stores a result.
     ///
-    /// - Returns: those that made room, to be let go outside of the lock.
+    /// - Returns: The evicted results, which must be released outside of the lock.
     mutating func put(_ result: OperationResult, of types: Set<String>) -> [OperationResult] {
         let id = result.operation.id
         let entry: Entry
@@ -129,10 +131,10 @@ struct ResultStore: Sendable {
         return forgotten
     }
 
-    /// Forgets all results that are made of one of these types.
+    /// Removes all results that contain one of these types.
     ///
-    /// - Returns: their operations, in the order of their ids, but for those under way: they are asked for again when they
-    ///   have come.
+    /// - Returns: The active operations among them, ordered by id, except those in flight, which run again after they
+    ///   have been answered.
     mutating func forget(_ types: Set<String>) -> [Operation] {
         changes += 1
         if underWay > 0 { for type in types { changed[type] = changes } }
@@ -144,9 +146,9 @@ struct ResultStore: Sendable {
         }
     }
 
-    /// Forgets all results.
+    /// Removes all results.
     ///
-    /// - Returns: what they were, to be let go outside of the lock.
+    /// - Returns: The removed results, which must be released outside of the lock.
     mutating func clear() -> [OperationResult] {
         let results = entries.values.compactMap(\.result)
         for id in entries.filter({ $0.value.result != nil }).keys { dropResult(of: id) }
@@ -158,7 +160,7 @@ struct ResultStore: Sendable {
         clock += 1
         entry.used = clock
         uses.append((clock, entry))
-        // What is no longer true is as much as the rest at most.
+        // Limits the number of outdated records to about that of current ones.
         guard uses.count - oldest > 2 * count + 16 || oldest > uses.count / 2 + 16 else { return }
         uses = uses[oldest...].filter { $0.entry.used == $0.used && $0.entry.result != nil }
         oldest = 0
@@ -175,7 +177,7 @@ struct ResultStore: Sendable {
         return nil
     }
 
-    /// Drops a result, and all that is known of the query where nobody waits for it.
+    /// Removes a result, and also its entry if the query has no subscribers.
     private mutating func dropResult(of id: String) {
         guard let entry = entries[id] else { return }
         if entry.result != nil { count -= 1 }

@@ -7,18 +7,20 @@ import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// Answers subscriptions: runs them with a client of ours, over a WebSocket that all operations of the exchange share which
-/// have the same URL and header fields, or in another way that the server knows. Queries, mutations and teardowns go on down.
+/// An exchange that answers subscriptions by running them with a network client.
 ///
-/// Lost connections are asked for again by the client's pipeline (`RetryInterceptor.subscriptionBackoff`).
+/// Queries, mutations and teardowns continue down the chain.
 ///
-/// A failure is the last result: an `InterceptorExchange` above it may ask again.
+/// By default it uses a WebSocket, which operations of the exchange share if they have the same URL and header fields.
+/// Other transports that the server supports can be chosen.
 ///
-/// When the server ends a subscription, it is ended for who listens; the same may be subscribed to again. A teardown cancels
-/// it.
+/// The client's pipeline reconnects lost connections (`RetryInterceptor.subscriptionBackoff`). A failure is the last
+/// result, after which an `InterceptorExchange` above may retry.
+///
+/// When the server ends a subscription, its publisher finishes, and it may be started again. A teardown cancels it.
 public struct WebSocketExchange: Exchange, Sendable {
-    /// Performs a subscription, with parameters that are for the origin of `home`: gives what comes, returns when the server
-    /// ended it, and throws why it ended otherwise.
+    /// Performs a subscription with parameters for the origin of `home`. It emits results, returns when the server ends
+    /// the subscription, and throws any other reason for the end.
     typealias Subscribe =
         @Sendable (
             _ operation: Operation,
@@ -29,22 +31,24 @@ public struct WebSocketExchange: Exchange, Sendable {
     private let handleAllOperations: Bool
     private let subscribe: Subscribe
 
-    /// An exchange that performs subscriptions.
+    /// Creates an exchange that runs subscriptions.
     ///
     /// - Parameters:
-    ///   - client: who performs them; the client of `Beagle.dependencies`, as it is then, where nil.
-    ///   - transports: how they go, the best first; a WebSocket by default. Its `parameters` go to the origin of the client's
-    ///     request alone, and to those that the one who performs declares, wherever operations go.
-    ///   - handleAllOperations: whether it performs queries and mutations too. No by default.
-    ///   - maxMessageBytes: the most bytes that one message may have; above 0. A larger one ends its connection with an error of
-    ///     kind `.tooLarge`. 16 MiB by default, as `GraphQLEndpoint.maxMessageBytes`.
+    ///   - client: The client that runs subscriptions, or `nil` for the client that `Beagle.dependencies` has at the
+    ///     time of each operation.
+    ///   - transports: The transports in order of preference; a WebSocket by default. Its `parameters` are sent only to
+    ///     the origin of the client's request and to the origins that the network client declares, wherever operations
+    ///     are sent.
+    ///   - handleAllOperations: Whether it also runs queries and mutations. The default is `false`.
+    ///   - maxMessageBytes: The maximum size of a message, in bytes, above 0. A larger message ends its connection with
+    ///     an error of kind `.tooLarge`. The default is 16 MiB, as for `GraphQLEndpoint.maxMessageBytes`.
     public init(
         client: (any NetworkClient)? = nil,
         over transports: [GraphQLSubscriptionTransport] = [.webSocket()],
         handleAllOperations: Bool = false,
         maxMessageBytes: Int = 16 << 20
     ) {
-        // Its copies share what is open.
+        // Its copies share the open connections.
         var shared = GraphQLEndpoint("/")
         shared.subscriptions = transports
         shared.maxMessageBytes = maxMessageBytes
@@ -61,7 +65,7 @@ public struct WebSocketExchange: Exchange, Sendable {
         self.subscribe = subscribe
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
@@ -85,7 +89,7 @@ public struct WebSocketExchange: Exchange, Sendable {
                 runs.teardown(operation.id)
                 return ways.forward(operation)
             }
-            // It may have been sent again while it is under way.
+            // An operation may be sent again while it is in flight.
             if operation.kind == .subscription, runs.contains(operation.id) { return }
             runs.start(operation.id) { isWanted, end in
                 await perform(operation, client, ways, isWanted, end)
@@ -112,20 +116,20 @@ public struct WebSocketExchange: Exchange, Sendable {
             let result = OperationResult(operation: operation, data: nil, error: combined, hasNext: false)
             return await client.waitForTurn {
                 guard isWanted() else { return }
-                // It is over before that is said: whoever hears it may ask again.
+                // Ends the run before its last result is delivered, because a subscriber may start the operation again.
                 end()
                 ways.answer(result)
             }
         }
         await client.waitForTurn {
-            // It ends for who listens; a query or mutation has had its answer.
+            // A subscription ends for its subscribers. A query or mutation already has its result.
             if isWanted(), operation.kind == .subscription { client.reexecute(operation: operation.teardown) }
         }
     }
 }
 
 extension NetworkClient {
-    /// Runs an operation that goes the way of subscriptions, and gives each of its answers.
+    /// Runs an operation over a subscription transport, and emits each result.
     fileprivate func perform(
         _ operation: Operation,
         like endpoint: GraphQLEndpoint,
@@ -143,7 +147,7 @@ extension NetworkClient {
 }
 
 extension OperationResult {
-    /// What a client gave; nil where it holds no answer.
+    /// Creates a result from a client's result, or `nil` if that has no response body.
     fileprivate init?(of result: NetworkOperation.Result, for operation: Operation) {
         guard let response = result.response, !response.data.isEmpty else { return nil }
         do throws(NetworkError) {

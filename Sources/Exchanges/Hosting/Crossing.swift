@@ -2,9 +2,10 @@ import BeagleNet
 import BeagleNetDependencies
 import BeagleNetHTTP
 
-/// Operations that cross an interceptor on their way down a ladder, by id: who waits for what comes up again.
+/// The operations that are passing through an interceptor in an exchange chain, by id, and the tasks that wait for
+/// their results.
 final class Crossings: Sendable {
-    /// One that has come out below the interceptor, and whose result is waited for.
+    /// An operation that the interceptor has passed on and that waits for its result.
     final class Passage: Sendable {
         private struct State: Sendable {
             var outcome: HostedRun.Outcome?
@@ -25,7 +26,10 @@ final class Crossings: Sendable {
             isReading = operation.isReading
         }
 
-        /// Those whose result it is: who asked, whatever exchanges made of the policy; else those who asked in the same way.
+        /// Returns the passages that a result belongs to.
+        ///
+        /// Those are the passages with the same asker, even if an exchange changed the policy, or else the passages
+        /// that read from a store only if the operation does.
         static func those(of passages: [Passage], for operation: Operation) -> [Passage] {
             let own = passages.filter { $0.asker != nil && $0.asker == operation.whoAsked }
             if !own.isEmpty { return own }
@@ -33,9 +37,9 @@ final class Crossings: Sendable {
             return alike.isEmpty ? passages : alike
         }
 
-        /// The operation is about to be sent down.
+        /// Marks the operation as being sent down the chain.
         ///
-        /// - Returns: whether it is still to be.
+        /// - Returns: Whether the operation must still be sent.
         func beginForwarding() -> Bool {
             state.withLock { state in
                 state.isForwarding = !state.isOver
@@ -43,9 +47,9 @@ final class Crossings: Sendable {
             }
         }
 
-        /// The operation was sent down.
+        /// Marks the operation as sent.
         ///
-        /// - Returns: whether it was cancelled meanwhile.
+        /// - Returns: Whether it was cancelled in the meantime.
         func endForwarding() -> Bool {
             state.withLock { state in
                 state.isForwarding = false
@@ -53,9 +57,10 @@ final class Crossings: Sendable {
             }
         }
 
-        /// It is not waited for any more.
+        /// Cancels the passage.
         ///
-        /// - Returns: whether what is below is to be told: not yet while the operation is being sent down.
+        /// - Returns: Whether the exchanges below must be notified now. While the operation is being sent, they must
+        ///   not.
         func cancel() -> Bool {
             let isDue = state.withLock { state in
                 if !state.isOver { state.isCancelled = true }
@@ -65,7 +70,7 @@ final class Crossings: Sendable {
             return isDue
         }
 
-        /// Gives the outcome to who waits; the first counts.
+        /// Resumes the waiting task with the outcome. Only the first outcome counts.
         func finish(_ outcome: HostedRun.Outcome) {
             let continuation = state.withLock { state -> CheckedContinuation<HostedRun.Outcome, Never>? in
                 if state.isOver { return nil }
@@ -92,10 +97,10 @@ final class Crossings: Sendable {
 
     private let passages = Lock<[String: [Passage]]>([:])
 
-    /// How many wait for what comes up.
+    /// The number of operations that wait for a result.
     var count: Int { passages.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-    /// Takes an operation through the interceptor, and gives its last result.
+    /// Runs an operation through the interceptor, and returns its last result.
     nonisolated(nonsending) func run(
         _ operation: Operation,
         _ pipeline: Pipeline,
@@ -108,7 +113,8 @@ final class Crossings: Sendable {
         let operation = operation.withoutForeignFields
         let outcome = await HostedRun.Outcome.catching { () throws(NetworkError) in
             let transfer = try operation.transfer(options: TransferOptions())
-            // What an operation asks for is not trusted for that alone: credentials are for the client's own.
+            // An origin isn't trusted just because an operation is sent to it. Credentials are for the client's own
+            // origin.
             let origins = Set([client.request.url.flatMap { Origin($0) }].compactMap(\.self))
             var asked = NetworkOperation.of(
                 transfer,
@@ -126,7 +132,7 @@ final class Crossings: Sendable {
                 crossings: self
             )
             return try await pipeline.run(asked) { result in
-                // How a connection is, or a transfer, is no answer.
+                // Connection states and transfer progress aren't results.
                 guard result.response != nil else { return }
                 let emitted = OperationResult(
                     operation: operation,
@@ -143,7 +149,7 @@ final class Crossings: Sendable {
         return OperationResult(operation: operation, hosted: answer, stale: stale, hasNext: hasNext)
     }
 
-    /// Waits for what comes of an operation that is sent down now, unless it was cancelled before.
+    /// Sends an operation down the chain and waits for its outcome, unless the task is already cancelled.
     nonisolated(nonsending) func pass(
         _ operation: Operation,
         _ ways: Fork.Ways,
@@ -155,23 +161,23 @@ final class Crossings: Sendable {
         return await withTaskCancellationHandler {
             if passage.beginForwarding() {
                 ways.forward(operation)
-                // A teardown that came meanwhile may have gone down before it.
+                // A teardown in the meantime may have been sent down before the operation.
                 if passage.endForwarding(), isLeft(operation.id) { ways.forward(operation.teardown) }
             }
             return await passage.outcome
         } onCancel: {
-            // The interceptor did not want to wait any longer, unless a teardown was before it.
+            // The interceptor has stopped waiting, unless a teardown has already ended the operation.
             let wasLast = leave(passage, operation.id)
             if passage.cancel(), wasLast { ways.forward(operation.teardown) }
         }
     }
 
-    /// Whether nobody waits for an operation.
+    /// Whether no task waits for an operation.
     private func isLeft(_ id: String) -> Bool { passages.withLock { $0[id] == nil } }
 
-    /// Gives a result to those who wait for it.
+    /// Passes a result to the tasks that wait for it.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: Whether any task waited for it.
     func take(_ result: OperationResult) -> Bool {
         let id = result.operation.id
         let hasNext = result.hasNext ?? (result.operation.kind == .subscription)
@@ -197,14 +203,14 @@ final class Crossings: Sendable {
         return true
     }
 
-    /// Nobody waits for an operation any more.
+    /// Cancels all passages of an operation.
     func teardown(_ id: String) {
         for passage in passages.withLock({ $0.removeValue(forKey: id) }) ?? [] { _ = passage.cancel() }
     }
 
-    /// Has one wait no more.
+    /// Removes a passage.
     ///
-    /// - Returns: whether it did, and was the last of its id.
+    /// - Returns: Whether it was still there, and was the last one of its id.
     private func leave(_ passage: Passage, _ id: String) -> Bool {
         passages.withLock { passages in
             guard passages[id]?.contains(where: { $0 === passage }) == true else { return false }
@@ -216,17 +222,17 @@ final class Crossings: Sendable {
     }
 }
 
-/// Which operation of the ladder an operation of the pipeline is, between an interceptor and what is below it.
+/// The exchange operation behind a pipeline operation while an interceptor handles it.
 struct Crossing: NetworkOperation.ContextKey {
     static let defaultValue: Crossing? = nil
 
     let operation: Operation
-    /// The message as the interceptor was given it.
+    /// The message as the interceptor received it.
     let sent: HTTPRequest
     let ways: Fork.Ways
     let crossings: Crossings
 
-    /// The ladder's operation with what the interceptor changed of its message.
+    /// Returns the exchange operation with the interceptor's changes to its message.
     fileprivate func asked(_ changed: NetworkOperation) -> Operation {
         var asked = operation
         var (head, scoped) = (changed.transfer.head, changed.transfer.originScopedFields)
@@ -245,7 +251,7 @@ struct Crossing: NetworkOperation.ContextKey {
     }
 }
 
-/// What is below an interceptor that stands in a ladder: the ladder.
+/// The end of an interceptor exchange's pipeline, which sends operations down the exchange chain.
 struct BottomInterceptor: Interceptor {
     nonisolated(nonsending) func intercept(
         _ operation: NetworkOperation,
@@ -257,7 +263,7 @@ struct BottomInterceptor: Interceptor {
     }
 }
 
-/// What a pipeline has for a transport that never comes to it.
+/// The transport of a pipeline that never reaches its transport.
 struct NoTransport: HTTPTransport {
     func perform(
         _ request: TransferRequest,

@@ -9,45 +9,46 @@ import Synchronization
     public import Foundation
 #endif
 
-/// A ladder of exchanges in a pipeline of ours.
+/// An interceptor that runs a chain of exchanges in a pipeline.
 ///
 /// ```swift
 /// dependencies.interceptors.add(ExchangeInterceptor([LoggingExchange(), DedupExchange()]))
 /// ```
 ///
-/// Operations go down the exchanges in their order. What none of them handles goes on to the rest of the pipeline, and what
-/// comes of that goes up. Cancelling sends a teardown down when nobody waits any more. What exchanges change of URL, header
-/// fields, document and variables is changed in the message; what they answer themselves is the operation's answer.
+/// Operations pass through the exchanges in order. If no exchange answers an operation, it continues to the rest of the
+/// pipeline, and its results come back up through the exchanges. When the last caller of an operation cancels it, a
+/// teardown goes down the chain. Changes that exchanges make to the URL, header fields, document and variables are
+/// applied to the message. A result that an exchange returns itself is the operation's result.
 ///
-/// - A result that is stale, or has more after it, is emitted; the next that is neither is the last. So is a failure that
-///   is no answer of the server's.
-/// - An exchange may have an operation run again, with `client.reexecute`, for as long as it is under way.
-/// - It may run one of its own, with `client.execute`, while another is under way. Made of another, as a copy with other
-///   `args`, it goes with the credentials in that one's options; else with those of who is under way to its origin, if they are
-///   all the same.
-/// - Everything runs in turns, whichever threads operations and answers are from. The cost of one does not grow with how
-///   many are active.
+/// - A result that is stale or has more results after it is emitted. The first result that is neither ends the
+///   operation, and so does a failure without a response.
+/// - An exchange may run an operation again with `client.reexecute` while the operation is in flight.
+/// - An exchange may run an operation of its own with `client.execute` while another operation is in flight. A copy of
+///   an operation with other `args` uses the credentials in the options of the original. Any other operation uses the
+///   credentials of the operations in flight to its origin, if they are all the same.
+/// - Operations and results are processed one at a time, whichever threads they come from. The cost of each is
+///   independent of the number of active operations.
 public struct ExchangeInterceptor: Interceptor {
     /// The kinds of GraphQL operations.
     public static let graphQLKinds: Set<NetworkOperation.Kind> = [.query, .mutation, .subscription]
 
     private static let mutations = Atomic<UInt64>(0)
 
-    /// `place` in the pipeline; nil, the default, anywhere.
+    /// The position in the pipeline, or `nil` (the default) for any position.
     public let place: Pipeline.Place?
-    // An array, as the first ones are found sooner than any is hashed.
+    // An array, because searching its few elements is faster than hashing.
     private let kinds: [NetworkOperation.Kind]
     let ladder: HostedLadder
 
-    /// Registers the exchanges.
+    /// Creates an interceptor and registers the exchanges.
     ///
     /// - Parameters:
-    ///   - exchanges: the first is on top.
-    ///   - kinds: which operations go through them; those of GraphQL by default. What is shared, as a screen, is a query to
-    ///     the exchanges, and what is not, as a form, a mutation.
-    ///   - request: what exchanges see as their client's request; they see each operation's own in the operation.
-    ///   - place: where in a pipeline it belongs; nil, the default, anywhere.
-    ///   - logger: where exchanges say what they do; the logger of `Beagle.dependencies` where nil.
+    ///   - exchanges: The exchanges. The first is at the top.
+    ///   - kinds: The kinds of operations that go through the exchanges: those of GraphQL by default. To the exchanges,
+    ///     a shared operation, such as a screen, is a query, and any other, such as a form, is a mutation.
+    ///   - request: The request of the client that exchanges see. Each operation also has its own request.
+    ///   - place: The position in the pipeline, or `nil` (the default) for any position.
+    ///   - logger: The logger for the exchanges, or `nil` for the logger of `Beagle.dependencies`.
     public init(
         _ exchanges: [any Exchange],
         kinds: Set<NetworkOperation.Kind> = Self.graphQLKinds,
@@ -64,10 +65,10 @@ public struct ExchangeInterceptor: Interceptor {
         )
     }
 
-    /// With operations of its kinds.
+    /// Returns whether the operation is of one of the interceptor's kinds.
     public func applies(to operation: NetworkOperation) -> Bool { kinds.contains(operation.kind) }
 
-    /// Sends an operation down the ladder.
+    /// Runs an operation through the exchange chain.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -84,7 +85,7 @@ public struct ExchangeInterceptor: Interceptor {
         return try await ladder.run(run, asked)
     }
 
-    /// The key of what is shared; what is not has a number of its own.
+    /// Returns the key of a shared operation, or a unique id for any other.
     private static func id(of operation: NetworkOperation) -> String {
         if let key = operation.key { return Operation.text(key.words) }
         return "run-\(mutations.add(1, ordering: .relaxed).newValue)"

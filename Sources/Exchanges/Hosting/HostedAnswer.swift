@@ -1,7 +1,7 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// What a pipeline gave, of which data and errors are read when an exchange looks.
+/// The outcome of a pipeline. Its data and errors are decoded when an exchange first reads them.
 final class HostedAnswer: Sendable {
     struct Values: Sendable {
         var data: AnyCodable = .null
@@ -10,7 +10,7 @@ final class HostedAnswer: Sendable {
     }
 
     let outcome: Result<NetworkOperation.Result, NetworkError>
-    /// The number of the run that it is of.
+    /// The number of the run that produced the outcome.
     let run: Int
     let isGraphQL: Bool
     private let read = InlineLock(Values?.none)
@@ -43,7 +43,7 @@ final class HostedAnswer: Sendable {
                     error: answer.errors.map { .graphql($0) }
                 )
             } catch {
-                // An image is no JSON, and that is no fault of it.
+                // The response may be an image, for example, which isn't JSON but is no error.
                 return isGraphQL ? Values(error: .unknown(error)) : Values()
             }
         }

@@ -12,30 +12,33 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// A ladder in a pipeline: operations of the pipeline are sent in at the top, what no exchange handles goes on below, and
-/// what comes of that goes up.
+/// An exchange chain that runs as part of an interceptor pipeline.
 ///
-/// `@unchecked Sendable` is sound because `rows`, `readers`, and the rows themselves, are reached only in turns of the
-/// ladder's lane (`begin`, `leave`, `arrive`, `goOn`, `rise`, `join`, `reexecute`; results come out at the top in turns too).
-/// All else is `Sendable` and never changes.
+/// Operations of the pipeline enter at the top of the chain. Operations that no exchange answers go on to the rest of
+/// the pipeline, and their results come back up through the chain.
+///
+/// `@unchecked Sendable` is sound because `rows`, `readers` and the rows themselves are accessed only on the chain's
+/// serial queue (in `begin`, `leave`, `arrive`, `goOn`, `rise`, `join` and `reexecute`; results leave the top of the
+/// chain there too). All other properties are `Sendable` and never change.
 final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
-    /// What is under way of one id.
+    /// The operations in flight that share an id.
     ///
-    /// Unchecked, as are the tables of rows, or the runtime would look at each access: they are reached in turns of the lane
-    /// alone, and nothing that changes one of them calls what could reach it too, as whoever changes it holds what is taken out.
+    /// `@exclusivity(unchecked)`, here and for the tables of rows, avoids a runtime check of each access. It is sound
+    /// because the variables are accessed only on the serial queue, and code that changes one calls nothing else that
+    /// accesses it: removed values are kept alive until the change is over.
     ///
-    /// `@unchecked Sendable` is sound because its number and operation never change, and the rest is read and changed in those
-    /// turns alone: the task of a run, to which `arrive` gives its row, and the task that `goOn` begins hand it on to a turn
-    /// (`goOn`, `rise`) and look at nothing of it themselves.
+    /// `@unchecked Sendable` is sound because `number` and `operation` never change, and the other properties are read
+    /// and changed only on the serial queue. The task of a run, to which `arrive` passes its row, and the tasks that
+    /// `goOn` starts only hand the row to code on that queue (in `goOn` and `rise`).
     final class Row: @unchecked Sendable {
-        /// No other has it: what comes late of one that is over is told by it from what is of the next.
+        /// A unique number, which tells late results of an ended row from results of the next row.
         let number: Int
-        /// What was asked first.
+        /// The operation as it was first requested.
         let operation: Operation
         @exclusivity(unchecked) var runs: [HostedRun] = []
-        /// What goes on below, each under a number of its own.
+        /// The tasks that run the rest of the pipeline, each with a number of its own.
         @exclusivity(unchecked) var tasks: [(number: Int, task: Task<Void, Never>)] = []
-        /// Whether nobody waits for it any more: what comes late is not for who asks next.
+        /// Whether the row has ended. Late results of an ended row must not reach the next row.
         @exclusivity(unchecked) var isOver = false
 
         init(_ number: Int, _ operation: Operation) {
@@ -50,7 +53,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
     private let ladder: Ladder
     private let back: Rung<OperationResult>
     @exclusivity(unchecked) private var rows: [String: Row] = [:]
-    /// Those of queries that are to be answered from a store alone: what is asked otherwise is not answered by theirs.
+    /// The rows of queries that only read from a store. Other operations don't get their results.
     @exclusivity(unchecked) private var readers: [String: Row] = [:]
     private let numbers = Atomic(0)
     private let executions = Lock<[ObjectIdentifier: Task<Void, Never>]>([:])
@@ -82,12 +85,12 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         ladder.close()
     }
 
-    /// How much is under way: rows, and operations that exchanges run. To be asked in a turn.
+    /// The number of rows and of operations that exchanges run. Must be read on the serial queue.
     var count: Int { rows.count + readers.count + executions.withLock { $0.count } }
 
-    // MARK: - What runs
+    // MARK: - Running operations
 
-    /// Takes an operation of the pipeline through the ladder.
+    /// Runs an operation of the pipeline through the exchange chain.
     nonisolated(nonsending) func run(
         _ run: HostedRun,
         _ operation: Operation
@@ -124,7 +127,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         place = row
     }
 
-    /// Its task was cancelled.
+    /// Removes a run whose task was cancelled.
     private func leave(_ run: HostedRun, _ operation: Operation) {
         run.tell(.outcome(.failure(.hostedRunCancelled)))
         lane.run { [self] in
@@ -135,7 +138,8 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         }
     }
 
-    /// Whose operation it is: that of its run, which an exchange may have given another policy; else that of its sort.
+    /// Returns the row of an operation: the row of its run, whose policy an exchange may have changed, or else the row
+    /// for operations with the same kind of policy.
     private func row(of operation: Operation) -> Row? {
         let (row, reader) = (rows[operation.id], readers[operation.id])
         guard let reader else { return row }
@@ -146,9 +150,11 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         return operation.isReading ? reader : row
     }
 
-    /// An operation has come to the bottom. The task that waits for it goes on with it, as it has the context of who asked.
+    /// Handles an operation that has reached the bottom of the chain.
+    ///
+    /// The task that waits for the result continues it, because that task has the caller's task-local context.
     private func arrive(_ operation: Operation) {
-        // The last exchange may send it from anywhere.
+        // The last exchange may send it from any thread.
         lane.run { [self] in
             guard operation.kind != .teardown else {
                 for row in [rows[operation.id], readers[operation.id]].compactMap(\.self) {
@@ -163,7 +169,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         }
     }
 
-    /// Goes on below the ladder, in a task of its own: an exchange may answer meanwhile.
+    /// Runs the rest of the pipeline in a separate task, because an exchange may answer in the meantime.
     private func goOn(with operation: Operation, _ run: HostedRun, _ row: Row) {
         guard let ways = run.ways else { return }
         let number = numbers.add(1, ordering: .relaxed).newValue
@@ -182,7 +188,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         }
     }
 
-    /// What comes from below goes up, unless nobody waits any more.
+    /// Passes a result of the rest of the pipeline up the chain, unless the row has ended.
     private func rise(
         _ outcome: HostedRun.Outcome,
         of operation: Operation,
@@ -200,7 +206,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         }
     }
 
-    /// A result has come out at the top, in a turn.
+    /// Handles a result that has reached the top of the chain, on the serial queue.
     private func receive(_ result: OperationResult) {
         guard let row = row(of: result.operation) else { return }
         let outcome = result.outcome(in: row.number)
@@ -218,7 +224,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         for run in row.runs { run.tell(.outcome(outcome)) }
     }
 
-    /// Nobody waits for it any more, which exchanges are told, unless somebody waits for the same in another way.
+    /// Ends a row and sends a teardown down the chain, unless another row has the same id.
     private func close(_ row: Row) {
         row.isOver = true
         let id = row.operation.id
@@ -228,16 +234,18 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         row.tasks = []
     }
 
-    /// - Returns: whether nothing is there now.
+    /// - Returns: Whether the place is now empty.
     private func clear(_ row: Row, from place: inout Row?) -> Bool {
         if place === row { place = nil }
         return place == nil
     }
 
-    // MARK: - What exchanges ask for
+    // MARK: - Requests from exchanges
 
-    /// A teardown ends the rows that are there when this is called, as that of a `Client` does, with whoever joins them until
-    /// it has its turn; what is begun after them goes on.
+    /// Runs an operation again, or ends it if its kind is `.teardown`.
+    ///
+    /// Like `Client`, a teardown ends the rows that exist when this is called, including runs that join them before the
+    /// teardown is processed. Rows that begin later continue.
     func reexecute(operation: Operation) {
         let last = numbers.load(ordering: .relaxed)
         lane.runLater { [self] in
@@ -247,7 +255,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
                 return
             }
             for row in rows where row.number <= last {
-                // Whoever waits for a subscription has heard all that there was.
+                // The subscribers of a subscription have already received all its results.
                 let isSubscription = row.operation.kind == .subscription
                 finish(row, isSubscription ? .success(.init(.connection(.ended))) : .failure(.endedWithoutAnswer))
             }
@@ -258,7 +266,8 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         OperationPublisher(client: self, operation: operation).eraseToAnyPublisher()
     }
 
-    /// It is run with the surroundings of an operation that is under way, as that of the exchange's who asks.
+    /// Runs an operation for an exchange, with the environment of an operation that is in flight, preferably the
+    /// exchange's own.
     func join(_ listener: any ResultListener, _ operation: Operation) {
         lane.run { [self] in
             guard operation.kind != .teardown else {
@@ -282,8 +291,10 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
         }
     }
 
-    /// Who it asks as: the operation that it was made of; else one of those under way, of its own origin where there is one, and
-    /// as nobody where several ask there.
+    /// Returns the pipeline operation whose credentials and environment an exchange's operation uses.
+    ///
+    /// This is the operation that it was derived from, or else an operation in flight, preferably one to the same
+    /// origin. If the operations to that origin have different credentials, none are used.
     private func sample(for operation: Operation, of others: [NetworkOperation]) -> NetworkOperation? {
         if let run = operation.run { return run.operation }
         let alike = others.filter { Origin(of: $0.transfer.head) == operation.origin }
@@ -338,7 +349,7 @@ final class HostedLadder: GraphQLClient, OperationHost, @unchecked Sendable {
 }
 
 extension TransferOptions {
-    /// Who asks, and who is trusted to answer, are for another origin.
+    /// Removes the credentials, and resets trust, pins and Unix socket, because they are for another origin.
     mutating func forgetOrigin() {
         let standard = TransferOptions()
         dropCredentials()
@@ -349,12 +360,12 @@ extension TransferOptions {
 }
 
 extension NetworkOperation {
-    /// Whether its answer is GraphQL's.
+    /// Whether the operation's response is a GraphQL response.
     var isGraphQL: Bool { [.query, .mutation, .subscription].contains(kind) }
 }
 
 extension Task where Failure == Never, Success == Void {
-    /// A task that begins at once, on this thread, where the system can do that.
+    /// Starts a task, immediately on the calling thread if the system supports that.
     static func begun(_ body: @escaping @isolated(any) @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             return Task.immediate(operation: body)

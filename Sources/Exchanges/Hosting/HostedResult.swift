@@ -4,9 +4,9 @@ import BeagleNetHTTP
 import Foundation
 
 extension OperationResult {
-    /// What the pipeline is given: what it gave itself, or a message made of what an exchange answered.
+    /// Returns the outcome for the pipeline: its own outcome, or a response built from an exchange's result.
     ///
-    /// - Parameter run: the number of the run; what another gave was stored.
+    /// - Parameter run: The number of the run. An outcome of another run was stored.
     func outcome(in run: Int) -> Result<NetworkOperation.Result, NetworkError> {
         guard let hosted else { return made }
         guard case .success(var result) = hosted.outcome else { return hosted.outcome }
@@ -16,7 +16,8 @@ extension OperationResult {
         return .success(result)
     }
 
-    /// Whether it is no answer, but why there is none: to a pipeline the end of the operation, whatever else it says.
+    /// Whether this is a failure without a response. It ends an operation of a pipeline, even if `stale` or `hasNext`
+    /// is set.
     var isFailure: Bool {
         if let hosted {
             if case .failure = hosted.outcome { return true }
@@ -53,9 +54,9 @@ extension OperationResult {
 }
 
 extension NetworkError {
-    /// An exchange told of a failure without a reason.
+    /// An exchange reported a failure without a reason.
     fileprivate static let unanswered = NetworkError(.other, during: .response, "an exchange returned no result")
 
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     static let hostedRunCancelled = NetworkError(.cancelled, during: .queue, "the operation was cancelled")
 }

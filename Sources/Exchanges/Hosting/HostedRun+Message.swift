@@ -8,8 +8,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What an exchange reads of a run, URL, fields, document and variables, is made when it looks; what it changes is put back
-/// into the message.
+/// The parts of a run that exchanges read: URL, header fields, document and variables.
+///
+/// They are created when they are read, and changes are applied to the message.
 extension HostedRun {
     /// The message as exchanges see it.
     var request: URLRequest {
@@ -22,7 +23,7 @@ extension HostedRun {
         }
     }
 
-    /// What is sent, as exchanges see it; an empty document where the message is none of GraphQL's.
+    /// The GraphQL parameters as exchanges see them. The document is empty if this isn't a GraphQL message.
     var args: ExecutionArgs {
         let members = operation.transfer.graphQLMembers
         return ExecutionArgs(
@@ -33,7 +34,7 @@ extension HostedRun {
         )
     }
 
-    /// The pipeline's operation with what exchanges changed of it.
+    /// Returns the pipeline's operation with the exchanges' changes.
     func operation(with changed: Operation) throws(NetworkError) -> NetworkOperation {
         var operation = operation
         if Operation.Policy(operation.policy) != changed.policy { operation.policy = RequestPolicy(changed.policy) }
@@ -42,7 +43,8 @@ extension HostedRun {
             let origin = Origin(of: operation.transfer.head)
             let before = operation.transfer.head.headerFields
             operation.transfer.head.apply(request)
-            // What belongs to the origin that was asked is not for another where an exchange sends it, as in a redirect.
+            // Values that belong to the original origin don't follow a request that an exchange sends to another one,
+            // as in a redirect.
             if Origin(of: operation.transfer.head) != origin {
                 let (scoped, redactor) = (operation.transfer.originScopedFields, operation.redactor)
                 operation.transfer.head.headerFields.leaveBehind(before, scoped, redactor)
@@ -83,11 +85,11 @@ extension RequestPolicy {
 }
 
 extension HTTPRequest {
-    /// Takes over URL and header fields: those that the request has not are dropped.
+    /// Replaces the URL and header fields. Fields that the request doesn't have are removed.
     fileprivate mutating func apply(_ request: URLRequest) {
         guard let changed = HTTPRequest(request) else { return }
         (scheme, authority, path) = (changed.scheme, changed.authority, changed.path)
-        // The fields that did not change stay as they are, several of a name too.
+        // Unchanged fields keep their form, including repeated ones.
         var fields = HTTPFields()
         for field in headerFields where changed.headerFields[field.name] == headerFields[field.name] {
             fields.append(field)
@@ -98,8 +100,10 @@ extension HTTPRequest {
 }
 
 extension TransferRequest {
-    /// What GraphQL over HTTP sends, from body or query; nothing where they are of another sort, which is no fault: other kinds
-    /// of operations may go through a ladder too.
+    /// The members of a GraphQL over HTTP request, from its body or its query string.
+    ///
+    /// The result is empty for other messages. That isn't an error, because other kinds of operations may go through a
+    /// chain too.
     fileprivate var graphQLMembers: [String: JSONValue] {
         if let body = body?.data { return (try? JSONValue(parsing: body))?.object ?? [:] }
         var members: [String: JSONValue] = [:]
@@ -115,7 +119,8 @@ extension TransferRequest {
         return members
     }
 
-    /// Sends something else, in the body. What is none of GraphQL's JSON, as a form with files, stays as it is.
+    /// Replaces the GraphQL parameters in the body. A message that isn't GraphQL JSON, such as a form with files, stays
+    /// as it is.
     fileprivate mutating func apply(_ args: ExecutionArgs) throws(NetworkError) {
         var members = graphQLMembers
         guard members["query"] != nil || members["extensions"] != nil else { return }

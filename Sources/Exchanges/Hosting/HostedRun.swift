@@ -1,21 +1,23 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// One run of a pipeline's operation through a hosted ladder: what is asked, who goes on with it, and who waits.
+/// A run of a pipeline operation through a hosted exchange chain.
 final class HostedRun: Sendable {
     typealias Outcome = Result<NetworkOperation.Result, NetworkError>
     typealias Emit = @Sendable (NetworkOperation.Result) -> Void
 
-    /// What the task that waits is told.
+    /// An event for the task that waits for the run.
     enum Event: Sendable {
-        /// The ladder's bottom is reached: go on below, for those who wait in this row.
+        /// The operation has reached the bottom of the chain.
+        ///
+        /// Run the rest of the pipeline for this row.
         case forward(Operation, row: HostedLadder.Row)
-        /// It is over.
+        /// The run is over.
         case outcome(Outcome)
     }
 
     private struct Mailbox: Sendable {
-        /// The first in the room of its own, as there is mostly one.
+        /// The first event, stored inline because there is usually only one.
         var first: Event?
         var rest: [Event] = []
         var waiting: CheckedContinuation<Event, Never>?
@@ -29,7 +31,10 @@ final class HostedRun: Sendable {
         }
     }
 
-    /// The ways on and back. A run that is over has none: a cache may keep it, in the very pipeline that they are of.
+    /// The rest of the pipeline and the closure that emits results.
+    ///
+    /// They are released when the run is over. A cache in the same pipeline may keep the run, which would otherwise be
+    /// a retain cycle.
     struct Ways: Sendable {
         let next: Pipeline.Next
         let emit: Emit
@@ -43,16 +48,16 @@ final class HostedRun: Sendable {
         mailbox = InlineLock(Mailbox(ways: Ways(next: next, emit: emit)))
     }
 
-    /// nil when it is over.
+    /// `nil` when the run is over.
     var ways: Ways? { mailbox.withLock { $0.ways } }
 
-    /// The number of the row that it waits in.
+    /// The number of the row that the run belongs to.
     var row: Int? {
         get { mailbox.withLock { $0.row } }
         set { mailbox.withLock { $0.row = newValue } }
     }
 
-    /// Tells the task that waits. After the outcome nothing more is told.
+    /// Sends an event to the waiting task. Events after the outcome are ignored.
     func tell(_ event: Event) {
         let waiting = mailbox.withLock { mailbox -> CheckedContinuation<Event, Never>? in
             if mailbox.isOver { return nil }
@@ -67,7 +72,7 @@ final class HostedRun: Sendable {
         waiting?.resume(returning: event)
     }
 
-    /// What comes next; waits for it.
+    /// Waits for the next event.
     nonisolated(nonsending) func event() async -> Event {
         if let event = mailbox.withLock({ $0.pop() }) { return event }
         return await withCheckedContinuation { continuation in

@@ -7,29 +7,31 @@ public import BeagleNetHTTP
     public import OpenCombine
 #endif
 
-/// An interceptor of ours as an exchange: operations go through it on their way down, results on their way up.
+/// An exchange that wraps an interceptor: operations pass through it on their way down, and results on their way up.
 ///
 /// ```swift
 /// let client = Client(request: request, exchanges: [InterceptorExchange(RetryInterceptor()), FetchExchange()])
 /// ```
 ///
-/// It sees the message that the operation is: JSON posted to the URL of its request. What it changes of URL and header
-/// fields is changed in the operation. A result's errors are `NetworkError`s to it, those of the server are part of the
-/// answer. It may call `next` again: the operation goes down once more.
+/// The interceptor sees each operation as a JSON message that is posted to the URL of the operation's request. Its
+/// changes to the URL and header fields are applied to the operation. It sees transport failures as `NetworkError`s,
+/// and GraphQL errors as part of the response. It may call `next` more than once, and each call sends the operation
+/// down the chain again.
 public struct InterceptorExchange: Exchange {
     private let interceptor: any Interceptor
     private let kinds: Set<Operation.Kind>
     private let redactor: Redactor
     private let clock: any Clock<Duration>
 
-    /// An exchange that has an interceptor do its work.
+    /// Creates an exchange from an interceptor.
     ///
     /// - Parameters:
-    ///   - interceptor: what operations go through.
-    ///   - kinds: which operations; queries, mutations and subscriptions by default.
-    ///   - redactor: tells it what must not be shown, and must not follow an operation to another origin; by default what is
-    ///     secret everywhere. An app that has one of its own gives that.
-    ///   - clock: what it waits by; `ContinuousClock` by default.
+    ///   - interceptor: The interceptor that operations pass through.
+    ///   - kinds: The kinds of operations that pass through it: queries, mutations and subscriptions by default.
+    ///   - redactor: The redactor that says which values must not be logged and must not follow an operation to another
+    ///     origin. By default it covers what is secret everywhere. An app that has a redactor of its own passes that
+    ///     one.
+    ///   - clock: The clock for delays, `ContinuousClock` by default.
     public init(
         _ interceptor: any Interceptor,
         kinds: Set<Operation.Kind> = [.query, .mutation, .subscription],
@@ -42,7 +44,7 @@ public struct InterceptorExchange: Exchange {
         self.clock = clock
     }
 
-    /// Hooks it into the streams.
+    /// Connects the exchange to the streams.
     public func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
@@ -71,11 +73,11 @@ public struct InterceptorExchange: Exchange {
             next,
             onResult: { result in crossings.take(result) ? nil : result },
             onEnd: { runs.teardownAll() },
-            // What the interceptor lets pass is sent on from its task.
+            // The interceptor's task sends operations on, so sending must be serialized.
             in: Lane(),
             onOperation: { operation, ways in
                 guard operation.kind != .teardown else {
-                    // First, or each that waits would send a teardown of its own.
+                    // Before the runs are torn down, or each of them would send a teardown of its own.
                     crossings.teardown(operation.id)
                     runs.teardown(operation.id)
                     return ways.forward(operation)

@@ -9,9 +9,9 @@ import Foundation
 #endif
 
 extension Operation {
-    /// Where it goes, for a client of ours: URL and header fields of its request.
+    /// Returns the GraphQL endpoint with the URL and header fields of the operation's request.
     ///
-    /// - Parameter shared: what it has in common with others: how operations go, and what is open.
+    /// - Parameter shared: The endpoint whose transports and open connections the operation shares with others.
     func endpoint(like shared: GraphQLEndpoint = GraphQLEndpoint("/")) throws(NetworkError) -> GraphQLEndpoint {
         guard let url = request.url else {
             throw NetworkError(.badURL, during: .build, "the operation's request has no URL")
@@ -22,7 +22,7 @@ extension Operation {
         return endpoint
     }
 
-    /// What it sends, for a client of ours.
+    /// Returns the operation as a GraphQL request.
     func message() throws(NetworkError) -> GraphQLRequest {
         let args = args
         return GraphQLRequest(
@@ -36,7 +36,7 @@ extension Operation {
         )
     }
 
-    /// The message that it is.
+    /// Returns the operation as an HTTP message.
     func transfer(options: TransferOptions) throws(NetworkError) -> TransferRequest {
         let operation = withoutForeignFields
         var request = operation.request

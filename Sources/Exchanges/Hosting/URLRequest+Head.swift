@@ -7,9 +7,9 @@ import Foundation
 #endif
 
 extension URLRequest {
-    /// Takes over what was changed of a message's URL and header fields.
+    /// Applies the changes of a message's URL and header fields.
     mutating func take(_ changed: HTTPRequest, _ sent: HTTPRequest) {
-        // A URL that can't be one is refused when the message is built; until then the old one stays.
+        // An invalid URL is rejected when the message is built. Until then the old URL stays.
         if changed.urlText != sent.urlText, let url = try? URLReference(changed.urlText).url() { self.url = url }
         for name in Set(changed.headerFields.map(\.name) + sent.headerFields.map(\.name))
         where changed.headerFields[name] != sent.headerFields[name] {

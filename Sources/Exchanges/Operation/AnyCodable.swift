@@ -1,34 +1,37 @@
 public import BeagleNetHTTP
 import Foundation
 
-/// Any JSON value. SwiftGraphQLClient has a type of another package here, made of `Any`; this is `JSONValue`, which is
-/// written with the same literals, and can be compared and sent to another thread.
+/// Any JSON value.
 ///
-/// `AnyCodable("text")`, `AnyCodable(1)`, `AnyCodable(value)` of anything `Encodable`, and `value` are spelled as there.
+/// SwiftGraphQLClient uses the `AnyCodable` of another package, which wraps `Any`. This one is `JSONValue`: it supports
+/// the same literals, and is also `Equatable` and `Sendable`.
+///
+/// `AnyCodable("text")`, `AnyCodable(1)`, `AnyCodable(value)` with any `Encodable` value, and `value` are spelled as in
+/// that package.
 public typealias AnyCodable = JSONValue
 
 extension JSONValue {
-    /// Text.
+    /// Creates a JSON string.
     public init(_ text: String) { self = .string(text) }
 
-    /// A truth value.
+    /// Creates a JSON Boolean.
     public init(_ value: Bool) { self = .bool(value) }
 
-    /// A whole number.
+    /// Creates an integer.
     public init(_ number: Int) { self = .integer(Int64(number)) }
 
-    /// A number.
+    /// Creates a number.
     public init(_ number: Double) { self = .number(number) }
 
-    /// Values in order.
+    /// Creates an array.
     public init(_ elements: [JSONValue]) { self = .array(elements) }
 
-    /// Values by name.
+    /// Creates an object.
     public init(_ members: [String: JSONValue]) { self = .object(members) }
 
-    /// What an encoder makes of a value, as a `JSONEncoder` writes it.
+    /// Creates a JSON value by encoding a value with `JSONEncoder`.
     ///
-    /// - Throws: `NetworkError` where it has no JSON form.
+    /// - Throws: `NetworkError` if the value can't be encoded as JSON.
     public init(_ value: some Encodable) throws(NetworkError) {
         do {
             self = try JSONValue(parsing: JSONEncoder().encode(value))
@@ -37,7 +40,7 @@ extension JSONValue {
         }
     }
 
-    /// The value as Swift's own types have it: nil, `Bool`, `Int`, `Double`, `String`, `[Any?]`, `[String: Any?]`.
+    /// The value as Swift's own types: `nil`, `Bool`, `Int`, `Double`, `String`, `[Any?]` or `[String: Any?]`.
     public var value: Any? {
         switch self {
         case .null: nil

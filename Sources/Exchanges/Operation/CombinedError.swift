@@ -2,18 +2,22 @@ public import BeagleNetGraphQL
 public import BeagleNetHTTP
 public import Foundation
 
-/// Why an operation has no answer, or not the whole of it.
+/// The reason that an operation has no result, or only a partial one.
 public enum CombinedError: Error, Sendable {
-    /// There is no answer of GraphQL's: no connection, a status that refuses. `networkError` tells what happened.
+    /// The server sent no GraphQL response, for example because the connection failed or the status was an error.
+    ///
+    /// `networkError` has the details.
     case network(URLError)
-    /// The server says so; beside them there may be data.
+    /// The server reported these errors.
+    ///
+    /// The result may also have data.
     case graphql([GraphQLError])
-    /// Anything else.
+    /// Any other error.
     case unknown(any Error)
 }
 
 extension CombinedError {
-    /// What failed, as this library tells it; nil where the server answered with errors.
+    /// The underlying error of this library, or `nil` if the server reported GraphQL errors.
     public var networkError: NetworkError? {
         switch self {
         case .network(let error): error.userInfo[NSUnderlyingErrorKey] as? NetworkError ?? NetworkError(wrapping: error)
@@ -22,8 +26,10 @@ extension CombinedError {
         }
     }
 
-    /// What a failure is in the words of SwiftGraphQLClient: `.graphql` where the server said what went wrong, `.network`
-    /// where the message or its answer did not get through or the status refuses, else `.unknown`.
+    /// Creates the error that SwiftGraphQLClient would report for a failure.
+    ///
+    /// The result is `.graphql` if the server reported errors, `.network` if the request or its response failed to
+    /// arrive or the status was an error, and `.unknown` otherwise.
     public init(_ error: NetworkError) {
         let errors = error.graphQLErrors
         if !errors.isEmpty {
@@ -37,8 +43,9 @@ extension CombinedError {
 }
 
 extension CombinedError: Equatable {
-    /// Whether two tell the same. Errors that are unknown are never the same, and those of the network are told apart by
-    /// their codes.
+    /// Returns whether two errors are equal.
+    ///
+    /// Network errors are compared by their codes. Unknown errors are never equal.
     public static func == (one: CombinedError, other: CombinedError) -> Bool {
         switch (one, other) {
         case (.network(let one), .network(let other)): one.code == other.code
@@ -49,7 +56,7 @@ extension CombinedError: Equatable {
 }
 
 extension CombinedError: CustomStringConvertible {
-    /// What failed.
+    /// The error messages.
     public var description: String {
         switch self {
         case .graphql(let errors): errors.map(\.description).joined(separator: "\n")
@@ -59,7 +66,7 @@ extension CombinedError: CustomStringConvertible {
 }
 
 extension NetworkError {
-    /// What `URLSession` would call it; nil for what is no failure of the network.
+    /// The code that `URLSession` would report, or `nil` if this isn't a network failure.
     fileprivate var urlErrorCode: URLError.Code? {
         switch kind {
         case .dns: .cannotFindHost

@@ -1,15 +1,15 @@
-/// A result whose data was made a value of.
+/// A result whose data was decoded as a Swift type.
 public struct DecodedOperationResult<T> {
-    /// What was asked.
+    /// The operation that this is the result of.
     public var operation: Operation
-    /// What was asked for.
+    /// The decoded data.
     public var data: T
-    /// Why it is not the whole answer.
+    /// The error that made this result partial.
     public var error: CombinedError?
     /// Whether a newer result is on its way.
     public var stale: Bool?
 
-    /// Describes a result.
+    /// Creates a result.
     public init(operation: Operation, data: T, error: CombinedError? = nil, stale: Bool? = nil) {
         self.operation = operation
         self.data = data
@@ -22,12 +22,12 @@ extension DecodedOperationResult: Sendable where T: Sendable {}
 extension DecodedOperationResult: Equatable where T: Equatable {}
 
 extension DecodedOperationResult: CustomStringConvertible, CustomReflectable {
-    /// What it is the result of, and data and error, with their secrets replaced.
+    /// The operation's kind and id, the data and the error, with secrets redacted.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
         let text = "\(operation.kind.rawValue) \(operation.id): \(redactor.shown(describing: data))"
         return error.map { "\(text)\nerror: \($0)" } ?? text
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

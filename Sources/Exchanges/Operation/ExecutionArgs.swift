@@ -2,24 +2,24 @@ public import BeagleNetGraphQL
 import BeagleNetHTTP
 import Foundation
 
-/// What is sent of an operation.
+/// The parameters of a GraphQL request: document, operation name, variables and extensions.
 public struct ExecutionArgs: Sendable, Hashable, Codable {
-    /// The document's text.
+    /// The text of the document.
     public var query: String
-    /// Which operation of the document is meant; nil where it has only one.
+    /// The name of the operation to execute, or `nil` if the document has only one.
     public var operationName: String?
-    /// The variables; nil where there are none.
+    /// The variables, or `nil` if there aren't any.
     public var variables: [String: AnyCodable]?
-    /// What else the server is told; nil where there is nothing.
+    /// Additional data for the server, or `nil` if there isn't any.
     public var extensions: [String: AnyCodable]?
 
-    /// Describes what is sent.
+    /// Creates the parameters of a request.
     ///
     /// - Parameters:
-    ///   - query: the document's text.
-    ///   - operationName: which operation of the document is meant.
-    ///   - variables: the variables.
-    ///   - extensions: what else the server is told.
+    ///   - query: The text of the document.
+    ///   - operationName: The name of the operation to execute.
+    ///   - variables: The variables.
+    ///   - extensions: Additional data for the server.
     public init(
         query: String,
         operationName: String? = nil,
@@ -34,7 +34,7 @@ public struct ExecutionArgs: Sendable, Hashable, Codable {
 }
 
 extension ExecutionArgs: CustomStringConvertible, CustomReflectable {
-    /// Document and variables, with their secrets replaced.
+    /// The document, the variables and the extensions, with secrets redacted.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
         var text = redactor.shown(Data(query.utf8), contentType: "application/graphql")
@@ -42,6 +42,6 @@ extension ExecutionArgs: CustomStringConvertible, CustomReflectable {
         if let extensions { text += "\nextensions: \(redactor.shown(JSONValue.object(extensions)))" }
         return text
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,18 +1,18 @@
 public import BeagleNetGraphQL
 import BeagleNetHTTP
 
-/// What a server says of an operation (GraphQL specification, 7.1).
+/// The response of a server to a GraphQL operation (GraphQL specification, 7.1).
 public struct ExecutionResult: Sendable, Hashable {
-    /// What was asked for; `.null` where there is none.
+    /// The response's data, or `.null` if there isn't any.
     public var data: AnyCodable
-    /// What went wrong; nil where nothing did.
+    /// The response's errors, or `nil` if there aren't any.
     public var errors: [GraphQLError]?
-    /// Whether more is to come; nil where the server does not say.
+    /// Whether more results follow, or `nil` if the server doesn't say.
     public var hasNext: Bool?
-    /// What else the server says; nil where there is nothing.
+    /// Additional data from the server, or `nil` if there isn't any.
     public var extensions: [String: AnyCodable]?
 
-    /// Describes what a server says.
+    /// Creates a response.
     public init(
         data: AnyCodable,
         errors: [GraphQLError]? = nil,
@@ -25,9 +25,9 @@ public struct ExecutionResult: Sendable, Hashable {
         self.extensions = extensions
     }
 
-    /// Reads an answer, a message's whole body.
+    /// Reads the body of a response.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where it is not GraphQL's.
+    /// - Throws: `NetworkError` of kind `.decoding` if the body isn't a GraphQL response.
     public init(_ answer: AnyCodable) throws(NetworkError) {
         guard let members = answer.object, members["data"] != nil || members["errors"] != nil else {
             throw NetworkError(
@@ -51,11 +51,11 @@ public struct ExecutionResult: Sendable, Hashable {
 }
 
 extension ExecutionResult: CustomStringConvertible, CustomReflectable {
-    /// Data and errors, with their secrets replaced.
+    /// The data and errors, with secrets redacted.
     public var description: String {
         let text = "data: \(Beagle.dependencies.redactor.shown(data))"
         return errors.map { "\(text)\nerrors: \($0.map(\.description).joined(separator: "; "))" } ?? text
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -5,20 +5,20 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Header fields that belong to one origin: no other is to have them, whatever exchanges make of the URL.
+/// Header fields that may be sent to one origin only, even if an exchange changes the URL.
 struct FieldScope: Sendable, Hashable {
     var names: Set<HTTPField.Name>
-    /// Those of them that this origin may have although it is not declared.
+    /// The fields in `names` that may be sent to this origin although it isn't declared.
     var permitted: Set<HTTPField.Name> = []
-    /// nil where the URL has none, as a relative one.
+    /// `nil` if the URL has no origin, for example because it is relative.
     let origin: Origin?
 }
 
 extension Operation {
-    /// The origin that it goes to; nil where its URL has none.
+    /// The origin of the operation's URL, or `nil` if the URL has none.
     var origin: Origin? { request.url.flatMap { Origin($0) } }
 
-    /// The operation without the fields that belong to another origin than the one it goes to.
+    /// The operation without header fields that are scoped to a different origin than its own.
     var withoutForeignFields: Operation {
         guard let scope, origin != scope.origin else { return self }
         var operation = self
@@ -27,7 +27,8 @@ extension Operation {
         return operation
     }
 
-    /// The operation with a field that belongs to the origin that it goes to, which its exchange trusts with it.
+    /// Returns the operation with a header field that is scoped to the operation's origin, which the exchange trusts
+    /// with it.
     func setting(_ header: String, to value: String) -> Operation {
         var operation = withoutForeignFields
         operation.request.setValue(value, forHTTPHeaderField: header)
@@ -39,7 +40,7 @@ extension Operation {
         return operation
     }
 
-    /// The operation as it was made, whose secret fields belong to the origin that it was made for.
+    /// Returns the newly created operation with its secret header fields scoped to its origin.
     func scopingSecrets(_ redactor: Redactor) -> Operation {
         guard scope == nil, let fields = request.allHTTPHeaderFields else { return self }
         let names = Set(fields.keys.filter { redactor.isSecret(header: $0) }.compactMap { HTTPField.Name($0) })
@@ -49,16 +50,16 @@ extension Operation {
         return operation
     }
 
-    /// The fields that belong to the origin that it goes to.
+    /// The names of the header fields that are scoped to the operation's origin.
     var scopedFields: Set<HTTPField.Name> { scope?.names ?? [] }
 }
 
 extension HTTPFields {
-    /// Drops what a message that is sent elsewhere leaves behind, as in a redirect: what belongs to the origin it was to go to.
+    /// Removes the header fields that must not follow a request to another origin, for example in a redirect.
     ///
     /// - Parameters:
-    ///   - before: its fields when it was to go there; what it was given since is for where it goes now.
-    ///   - scoped: those that belong to that origin, beside all that hold secrets.
+    ///   - before: The fields of the request to the original origin. Fields that were set or changed since then stay.
+    ///   - scoped: The fields that are scoped to the original origin. Fields that hold secrets are removed too.
     mutating func leaveBehind(_ before: HTTPFields, _ scoped: Set<HTTPField.Name>, _ redactor: Redactor) {
         removeAll { field in
             guard before.contains(field) else { return false }

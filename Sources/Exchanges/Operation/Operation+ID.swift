@@ -10,8 +10,10 @@ import Synchronization
 extension Operation {
     private static let mutations = Atomic<UInt64>(0)
 
-    /// What tells operations apart: 128 bits of all that is asked, and of whom, with the header fields that the request
-    /// has before exchanges change it. Each mutation has one of its own.
+    /// Returns an identifier for an operation: a 128-bit hash of its kind, URL, header fields, document, operation
+    /// name, variables and extensions, before exchanges change them.
+    ///
+    /// Each mutation has a unique identifier.
     static func id(of kind: Kind, _ request: URLRequest, _ args: ExecutionArgs) -> String {
         let hash = KeyHash.of { hash in
             hash.combine(kind.rawValue)
@@ -32,7 +34,7 @@ extension Operation {
         return kind == .mutation ? "\(id)-\(mutations.add(1, ordering: .relaxed).newValue)" : id
     }
 
-    /// The bits as hexadecimal digits.
+    /// Returns the hash as hexadecimal digits.
     static func text(_ hash: (high: UInt64, low: UInt64)) -> String {
         String(unsafeUninitializedCapacity: 32) { bytes in
             for (index, half) in [hash.high, hash.low].enumerated() {
@@ -47,7 +49,7 @@ extension Operation {
 }
 
 extension KeyHash {
-    /// A value, whatever the order of its members.
+    /// Adds a JSON value to the hash, independent of the order of its members.
     fileprivate mutating func combine(_ value: JSONValue) {
         switch value {
         case .null: combine(0)

@@ -7,39 +7,40 @@ import BeagleNetHTTP
     public import Foundation
 #endif
 
-/// What goes down a ladder: something to ask, or that nobody waits for it any more.
+/// An operation that passes through an exchange chain: a query, mutation or subscription, or a teardown, which ends
+/// one.
 ///
-/// Beside Foundation's class of the same name, write `import struct BeagleNetExchanges.Operation`.
+/// If Foundation's class of the same name is also visible, write `import struct BeagleNetExchanges.Operation`.
 public struct Operation: Sendable, Identifiable {
-    /// What an operation does.
+    /// The kind of an operation.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Reads.
+        /// Reads data.
         case query
-        /// Changes, then reads.
+        /// Changes data, and then reads.
         case mutation
-        /// Reads each time something happens.
+        /// Reads data each time an event happens.
         case subscription
-        /// Ends the operation of the same `id`: nobody waits for it any more.
+        /// Ends the operation with the same `id`, for example because it has no subscribers left.
         case teardown
     }
 
-    /// Whether a stored answer will do.
+    /// A policy that says whether a stored result may be used.
     public enum Policy: String, Sendable, Hashable, CaseIterable {
-        /// A stored answer where there is one, else the network.
+        /// Uses the stored result if there is one, and the network otherwise.
         case cacheFirst = "cache-first"
-        /// A stored answer; where there is none, a result without data.
+        /// Uses the stored result, or returns a result without data if nothing is stored.
         case cacheOnly = "cache-only"
-        /// The network.
+        /// Always uses the network.
         case networkOnly = "network-only"
-        /// A stored answer at once, marked stale, and then the network's.
+        /// Returns the stored result immediately, marked stale, and then the network's.
         case cacheAndNetwork = "cache-and-network"
 
-        /// Whether the network is asked in any case.
+        /// Whether a request is always sent to the network.
         public var isNetwork: Bool { self == .networkOnly || self == .cacheAndNetwork }
     }
 
     private struct Content: Sendable {
-        /// nil where it is made of the run's when somebody looks.
+        /// `nil` if the request is derived from the run when it is read.
         var request: URLRequest?
         var args: ExecutionArgs?
         var types: [String]
@@ -48,24 +49,26 @@ public struct Operation: Sendable, Identifiable {
         var scope: FieldScope?
     }
 
-    /// What tells operations apart: the same for all that ask the same.
+    /// The identifier of the operation.
+    ///
+    /// Identical operations have the same identifier.
     public var id: String
-    /// What it does.
+    /// The operation's kind.
     public var kind: Kind
-    /// Whether a stored answer will do.
+    /// The policy that says whether a stored result may be used.
     public var policy: Policy
     private var content: CopyOnWrite<Content>
 
-    /// Describes an operation.
+    /// Creates an operation.
     ///
     /// - Parameters:
-    ///   - id: what tells operations apart.
-    ///   - kind: what it does.
-    ///   - request: where it goes: URL and header fields.
-    ///   - policy: whether a stored answer will do.
-    ///   - types: the names of the types that its answer is made of, as far as they are known: a mutation makes stored
-    ///     answers stale that have one of its own. Those that answers name in `__typename` count too.
-    ///   - args: what is sent.
+    ///   - id: The identifier of the operation.
+    ///   - kind: The operation's kind.
+    ///   - request: The URL and header fields.
+    ///   - policy: Whether a stored result may be used.
+    ///   - types: The names of the types in the operation's result, as far as they are known. A mutation makes stored
+    ///     results stale if they share a type with it. Types that results name in `__typename` count too.
+    ///   - args: The document, the variables and the other parameters.
     public init(
         id: String,
         kind: Kind,
@@ -80,7 +83,7 @@ public struct Operation: Sendable, Identifiable {
         content = CopyOnWrite(Content(request: request, args: args, types: types))
     }
 
-    /// An operation of a pipeline's.
+    /// Creates an operation that stands for a run of a pipeline.
     init(id: String, kind: Kind, policy: Policy, run: HostedRun) {
         self.id = id
         self.kind = kind
@@ -88,75 +91,77 @@ public struct Operation: Sendable, Identifiable {
         content = CopyOnWrite(Content(types: [], run: run))
     }
 
-    /// Where it goes: URL and header fields.
+    /// The URL and header fields of the request.
     public var request: URLRequest {
         get { content.value.request ?? content.value.run?.request ?? .nowhere }
         set { content.value.request = newValue }
     }
 
-    /// What is sent.
+    /// The document, the variables and the other parameters.
     public var args: ExecutionArgs {
         get { content.value.args ?? content.value.run?.args ?? ExecutionArgs(query: "") }
         set { content.value.args = newValue }
     }
 
-    /// The names of the types that its answer is made of, as far as they are known.
+    /// The names of the types in the operation's result, as far as they are known.
     public var types: [String] {
         get { content.value.types }
         set { content.value.types = newValue }
     }
 
-    /// The same of another kind.
+    /// Returns a copy of the operation with another kind.
     public func with(kind: Kind) -> Operation {
         var operation = self
         operation.kind = kind
         return operation
     }
 
-    /// The same with another policy.
+    /// Returns a copy of the operation with another policy.
     public func with(policy: Policy) -> Operation {
         var operation = self
         operation.policy = policy
         return operation
     }
 
-    /// The header fields that interceptors and exchanges said belong to the origin that is asked.
+    /// The header fields that interceptors and exchanges have scoped to the origin of the request.
     var scope: FieldScope? {
         get { content.value.scope }
         set { content.value.scope = newValue }
     }
 
-    /// Which of a client's sources asked, whatever exchanges make of the policy.
+    /// The number of the client's source that started the operation. It doesn't change if an exchange changes the
+    /// policy.
     var asker: Int? {
         get { content.value.asker }
         set { content.value.asker = newValue }
     }
 
-    /// Tells apart those who ask the same in different ways; nil where nobody did that is known.
+    /// The number of the source or row that started the operation, or `nil` if it is unknown. It distinguishes equal
+    /// operations with different policies.
     var whoAsked: Int? { asker ?? run?.row }
 
-    /// The run in a pipeline that it stands for.
+    /// The pipeline run that this operation stands for.
     var run: HostedRun? { content.value.run }
-    /// What an exchange put in the place of the run's request.
+    /// The request that an exchange set in place of the run's.
     var changedRequest: URLRequest? { content.value.request }
-    /// What an exchange put in the place of what the run sends.
+    /// The parameters that an exchange set in place of the run's.
     var changedArgs: ExecutionArgs? { content.value.args }
 
-    /// Whether it is to be answered from a store alone.
+    /// Whether the operation only reads from a store, and never from the network.
     var isReading: Bool { kind == .query && policy == .cacheOnly }
 
-    /// What ends this operation.
+    /// The teardown that ends this operation.
     var teardown: Operation { with(kind: .teardown) }
 }
 
 extension Operation: Hashable {
-    /// Whether two ask the same in the same way.
+    /// Returns whether two operations have the same id, kind, policy, types, request and arguments.
     public static func == (one: Operation, other: Operation) -> Bool {
         one.id == other.id && one.kind == other.kind && one.policy == other.policy && one.types == other.types
             && one.request == other.request && one.args == other.args
     }
 
-    /// Adds what tells them apart.
+    /// Hashes the operation's id and kind.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
         hasher.combine(kind)
@@ -164,17 +169,17 @@ extension Operation: Hashable {
 }
 
 extension URLRequest {
-    /// Where an operation goes of which nobody knows.
+    /// The request of an operation that has no known URL.
     static let nowhere = URLRequest(url: URL(fileURLWithPath: "/"))
 }
 
 extension Operation: CustomStringConvertible, CustomReflectable {
-    /// What it does, where it goes, and document and variables, with their secrets replaced.
+    /// The operation's kind, id, policy, URL, document and variables, with secrets redacted.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
         let url = request.url.map { redactor.redact(url: $0) } ?? "nowhere"
         return "\(kind.rawValue) \(id), \(policy.rawValue), to \(url): \(args)"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,32 +1,33 @@
 import BeagleNet
 public import BeagleNetHTTP
 
-/// What comes of an operation: its answer, a stored one, one of several.
+/// A result of an operation: the server's response, a stored result, or one of several results.
 public struct OperationResult: Sendable, Identifiable {
-    /// What was asked, as it was when it was answered.
+    /// The operation, as it was when this result was produced.
     public var operation: Operation
     /// Whether a newer result is on its way.
     public var stale: Bool?
-    /// Whether the operation has more to give after this; nil where nobody says: then a query or mutation has not, and a
-    /// subscription has.
+    /// Whether the operation has more results after this one.
+    ///
+    /// If this is `nil`, a query or mutation has no more results, and a subscription has.
     public var hasNext: Bool?
     private var answer: Answer
 
-    /// Values, or what they are read of when somebody looks.
+    /// The values, or the response from which they are read lazily.
     private enum Answer: Sendable {
         case values(CopyOnWrite<HostedAnswer.Values>)
         case hosted(HostedAnswer)
     }
 
-    /// Describes a result.
+    /// Creates a result.
     ///
     /// - Parameters:
-    ///   - operation: what was asked.
-    ///   - data: what was asked for; `nil` where there is none.
-    ///   - error: why there is no answer, or not the whole of it.
-    ///   - stale: whether a newer result is on its way.
-    ///   - extensions: what else the server says.
-    ///   - hasNext: whether the operation has more to give after this.
+    ///   - operation: The operation that this is the result of.
+    ///   - data: The data, or `nil` if there isn't any.
+    ///   - error: The reason that there is no result, or only a partial one.
+    ///   - stale: Whether a newer result is on its way.
+    ///   - extensions: Additional data from the server.
+    ///   - hasNext: Whether the operation has more results after this one.
     public init(
         operation: Operation,
         data: AnyCodable,
@@ -41,7 +42,7 @@ public struct OperationResult: Sendable, Identifiable {
         answer = .values(CopyOnWrite(HostedAnswer.Values(data: data, extensions: extensions, error: error)))
     }
 
-    /// The result of an operation that went through a pipeline.
+    /// Creates the result of an operation that went through a pipeline.
     init(operation: Operation, hosted: HostedAnswer, stale: Bool = false, hasNext: Bool = false) {
         self.operation = operation
         self.stale = stale
@@ -49,22 +50,24 @@ public struct OperationResult: Sendable, Identifiable {
         answer = .hosted(hosted)
     }
 
-    /// The operation's.
+    /// The operation's id.
     public var id: String { operation.id }
 
-    /// What was asked for; `.null` where there is none, which SwiftGraphQLClient has a `Void` for.
+    /// The data, or `.null` if there isn't any.
+    ///
+    /// (SwiftGraphQLClient uses a `Void` value for that.)
     public var data: AnyCodable {
         get { values.data }
         set { values.data = newValue }
     }
 
-    /// Why there is no answer, or not the whole of it.
+    /// The reason that there is no result, or only a partial one.
     public var error: CombinedError? {
         get { values.error }
         set { values.error = newValue }
     }
 
-    /// What else the server says; nil where there is nothing.
+    /// Additional data from the server, or `nil` if there isn't any.
     public var extensions: [String: AnyCodable]? {
         get { values.extensions }
         set { values.extensions = newValue }
@@ -80,18 +83,18 @@ public struct OperationResult: Sendable, Identifiable {
         set { answer = .values(CopyOnWrite(newValue)) }
     }
 
-    /// What the pipeline gave, unless an exchange put something else in its place.
+    /// The pipeline's result, unless an exchange has replaced it.
     var hosted: HostedAnswer? {
         if case .hosted(let answer) = answer { return answer }
         return nil
     }
 
-    /// Whether there is nothing better to wait for.
+    /// Whether this is a final result: it isn't stale, and no more results follow.
     var isSettled: Bool { stale != true && hasNext != true }
 }
 
 extension OperationResult: Equatable {
-    /// Whether two say the same of the same operation.
+    /// Returns whether two results have the same operation and the same content.
     public static func == (one: OperationResult, other: OperationResult) -> Bool {
         one.operation == other.operation && one.data == other.data && one.error == other.error
             && one.stale == other.stale && one.extensions == other.extensions && one.hasNext == other.hasNext
@@ -99,10 +102,10 @@ extension OperationResult: Equatable {
 }
 
 extension OperationResult {
-    /// Makes a value of the data.
+    /// Decodes the data.
     ///
-    /// - Parameter type: what to make.
-    /// - Throws: `NetworkError` of kind `.decoding` that names the place of the fault.
+    /// - Parameter type: The type to decode.
+    /// - Throws: `NetworkError` of kind `.decoding` that names the location of the mismatch.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(NetworkError) -> DecodedOperationResult<T> {
         let value = try NetworkResponse(json: data).decode(as: type)
         return DecodedOperationResult(operation: operation, data: value, error: error, stale: stale)
@@ -110,13 +113,13 @@ extension OperationResult {
 }
 
 extension OperationResult: CustomStringConvertible, CustomReflectable {
-    /// What it is the result of, and data and errors, with their secrets replaced.
+    /// The operation's kind and id, the data and the error, with secrets redacted.
     public var description: String {
         let marks = [stale == true ? "stale" : nil, hasNext == true ? "more to come" : nil].compactMap(\.self)
         let title = (["\(operation.kind.rawValue) \(operation.id)"] + marks).joined(separator: ", ")
         let text = "\(title): \(Beagle.dependencies.redactor.shown(data))"
         return error.map { "\(text)\nerror: \($0)" } ?? text
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

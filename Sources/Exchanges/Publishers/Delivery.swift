@@ -5,23 +5,24 @@ import BeagleNetHTTP
     import OpenCombine
 #endif
 
-/// Hands one subscriber what comes from several sides, one after another, as many as it wants.
+/// Delivers values from several sources to one subscriber, one at a time and within its demand.
 ///
-/// What is not wanted yet is kept, up to a limit where there is one: then the oldest make room. `merge` and `takeUntil` have
-/// none, as they ask their sources for no more than is wanted. A `Fork` has none, as nothing of what passes a ladder may be
-/// lost; its subscriber is a `Rung`, which wants all: only an exchange of a user's can put one between that wants less, and it
-/// then keeps what it does not want.
+/// Values beyond the demand are buffered. With a limit, the oldest buffered values are dropped. `merge` and `takeUntil`
+/// need no limit because they request only as many values as the subscriber wants. `Fork` has none because a chain must
+/// not lose values. Its subscriber is a `Rung`, which has unlimited demand. Only an app's own exchange between the two
+/// can have less, and its values are then buffered here.
 ///
-/// `@unchecked Sendable` is sound because `state` is behind its lock, and `downstream` and `onMore`, which never change, are
-/// called only by the delivery that has set `isDelivering`: there is one at a time, and the lock hands that right from thread
-/// to thread.
+/// `@unchecked Sendable` is sound because `state` is protected by its lock, and `downstream` and `onMore` never change
+/// and are called only by the delivery that has set `isDelivering`. There is only one at a time, and the lock orders
+/// one after another.
 final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
-    /// `@unchecked Sendable` is sound because values and the end go through it from the thread that has given them away to
-    /// the one that delivers, or lets them go: whoever takes them out, under the lock, is the only one who has them.
+    /// `@unchecked Sendable` is sound because values and the completion are handed over by the sending thread and then
+    /// belong to the thread that delivers or drops them. The thread that removes them under the lock is their only
+    /// owner.
     private struct State: @unchecked Sendable {
         var demand = Subscribers.Demand.none
         var kept: [Downstream.Input] = []
-        /// How many of them are handed over.
+        /// The number of buffered values at the front that are already delivered.
         var given = 0
         var isDelivering = false
         var completion: Subscribers.Completion<Downstream.Failure>?
@@ -43,7 +44,8 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
         }
     }
 
-    /// What goes into the state, and out of it. `@unchecked Sendable` is sound for the same reason.
+    /// A value or completion that is moved into or out of the state. `@unchecked Sendable` is sound for the same
+    /// reason.
     private enum Step: @unchecked Sendable {
         case value(Downstream.Input)
         case completion(Subscribers.Completion<Downstream.Failure>)
@@ -55,29 +57,29 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
     private let onMore: ((Subscribers.Demand) -> Void)?
 
     /// - Parameters:
-    ///   - limit: how many values are kept at most that are not wanted yet.
-    ///   - onMore: hears how many more the subscriber wants when it is given a value.
+    ///   - limit: The maximum number of buffered values.
+    ///   - onMore: Called with the additional demand that the subscriber returns for a value.
     init(to downstream: Downstream, limit: Int = .max, onMore: ((Subscribers.Demand) -> Void)? = nil) {
         self.downstream = downstream
         self.limit = limit
         self.onMore = onMore
     }
 
-    /// Wants so many more.
+    /// Adds to the subscriber's demand.
     func request(_ demand: Subscribers.Demand) {
         state.withLock { $0.demand += demand }
         deliver()
     }
 
-    /// Whether any number is wanted.
+    /// Whether the demand is unlimited.
     var isUnlimited: Bool { state.withLock { $0.demand == .unlimited } }
 
-    /// Whether everything that came is handed over.
+    /// Whether all values are delivered.
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
-    /// Takes a value, and hands it over when it is wanted.
+    /// Delivers a value, or buffers it until the subscriber demands it.
     ///
-    /// - Returns: whether an older one had to make room for it.
+    /// - Returns: Whether an older value was dropped.
     @discardableResult func send(_ value: Downstream.Input) -> Bool {
         let box = Step.value(value)
         var dropped: Step?
@@ -101,9 +103,9 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
         return dropped != nil
     }
 
-    /// Ends it.
+    /// Completes the stream.
     ///
-    /// - Parameter isAtOnce: whether what is kept is not handed over any more.
+    /// - Parameter isAtOnce: Whether buffered values are dropped.
     func finish(_ completion: Subscribers.Completion<Downstream.Failure>, isAtOnce: Bool = false) {
         let box = Step.completion(completion)
         state.withLock { state in
@@ -114,7 +116,7 @@ final class Delivery<Downstream: Subscriber>: @unchecked Sendable {
         deliver()
     }
 
-    /// Hands nothing over any more.
+    /// Stops the delivery and drops buffered values.
     func cancel() {
         let dropped = state.withLock { state in
             let dropped = state

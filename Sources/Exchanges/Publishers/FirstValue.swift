@@ -5,7 +5,7 @@ import BeagleNetHTTP
     import OpenCombine
 #endif
 
-/// Waits for the first value of a publisher, and cancels it then.
+/// Waits for the first value of a publisher, and then cancels the subscription.
 final class FirstValue<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var line: Line?
@@ -17,10 +17,10 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     private init() {}
 
-    /// The first value.
+    /// Returns the first value of a publisher.
     ///
-    /// - Throws: the publisher's failure; `NetworkError` of kind `.cancelled` where it ended without a value;
-    ///   `CancellationError` where the task is cancelled.
+    /// - Throws: The publisher's failure, `NetworkError` of kind `.cancelled` if it completes without a value, or
+    ///   `CancellationError` if the task is cancelled.
     nonisolated(nonsending) static func of<P: Publisher>(_ publisher: P) async throws -> Value
     where P.Output == Value {
         let first = FirstValue()
@@ -58,7 +58,7 @@ final class FirstValue<Value: Sendable>: Sendable {
             if !state.isOver { state.line = line }
             return !state.isOver
         }
-        // Unlimited: a filter asks for more by itself, and the first is taken.
+        // Unlimited, because a filter requests more values by itself, and only the first is used.
         if isWanted { line.request(.unlimited) } else { line.cancel() }
     }
 
@@ -74,7 +74,7 @@ final class FirstValue<Value: Sendable>: Sendable {
 }
 
 extension NetworkError {
-    /// Somebody ended the operation, who was not the one that waited.
+    /// The operation was ended by a teardown, not by its own caller.
     static let endedWithoutAnswer = NetworkError(
         .cancelled,
         during: .response,

@@ -5,20 +5,21 @@ import BeagleNetHTTP
     import OpenCombine
 #endif
 
-/// What an exchange of ours is: a place where each operation is decided on once, and sent on, answered, both, or neither.
+/// The base of this package's exchanges: a closure sees each operation once and forwards it, answers it, does both, or
+/// neither.
 struct Fork: Publisher {
     typealias Output = OperationResult
     typealias Failure = Never
 
-    /// The two ways from here.
+    /// The two directions from an exchange: down to the next exchanges and up to the caller.
     struct Ways: Sendable {
         fileprivate let down: Rung<Operation>
         fileprivate let up: @Sendable (OperationResult) -> Void
 
-        /// Sends an operation down: one after another, unless the fork has a lane.
+        /// Sends an operation down. Calls must not overlap unless the fork has a serial queue.
         func forward(_ operation: Operation) { down.send(operation) }
 
-        /// Sends a result up, from any thread.
+        /// Sends a result up. May be called from any thread.
         func answer(_ result: OperationResult) { up(result) }
     }
 
@@ -30,12 +31,12 @@ struct Fork: Publisher {
     let onEnd: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - operations: what comes from above.
-    ///   - next: the rest of the ladder.
-    ///   - onResult: what becomes of results from below; they pass as they are where nil.
-    ///   - onEnd: called when nobody listens any more.
-    ///   - lane: where operations are sent on in turns, which is needed where that is done by several threads.
-    ///   - onOperation: decides.
+    ///   - operations: The operations from above.
+    ///   - next: The rest of the chain.
+    ///   - onResult: Maps each result from below, or drops it by returning `nil`. By default results pass unchanged.
+    ///   - onEnd: Called when the subscriber cancels.
+    ///   - lane: The serial queue on which operations are sent down. Needed if several threads send operations.
+    ///   - onOperation: Handles each operation.
     init(
         _ operations: AnyPublisher<Operation, Never>,
         _ next: ExchangeIO,
@@ -54,7 +55,7 @@ struct Fork: Publisher {
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == OperationResult, Downstream.Failure == Never {
-        // Of one type, whoever subscribes.
+        // Erased, so that the code below is compiled for one type of subscriber.
         begin(AnySubscriber(subscriber))
     }
 
@@ -63,7 +64,7 @@ struct Fork: Publisher {
         let standing = Standing(onEnd)
         subscriber.receive(subscription: Junction(delivery: delivery, standing: standing))
         let ways = Ways(down: down) { delivery.send($0) }
-        // Below first: who is asked must be there.
+        // Results first: the exchanges below must be connected before operations arrive.
         below.listen(standing) { [onResult] result in
             guard let onResult else {
                 delivery.send(result)
@@ -88,13 +89,13 @@ struct Fork: Publisher {
     }
 }
 
-/// What is listened to, until it is cancelled.
+/// A set of subscriptions that stay active until they are cancelled.
 final class Standing: Sendable {
-    /// nil after the end.
+    /// `nil` after cancellation.
     private let lines = Lock<[Line]?>([])
     private let onEnd: @Sendable () -> Void
 
-    /// - Parameter onEnd: called once, by whoever cancels first.
+    /// - Parameter onEnd: Called once, on the first cancellation.
     init(_ onEnd: @escaping @Sendable () -> Void = {}) {
         self.onEnd = onEnd
     }
@@ -115,7 +116,7 @@ final class Standing: Sendable {
 }
 
 extension AnyPublisher where Failure == Never {
-    /// Hears all that it gives, for as long as it stands.
+    /// Passes all values to a closure until the subscriptions are cancelled.
     func listen(
         _ standing: Standing,
         onEnd: @escaping () -> Void = {},

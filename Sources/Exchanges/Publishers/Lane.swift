@@ -8,14 +8,17 @@ import Synchronization
     import Darwin
 #endif
 
-/// Where a ladder's operations and results take turns: one at a time, whichever threads they are from. Nobody waits: who
-/// comes while another has its turn leaves what is to be done, and the other does it.
+/// A serial queue for the operations and results of an exchange chain.
 ///
-/// A thread that has done so many turns of others, while they keep leaving more, hands the rest to a task: whoever called may
-/// be the main thread.
+/// Work runs one item at a time, on whichever thread submits it. Callers never block: if another thread is running
+/// work, the caller adds its work to the queue, and that thread runs it.
+///
+/// A thread that has run `limit` items for other callers hands the rest over to a task, because it may be the main
+/// thread.
 final class Lane: Sendable {
-    /// What is to be done. `@unchecked Sendable` is sound because it is done once, by the thread that took it out of the
-    /// state, and what it captures is given away to it: others reach it in turns alone, of which there is one at a time.
+    /// A unit of work. `@unchecked Sendable` is sound because the body runs once, on the thread that removed it from
+    /// the state, and its captures belong to that thread. Others access them only in work on this queue, which runs one
+    /// item at a time.
     private struct Turn: @unchecked Sendable {
         let body: () -> Void
     }
@@ -23,12 +26,12 @@ final class Lane: Sendable {
     private struct State: Sendable {
         var isTaken = false
         var waiting: [Turn] = []
-        /// How many of them are done.
+        /// The number of items at the front that have run.
         var done = 0
 
         mutating func next() -> Turn? {
             if end() { return nil }
-            // What is done is not kept for as long as others leave more.
+            // Remove finished items even if other threads keep adding work.
             if done > 64, done > waiting.count / 2 {
                 waiting.removeFirst(done)
                 done = 0
@@ -37,7 +40,7 @@ final class Lane: Sendable {
             return waiting[done - 1]
         }
 
-        /// Lets another take its turn, where nothing is left.
+        /// Frees the queue if no work is left.
         mutating func end() -> Bool {
             guard done == waiting.count else { return false }
             waiting.removeAll(keepingCapacity: waiting.capacity <= 64)
@@ -50,18 +53,20 @@ final class Lane: Sendable {
     private let state = InlineLock(State())
     private let limit: Int
 
-    /// - Parameter limit: how many turns a thread does after its own before it hands the rest over; above 0.
+    /// - Parameter limit: The number of items that a thread runs for other callers before it hands the rest over. Above
+    ///   0.
     init(limit: Int = 1_000) {
         self.limit = limit
     }
 
-    /// The thread that has its turn; 0 where none has. Only a thread itself can find its own number here.
+    /// The thread that is running work, or 0 if the queue is free. Only a thread itself can find its own number here.
     private let owner = Atomic<UInt>(0)
 
-    /// Whether the calling thread has its turn.
+    /// Whether the calling thread is running work of this queue.
     var isMine: Bool { owner.load(ordering: .relaxed) == Self.thread }
 
-    /// Does something in a turn: at once where no other thread has one, or the calling thread has it already.
+    /// Runs work immediately if the queue is free or the calling thread is already running its work, and otherwise adds
+    /// it to the queue.
     func run(_ body: @escaping () -> Void) {
         let thread = Self.thread
         if owner.load(ordering: .relaxed) == thread { return body() }
@@ -77,7 +82,7 @@ final class Lane: Sendable {
         if isFree { take(body, thread) }
     }
 
-    /// Does something in a turn of its own, after those that are under way and due.
+    /// Runs work as a separate item, after all items that are running or pending.
     func runLater(_ body: @escaping () -> Void) {
         let turn = Turn(body: body)
         let isFree = state.withLock { state in
@@ -97,10 +102,10 @@ final class Lane: Sendable {
         goOn()
     }
 
-    /// Does what others left. The calling thread has its turn.
+    /// Runs the work that other threads have added. The calling thread must hold the queue.
     private func goOn() {
         for _ in 0..<limit {
-            // Before the lock lets another take its turn.
+            // Clears the owner before the lock lets another thread take the queue.
             let next = state.withLock { state in
                 let next = state.next()
                 if next == nil { owner.store(0, ordering: .relaxed) }
@@ -110,7 +115,7 @@ final class Lane: Sendable {
             next.body()
         }
         owner.store(0, ordering: .relaxed)
-        // The lane stays taken until that has its turn.
+        // The queue stays taken until the task runs.
         if !state.withLock({ $0.end() }) { Task.detached { self.resume() } }
     }
 

@@ -4,10 +4,10 @@
     import OpenCombine
 #endif
 
-/// A subscription that was taken from a publisher, to be kept behind a lock.
+/// A subscription that can be stored behind a lock.
 ///
-/// `@unchecked Sendable` is sound because nothing is done with it but to cancel it, which any thread may (Combine's
-/// contract), to ask it for more, which may be done wherever a subscriber wants more, and to let it go.
+/// `@unchecked Sendable` is sound because of the subscription's three uses: Combine allows cancelling it on any thread,
+/// requesting more values is allowed wherever a subscriber wants more, and releasing it is always safe.
 struct Line: @unchecked Sendable {
     let subscription: any Subscription
 

@@ -3,16 +3,16 @@
     public import OpenCombine
 
     extension Publisher {
-        /// What this publisher and another give, as it comes, up to the end of both or the failure of one. (The operator of
-        /// Combine, which OpenCombine does not have.)
+        /// Combines the values of this publisher with those of another, until both finish or one fails.
         ///
-        /// The publishers may be of any threads: values are handed over one at a time.
+        /// This is Combine's operator, which OpenCombine doesn't have. The publishers may use any threads. Values are
+        /// delivered one at a time.
         public func merge<Other: Publisher>(with other: Other) -> Publishers.Merge<Self, Other>
         where Other.Output == Output, Other.Failure == Failure {
             Publishers.Merge(self, other)
         }
 
-        /// What this publisher and two others give.
+        /// Combines the values of this publisher with those of two others.
         public func merge<B: Publisher, C: Publisher>(
             with b: B,
             _ c: C
@@ -23,25 +23,27 @@
     }
 
     extension Publishers {
-        /// What two publishers give, as it comes.
+        /// A publisher of the values of two publishers, in order of arrival.
         public struct Merge<A: Publisher, B: Publisher>: Publisher where A.Output == B.Output, A.Failure == B.Failure {
-            /// The values of both.
+            /// The values of both publishers.
             public typealias Output = A.Output
-            /// The failure of both.
+            /// The failure of both publishers.
             public typealias Failure = A.Failure
 
-            /// The one.
+            /// The first publisher.
             public let a: A
-            /// The other.
+            /// The second publisher.
             public let b: B
 
-            /// What these two give.
+            /// Creates a publisher that merges two publishers.
             public init(_ a: A, _ b: B) {
                 self.a = a
                 self.b = b
             }
 
-            /// Connects a subscriber. The first publisher is subscribed first.
+            /// Attaches a subscriber.
+            ///
+            /// The first publisher is subscribed to first.
             public func receive<Downstream: Subscriber>(subscriber: Downstream)
             where Downstream.Input == Output, Downstream.Failure == Failure {
                 let confluence = Confluence(to: subscriber)
@@ -52,12 +54,12 @@
         }
     }
 
-    /// Where two publishers come together. Where a limited number is wanted, each is asked for one value at a time.
-    ///
+    /// The subscription that joins two publishers. If the demand is limited, each publisher is asked for one value at a
+    /// time.
     private final class Confluence<Downstream: Subscriber>: Subscription, Sendable {
         private struct Side: Sendable {
             var line: Line?
-            /// Whether its value has come and no more was asked for.
+            /// Whether it may be asked for its next value.
             var isOwed = false
             var isUnlimited = false
             var isOver = false
@@ -114,7 +116,7 @@
             return .none
         }
 
-        /// Asks those for more whose values are handed over.
+        /// Requests more values from the publishers whose values have been delivered.
         private func ask() {
             let (isUnlimited, isEmpty) = (delivery.isUnlimited, delivery.isEmpty)
             guard isUnlimited || isEmpty else { return }
@@ -150,7 +152,7 @@
             if isLast { delivery.finish(.finished) }
         }
 
-        /// Cancels all sides but this.
+        /// Cancels both publishers, except the one with this index.
         private func end(_ index: Int?) {
             let sides = state.withLock { state in
                 let sides = state.sides

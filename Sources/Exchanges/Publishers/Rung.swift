@@ -5,19 +5,20 @@ import BeagleNetHTTP
     import OpenCombine
 #endif
 
-/// One of a ladder's streams: what it is given, in turns, to all who listen, in the order in which they began to.
+/// A shared stream between two exchanges, which delivers its values to all subscribers in the order in which they
+/// subscribed.
 ///
-/// It listens above while anybody listens to it. Whoever wants nothing when a value comes does not get it.
+/// It is connected to its upstream while it has subscribers. A subscriber without demand misses the value.
 ///
-/// It is no publisher itself, but has one: all that it does is reached from where it was made, where `Value` is known, and
-/// so costs no look-ups of types.
+/// It isn't a publisher itself but has one. Its code is thus compiled where `Value` is known, which avoids looking up
+/// type metadata at run time.
 ///
-/// `@unchecked Sendable` is sound because `state` is behind its lock, and `lane` never changes, nor does `upstream`, which
-/// is subscribed to by whoever makes `isConnected` true: one at a time. Listeners are given values in turns of the lane; a
-/// rung without one is sent to from one thread at a time.
+/// `@unchecked Sendable` is sound because `state` is protected by its lock, and `lane` and `upstream` never change.
+/// Only the caller that sets `isConnected` subscribes to `upstream`. Subscribers receive values on the serial queue. A
+/// rung without a queue is used by one thread at a time.
 final class Rung<Value: Sendable>: @unchecked Sendable {
-    /// One who listens. `@unchecked Sendable` is sound because `state` is behind its lock, `rung` never changes, and
-    /// `subscriber`, which does not either, is called where the rung gives values: by one thread at a time.
+    /// A subscription. `@unchecked Sendable` is sound because `state` is protected by its lock, `rung` and `subscriber`
+    /// never change, and `subscriber` is called only by the rung, from one thread at a time.
     private final class Listener: Subscription, @unchecked Sendable {
         private struct State: Sendable {
             var demand = Subscribers.Demand.none
@@ -77,14 +78,14 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
     private let state = InlineLock(State())
 
     /// - Parameters:
-    ///   - upstream: what it is given beside what is sent.
-    ///   - lane: where it takes its turns; nil where who sends to it does so one after another.
+    ///   - upstream: A publisher of values in addition to those that are sent.
+    ///   - lane: The serial queue on which values are delivered, or `nil` if calls of `send` don't overlap.
     init(_ upstream: AnyPublisher<Value, Never>? = nil, in lane: Lane?) {
         self.upstream = upstream
         self.lane = lane
     }
 
-    /// What listens to it.
+    /// The publisher of the values.
     var publisher: AnyPublisher<Value, Never> {
         AnyPublisher(Stream { [self] subscriber in listen(subscriber) })
     }
@@ -101,7 +102,7 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Gives a value to all, in a turn.
+    /// Delivers a value to all subscribers, on the serial queue if there is one.
     func send(_ value: Value) {
         guard let lane, !lane.isMine else { return give(value) }
         lane.run { self.give(value) }
@@ -148,7 +149,7 @@ final class Rung<Value: Sendable>: @unchecked Sendable {
         if isWanted { line.request(.unlimited) } else { line.cancel() }
     }
 
-    /// There is nothing more to come.
+    /// Completes the stream.
     func finish() {
         guard let lane, !lane.isMine else { return finishAll() }
         lane.run { self.finishAll() }

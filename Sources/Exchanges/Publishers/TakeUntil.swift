@@ -6,28 +6,30 @@ import BeagleNetHTTP
 #endif
 
 extension Publisher {
-    /// What this publisher gives until another gives its first value; then both are cancelled, and this one is finished.
-    /// Where the other ends without a value, nothing happens.
+    /// Publishes the values of this publisher until another publisher sends its first value.
     ///
-    /// It may be used with publishers of any thread. (`prefix(untilOutputFrom:)` of OpenCombine never cancels the other.)
+    /// Then both are cancelled, and the stream finishes.
     ///
-    /// - Parameter terminator: ends this one with its first value; it is subscribed first.
+    /// If the other publisher finishes without a value, nothing happens. The publishers may use any threads.
+    /// (`prefix(untilOutputFrom:)` of OpenCombine never cancels the other publisher.)
+    ///
+    /// - Parameter terminator: The publisher whose first value ends the stream. It is subscribed to first.
     public func takeUntil<Terminator: Publisher>(_ terminator: Terminator) -> TakeUntil<Self, Terminator> {
         TakeUntil(upstream: self, terminator: terminator)
     }
 }
 
-/// What one publisher gives until another gives its first value.
+/// A publisher of another publisher's values until a terminator sends its first value.
 public struct TakeUntil<Upstream: Publisher, Terminator: Publisher>: Publisher {
-    /// The values of the one.
+    /// The values of the upstream publisher.
     public typealias Output = Upstream.Output
-    /// The failure of the one.
+    /// The failure of the upstream publisher.
     public typealias Failure = Upstream.Failure
 
     let upstream: Upstream
     let terminator: Terminator
 
-    /// Connects a subscriber.
+    /// Attaches a subscriber.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
         let until = Until(to: subscriber)
@@ -91,7 +93,7 @@ private final class Lines: Sendable {
     private struct State: Sendable {
         var upstream: Line?
         var terminator: Line?
-        /// What was wanted before there was an upstream.
+        /// The demand before the upstream subscription arrives.
         var wanted = Subscribers.Demand.none
         var isOver = false
     }

@@ -6,11 +6,11 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Operations that go in one request.
+/// A set of operations that are sent in one request.
 final class Batch: Sendable {
     typealias Completion = @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
 
-    /// What operations must have in common.
+    /// The properties that the operations of a batch must have in common.
     struct Company: Hashable {
         private let kind: NetworkOperation.Kind
         private let head: HTTPRequest
@@ -37,9 +37,9 @@ final class Batch: Sendable {
         var added = 0
         var bytes = 2
         var isSent = false
-        /// What waits for company.
+        /// The task that waits for further operations.
         var window: Task<Void, Never>?
-        /// What performs the request, and how many still wait for it.
+        /// The task that performs the request, and the number of operations that still wait for it.
         var task: Task<Void, Never>?
         var waiting = 0
     }
@@ -49,17 +49,20 @@ final class Batch: Sendable {
     private let limit: Int
     private let maxBytes: Int
 
+    /// Creates an empty batch.
+    ///
     /// - Parameters:
-    ///   - limit: the most operations.
-    ///   - maxBytes: the most bytes of its body, unless it has one operation.
+    ///   - limit: The maximum number of operations.
+    ///   - maxBytes: The maximum size of the body, in bytes. A batch of one operation may be larger.
     init(limit: Int, maxBytes: Int) {
         self.limit = limit
         self.maxBytes = maxBytes
     }
 
-    /// Takes an operation on.
+    /// Adds an operation to the batch.
     ///
-    /// - Returns: lets it leave, and whether there is no room for another; nil where there is none for this one.
+    /// - Returns: A token that removes the operation, and whether the batch is now full; `nil` if there is no room for
+    ///   the operation.
     func add(
         _ operation: NetworkOperation,
         _ emit: @escaping Interceptor.Emit,
@@ -80,7 +83,7 @@ final class Batch: Sendable {
         return (AnyRequestToken { self.leave(id) }, isFull)
     }
 
-    /// Cancels what waits for company when the batch is sent, as it holds the client.
+    /// Cancels the window's task when the batch is sent, because the task retains the client.
     func wait(in window: Task<Void, Never>) {
         let isSent = state.withLock { state in
             if !state.isSent { state.window = window }
@@ -89,7 +92,7 @@ final class Batch: Sendable {
         if isSent { window.cancel() }
     }
 
-    /// Sends what is there; the first time.
+    /// Sends the operations of the batch, on the first call.
     func send(_ next: Interceptor.Next) {
         let (members, window) = state.withLock { state -> ([Member], Task<Void, Never>?) in
             defer { (state.isSent, state.window) = (true, nil) }
@@ -121,7 +124,7 @@ final class Batch: Sendable {
         task?.cancel()
     }
 
-    /// The result of each, in order.
+    /// Returns the result of each operation, in order.
     private static func results(
         of members: [Member],
         _ next: Interceptor.Next
@@ -129,10 +132,10 @@ final class Batch: Sendable {
         let operations = members.map(\.operation)
         var (whole, emit) = (operations[0], members[0].emit)
         if operations.count > 1 {
-            // The deadline of one is not that of the others.
+            // The deadline of one operation must not apply to the others.
             whole = whole.inNewRun()
             whole.transfer.body = HTTPBody(operations.joined)
-            // It is that of none of them, and so is how far it is.
+            // The operation name and the progress of one operation don't apply to the whole batch.
             (whole.operationName, emit) = (nil, { _ in })
         }
         let (operation, told) = (whole, emit)
@@ -158,7 +161,7 @@ final class Batch: Sendable {
                 }.mapError { $0.holding(response) }
             }
         case .failure(let error):
-            // Some servers refuse with one answer to each.
+            // Some servers refuse a batch with one response for each operation.
             guard let data = error.data, data.first == UInt8(ascii: "[") else {
                 var own = error
                 if error.response?.status == .badRequest { own.advice = own.advice ?? Data.adviceAgainstBatches }
@@ -176,7 +179,7 @@ final class Batch: Sendable {
 extension Data {
     fileprivate static let adviceAgainstBatches = "remove the BatchInterceptor if the server does not support batching"
 
-    /// The answers of a list to these operations.
+    /// Splits a list into the responses to these operations.
     fileprivate func split(among operations: [NetworkOperation]) -> [Result<Data, NetworkError>] {
         let parts = split(in: operations.count)
         guard let stray = operations.stray(in: parts) else { return parts }
@@ -186,11 +189,11 @@ extension Data {
             "batch response out of order: element \(stray + 1) does not match operation \(stray + 1) of \(parts.count)",
             advice: "make the server return results in the order of the operations, or remove the BatchInterceptor"
         )
-        // Whose the others are is as doubtful.
+        // The order of the other elements is just as doubtful.
         return parts.map { _ in .failure(error) }
     }
 
-    /// The elements of a list of as many.
+    /// Splits a list that must have a given number of elements.
     fileprivate func split(in count: Int) -> [Result<Data, NetworkError>] {
         func all(_ message: String) -> [Result<Data, NetworkError>] {
             let error = NetworkError(.decoding, during: .decode, message, advice: Self.adviceAgainstBatches)
@@ -198,7 +201,7 @@ extension Data {
         }
         do throws(JSONFault) {
             let root = try JSONDocument(self).root
-            // Some servers refuse all with one answer, as a hash that they do not know.
+            // Some servers refuse the whole batch with one response, for example because of an unknown hash.
             if root["data"]?.kind ?? .null == .null, root["errors"]?.elements.contains(where: { _ in true }) == true {
                 return Array(repeating: .success(self), count: count)
             }
@@ -216,7 +219,7 @@ extension Data {
 }
 
 extension [NetworkOperation] {
-    /// Their bodies as a list.
+    /// The bodies of the operations as a JSON list.
     fileprivate var joined: Data {
         var list = Data("[".utf8)
         for (index, operation) in enumerated() {
@@ -227,7 +230,8 @@ extension [NetworkOperation] {
         return list
     }
 
-    /// The first whose part has data that it did not ask for; nil where there is none, or all ask for the same.
+    /// Returns the index of the first operation whose response has data that it didn't request. `nil` if all responses
+    /// match, or if all operations request the same fields.
     fileprivate func stray(in parts: [Result<Data, NetworkError>]) -> Int? {
         let asked = map(\.responseKeys)
         guard Set(asked).count > 1 else { return nil }
@@ -239,7 +243,7 @@ extension [NetworkOperation] {
 }
 
 extension Data {
-    /// The members of an answer's data; none where there is no such object.
+    /// The members of a response's data; empty if it has no data object.
     fileprivate var answeredKeys: Set<String> {
         do throws(JSONFault) {
             return Set(try AnswerMembers(self).ofData.map(\.name)).subtracting(["__typename"])
@@ -250,7 +254,7 @@ extension Data {
 }
 
 extension NetworkOperation {
-    /// The keys of what it asks for; nil where its document is not at hand.
+    /// The response keys that the operation requests; `nil` if its document isn't available.
     fileprivate var responseKeys: Set<String>? {
         do {
             if let request = (revision as? DocumentRevision)?.message.request, let text = request.query {
@@ -267,7 +271,7 @@ extension NetworkOperation {
         }
     }
 
-    /// What stands for it in a list; nil where it can stand in none.
+    /// The body as an element of a batch; `nil` if the operation can't be batched.
     var listed: Data? {
         guard performer == nil, transfer.head.method == .post, transfer.delivery == .collect,
             let data = transfer.body?.data, data.first == UInt8(ascii: "{"),

@@ -1,46 +1,48 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// Sends GraphQL operations that come at about the same time in one request, as a list, and gives each its answer.
+/// Sends GraphQL operations that start at about the same time in one request, as a list, and distributes the responses.
 ///
 /// ```swift
 /// dependencies.interceptors.add(BatchInterceptor())
 /// ```
 ///
-/// Together go operations of one kind, to one URL with the same header fields and options, whose bodies are JSON objects in
-/// memory; everything else passes, as what has files, which is a form, and what goes over a WebSocket or an event stream. What
-/// finds no company is sent as it is, and alone tells how far it is. Each operation keeps what lies above: sharing, stored
-/// answers, retries, credentials, deadlines. Who leaves is not waited for, and the request is cancelled when
-/// all have left. Answers of a batch are stored only where the operation has a `partition`.
+/// A batch contains operations of the same kind, to the same URL, with the same header fields and options, whose bodies
+/// are JSON objects in memory. All other operations pass unchanged, such as those with files, which are forms, and
+/// those over a WebSocket or an event stream. A batch of one operation is sent unchanged, and only then is progress
+/// reported. Sharing, caching, retries, credentials and deadlines apply to each operation, because they lie above this
+/// interceptor. A cancelled operation leaves the batch, and the request is cancelled when all have left. Responses from
+/// a batch are stored only if the operation has a `partition`.
 ///
-/// Spans, logs and recordings below show the request that went out, under no operation's name: what is to be replayed from a
-/// recording should be recorded without batches, as other operations may meet the next time.
+/// Spans, logs and recordings below this interceptor show the batch, without an operation name. Record without batching
+/// if you want to replay, because a batch may consist of other operations the next time.
 ///
-/// Answers are told apart by their places in the server's list, as nothing in them says whose they are. One that leaves some out
-/// fails them all, and so does one that gives them in another order, where that shows: where operations ask for other root
-/// fields, and one is given data of a field for which it did not ask. Of operations that ask for the same each would get the
-/// answer of another.
+/// Responses are matched to operations by their position in the list, because they don't identify their operation. If
+/// the server leaves some out, the whole batch fails. It also fails if a wrong order is detectable: the operations
+/// request different root fields, and one receives data of a field that it didn't request. If the operations request
+/// the same fields, a wrong order would go unnoticed.
 ///
-/// The server must know batches: one that does not answers with an error, which all of the batch get.
+/// The server must support batches. If it doesn't, it returns an error, which every operation of the batch receives.
 public final class BatchInterceptor: Interceptor {
-    /// `.persistedQuery`: credentials are on the messages, by which they are told apart.
+    /// `.persistedQuery`: messages already have their credentials, which keep operations of different users apart.
     public var place: Pipeline.Place? { .persistedQuery }
-    /// How long the first of a batch waits for company.
+    /// The time for which the first operation of a batch waits for others.
     public let window: Duration
-    /// The most operations of a batch.
+    /// The maximum number of operations in a batch.
     public let limit: Int
-    /// The most bytes of a batch's body.
+    /// The maximum size of a batch's body, in bytes.
     public let maxBytes: Int
     private let clock: any Clock<Duration>
     private let open = Lock<[Batch.Company: Batch]>([:])
 
-    /// Batches of a size.
+    /// Creates an interceptor with the limits of its batches.
     ///
     /// - Parameters:
-    ///   - window: how long the first of a batch waits for company; 10 ms by default.
-    ///   - limit: the most operations of one, above 1; 10 by default, as servers have limits of their own.
-    ///   - maxBytes: the most bytes of one, above 0; 100 KiB by default.
-    ///   - clock: what `window` is measured with.
+    ///   - window: The time for which the first operation of a batch waits for others; 10 ms by default.
+    ///   - limit: The maximum number of operations, at least 2; 10 by default, because servers have limits of their
+    ///     own.
+    ///   - maxBytes: The maximum size of the body in bytes, above 0; 100 KiB by default.
+    ///   - clock: The clock that measures `window`.
     public init(
         window: Duration = .milliseconds(10),
         limit: Int = 10,
@@ -53,12 +55,12 @@ public final class BatchInterceptor: Interceptor {
         self.clock = clock
     }
 
-    /// With queries and mutations that can stand in a list.
+    /// Applies to queries and mutations that can be batched.
     public func applies(to operation: NetworkOperation) -> Bool {
         [.query, .mutation].contains(operation.kind) && operation.listed != nil
     }
 
-    /// Waits for company, and for the answer to it.
+    /// Adds the operation to a batch, and waits for its response.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -83,7 +85,7 @@ public final class BatchInterceptor: Interceptor {
             return (batch, true)
         }
         guard let (token, isFull) = batch.add(operation, emit, completion) else {
-            // There is no room: it goes, and this one begins another.
+            // The batch is full: it is sent, and this operation begins another.
             close(batch, of: company, next)
             return join(operation, next, emit, completion)
         }
@@ -93,7 +95,7 @@ public final class BatchInterceptor: Interceptor {
             let (clock, window) = (clock, window)
             batch.wait(
                 in: Task { [self] in
-                    // A sleep that ends early is that of a batch which was sent.
+                    // The sleep ends early if the batch was already sent.
                     try? await clock.sleep(for: window, tolerance: nil)
                     close(batch, of: company, next)
                 }

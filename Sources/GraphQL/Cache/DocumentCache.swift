@@ -1,8 +1,8 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// Keeps stored answers to queries true: a mutation makes those stale that hold objects of the types in its answer, and they
-/// are asked for again where they are watched.
+/// Keeps stored query responses up to date: a mutation invalidates those with objects of the types in its own response,
+/// and watched queries are requested again.
 ///
 /// ```swift
 /// let cache = DocumentCache()
@@ -12,19 +12,22 @@ import BeagleNetHTTP
 /// cache.follow(client)
 /// ```
 ///
-/// Answers tell their types where the endpoint `addsTypenames`. What a mutation changes without saying so is named in
-/// `NetworkOperation.changedTypes`, or to `invalidate`. (The rules are those of urql's document cache.) The types in an answer
-/// that comes in pieces count as they are read. Answers are whole documents: nothing of one is taken for another.
+/// Responses contain their types if the endpoint has `addsTypenames` set. Pass types that a mutation changes without
+/// mentioning them to `NetworkOperation.changedTypes` or to `invalidate`. (The rules are those of urql's document
+/// cache.) The types of an incremental response take effect as its parts are read. Responses are stored as a whole; no
+/// part of one is used for another.
 ///
-/// Until a mutation is done, its expectations stand for the answers that they are about, marked `.optimistic`; whatever
-/// comes of it, they go then, and what is true is given.
+/// While a mutation runs, its expectations replace the responses they concern, which are marked `.optimistic`. When the
+/// mutation ends, whatever its outcome, they are removed and the actual responses are delivered.
 public final class DocumentCache: Interceptor {
-    /// `.requestPolicy`: above what answers from the store.
+    /// `.requestPolicy`: above the interceptor that reads from the store.
     public var place: Pipeline.Place? { .requestPolicy }
-    /// Where answers are kept; a `CacheInterceptor` has to use the same.
+    /// The store of responses.
+    ///
+    /// A `CacheInterceptor` must use the same store.
     public let store: any ResponseStore
     private let answers: Lock<KnownAnswers>
-    /// What is expected of mutations on whose message another follows.
+    /// The expectations of mutations that will be sent again in another message.
     private let standing = Lock<[ObjectIdentifier: Int]>([:])
     private let client = Lock<Follower>(Follower())
 
@@ -32,28 +35,30 @@ public final class DocumentCache: Interceptor {
         weak var client: NetworkClientDefault?
     }
 
-    /// A cache over a store.
+    /// Creates a cache over a store.
     ///
     /// - Parameters:
-    ///   - store: where answers are kept; in memory, 16 MiB at most, by default.
-    ///   - limit: how many queries are known at once, above 0; 1,000 by default. What is no longer known is no longer stored.
+    ///   - store: The store of responses; by default, in memory with a maximum of 16 MiB.
+    ///   - limit: The maximum number of tracked queries, above 0; 1,000 by default. When a query is no longer tracked,
+    ///     its response is removed from the store.
     public init(_ store: any ResponseStore = MemoryResponseStore(), limit: Int = 1000) {
         self.store = store
         answers = Lock(KnownAnswers(limit: max(1, limit)))
     }
 
-    /// Has this client run again what it watches when an answer is no longer true. The client is not kept alive by it; of a
-    /// wrapper it is the `NetworkClientDefault` inside.
+    /// Makes a client run its watched queries again when their responses become stale.
+    ///
+    /// The client is held weakly. If it is a wrapper, its inner `NetworkClientDefault` is used.
     public func follow(_ client: any NetworkClient) {
         self.client.withLock { $0.client = client.innermost }
     }
 
-    /// With queries and mutations.
+    /// Applies to queries and mutations.
     public func applies(to operation: NetworkOperation) -> Bool {
         operation.kind == .query ? operation.key != nil : operation.kind == .mutation
     }
 
-    /// Learns of which types an answer is, and what a mutation changes.
+    /// Records the types of a query's response, or invalidates responses after a mutation.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -65,7 +70,7 @@ public final class DocumentCache: Interceptor {
             try await next(operation, emit)
         }
         if operation.isRevised(after: outcome) {
-            // It has not been done.
+            // The mutation was not executed.
             if let id { keep(id, for: operation) }
             return try outcome.get()
         }
@@ -76,20 +81,20 @@ public final class DocumentCache: Interceptor {
         case .success(let result):
             if case .stream = result.content { operation.pieceTypes?.hear { [self] in await invalidate($0) } }
             stale = await forget(operation.changedTypes.union(result.response?.data.typenames ?? []))
-        // What may have been done may have changed them.
+        // If the mutation may have been executed, it may have changed these types.
         case .failure(let error): if error.mayHaveReachedServer { stale = await forget(operation.changedTypes) }
         }
-        // Where what is stored is no longer true, nobody is to hear it between what was expected and what is.
+        // If a stored response is stale too, subscribers must not receive it between the expected and the new response.
         refetch(unexpected.subtracting(stale), .cacheFirst)
         return try outcome.get()
     }
 
-    /// What is expected since an earlier message of the operation.
+    /// Returns the expectation of an earlier message of the operation.
     private func standing(_ operation: NetworkOperation) -> Int? {
         operation.series.flatMap { series in standing.withLock { $0[ObjectIdentifier(series)] } }
     }
 
-    /// Lets an expectation stand until no message of the operation follows.
+    /// Keeps an expectation until no further message of the operation is sent.
     private func keep(_ id: Int, for operation: NetworkOperation) {
         guard let series = operation.series else {
             return refetch(answers.withLock { $0.forget(expectation: id) }, .cacheFirst)
@@ -102,14 +107,14 @@ public final class DocumentCache: Interceptor {
         }
     }
 
-    /// Makes stored answers stale that hold objects of these types, and has those asked for again that are watched.
+    /// Removes stored responses with objects of these types, and requests them again if they are watched.
     public func invalidate(_ types: Set<String>) async {
         _ = await forget(types)
     }
 
-    /// The same.
+    /// Removes stored responses with objects of these types, and requests them again if they are watched.
     ///
-    /// - Returns: which were stale.
+    /// - Returns: The keys of the removed responses.
     private func forget(_ types: Set<String>) async -> Set<NetworkOperation.Key> {
         if types.isEmpty { return [] }
         let stale = answers.withLock { $0.invalidate(types) }
@@ -130,26 +135,27 @@ public final class DocumentCache: Interceptor {
         let result = try await next(operation, emit)
         let isTrue = await learn(result, of: operation, since: time)
         if isTrue || result.source != .cache || result.isStale { return result }
-        // It was stored before this cache was there, as in an earlier run of the app, and something of it was changed since.
+        // The response was stored before this cache existed, for example in an earlier run of the app, and a type in it
+        // has changed since.
         let newer = try await next(operation, emit)
         _ = await learn(newer, of: operation, since: time)
         return newer
     }
 
-    /// Notes the types of an answer.
+    /// Records the types of a response.
     ///
-    /// - Parameter time: when it was asked for.
-    /// - Returns: false where something of it was changed since; then it is no longer stored.
+    /// - Parameter time: The logical time of the request.
+    /// - Returns: `false` if one of the types has changed since. The response is then removed from the store.
     nonisolated(nonsending) private func learn(
         _ result: NetworkOperation.Result,
         of operation: NetworkOperation,
         since time: Int
     ) async -> Bool {
-        // What tells of no data tells nothing of its types.
+        // A response without data has no types.
         guard let data = result.response?.data, data.isAnswerWithData else { return true }
         let types = data.typenames
         let (forgotten, isTrue) = answers.withLock { answers -> ([NetworkOperation], Bool) in
-            // What is stored and not known may be older than all that is remembered.
+            // A stored response that isn't tracked may be older than all recorded changes.
             let isOfOld = result.source == .cache && !answers.knows(operation)
             let forgotten = answers.learn(operation, types, since: isOfOld ? 0 : time)
             return (forgotten, answers.knows(operation))
@@ -158,9 +164,9 @@ public final class DocumentCache: Interceptor {
         return isTrue
     }
 
-    /// Puts in the place of stored answers what they will probably be.
+    /// Replaces stored responses by the expected ones.
     ///
-    /// - Returns: by what they are taken away again; nil where there is nothing stored that they are about.
+    /// - Returns: The ID for removing the expectations, or `nil` if no stored response is affected.
     nonisolated(nonsending) private func expect(_ expectations: [GraphQLExpectation]) async -> Int? {
         var expected: [NetworkOperation.Key: NetworkResponse] = [:]
         for expectation in expectations {

@@ -1,8 +1,9 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// What an answer to a query will probably be when a mutation is done; see `DocumentCache`. It is made of the stored answer as a
-/// `JSONValue`: whole numbers beyond 64 bits lose their last digits in it.
+/// An expected response to a query after a mutation, for optimistic updates; see `DocumentCache`.
+///
+/// It is derived from the stored response as a `JSONValue`, in which integers beyond 64 bits lose their last digits.
 ///
 /// ```swift
 /// let liked = try GraphQLExpectation(of: .fetchPost(withID: "1"), on: client) { data in data["post"]?["likes"] = 8 }
@@ -12,14 +13,14 @@ public struct GraphQLExpectation: Sendable {
     private let message: TransferRequest
     private let change: @Sendable (inout JSONValue) -> Void
 
-    /// An expectation about a query that has been answered.
+    /// Creates an expectation for a query with a stored response.
     ///
     /// - Parameters:
-    ///   - query: whose answer it is about.
-    ///   - client: who asks it.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - change: makes of the data that is stored what it will be.
-    /// - Throws: `NetworkError` where the query cannot be sent.
+    ///   - query: The query.
+    ///   - client: The client that performs the query.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - change: Changes the stored data to the expected data.
+    /// - Throws: `NetworkError` if the query can't be sent.
     public init<Input: Encodable, Output: Decodable>(
         of query: GraphQLOperation<Input, Output>,
         on client: any NetworkClient,
@@ -32,14 +33,14 @@ public struct GraphQLExpectation: Sendable {
         self.change = change
     }
 
-    /// Whether an operation asks what this is about.
+    /// Returns whether an operation is the query of this expectation.
     func isMeant(_ operation: NetworkOperation) -> Bool {
         let (one, other) = (operation.asked, message)
         return one.head.method == other.head.method && one.head.authority == other.head.authority
             && one.head.path == other.head.path && one.body?.data == other.body?.data
     }
 
-    /// The answer as it will be; nil where what is stored cannot be read.
+    /// Returns the expected response, or `nil` if the stored response can't be read.
     func changed(_ response: NetworkResponse) -> NetworkResponse? {
         do throws(NetworkError) {
             var answer = try response.json()
@@ -57,14 +58,18 @@ extension NetworkOperation {
     private enum ExpectationsKey: ContextKey { static let defaultValue: [GraphQLExpectation] = [] }
     private enum ChangedTypesKey: ContextKey { static let defaultValue: Set<String> = [] }
 
-    /// What the answers to queries will probably be when this mutation is done; none by default. A `DocumentCache` heeds it.
+    /// The expected query responses after this mutation; empty by default.
+    ///
+    /// A `DocumentCache` uses them.
     public var expectations: [GraphQLExpectation] {
         get { context[ExpectationsKey.self] }
         set { context[ExpectationsKey.self] = newValue }
     }
 
-    /// Types whose objects this mutation changes though its answer has none of them, as those of a list that grows; none by
-    /// default. A `DocumentCache` heeds it.
+    /// Types whose objects this mutation changes although its response doesn't contain them, such as those of a growing
+    /// list; empty by default.
+    ///
+    /// A `DocumentCache` uses them.
     public var changedTypes: Set<String> {
         get { context[ChangedTypesKey.self] }
         set { context[ChangedTypesKey.self] = newValue }

@@ -6,7 +6,7 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Of which types the answers to queries are, and what is expected of them meanwhile.
+/// The types of stored query responses, and the current expectations for them.
 struct KnownAnswers {
     private struct Known {
         let operation: NetworkOperation
@@ -14,11 +14,11 @@ struct KnownAnswers {
         let time: Int
     }
 
-    /// Counts what happened.
+    /// The logical time: the number of recorded events.
     private(set) var time = 0
     private let limit: Int
     private var known: [NetworkOperation.Key: Known] = [:]
-    /// When a type was changed last; of one that is not here it is not known to be later than `changesSince`.
+    /// The last change of each type. A type that is not listed may have changed up to `changesSince`.
     private var changes: [String: Int] = [:]
     private var changesSince = 0
     private var expectations: [(id: Int, answers: [NetworkOperation.Key: NetworkResponse])] = []
@@ -27,11 +27,11 @@ struct KnownAnswers {
         self.limit = limit
     }
 
-    /// Notes the types of an answer.
+    /// Records the types of a response.
     ///
-    /// - Parameter start: when it was asked for.
-    /// - Returns: what must not be stored any more: this one, where something of it was changed since, and what there is no
-    ///   room to know.
+    /// - Parameter start: The logical time of the request.
+    /// - Returns: The operations whose responses must be removed from the store: this one, if one of its types has
+    ///   changed since the request, and the oldest ones, if the limit is exceeded.
     mutating func learn(_ operation: NetworkOperation, _ types: Set<String>, since start: Int) -> [NetworkOperation] {
         guard let key = operation.key else { return [] }
         if types.contains(where: { (changes[$0] ?? changesSince) > start }) {
@@ -41,17 +41,18 @@ struct KnownAnswers {
         time += 1
         known[key] = Known(operation: operation, types: types, time: time)
         guard known.count > limit else { return [] }
-        // A quarter at once, so that it is seldom looked for.
+        // Removes a quarter of the entries, so that sorting is rare.
         let oldest = known.sorted { $0.value.time < $1.value.time }.prefix(max(1, limit / 4))
         for (key, _) in oldest { known[key] = nil }
         return oldest.map(\.value.operation)
     }
 
-    /// Takes away what is known of answers with these types.
+    /// Removes the responses with these types.
     mutating func invalidate(_ types: Set<String>) -> [NetworkOperation] {
         time += 1
         for type in types { changes[type] = time }
-        // A server may name as many as it likes. What is asked for now counts as outdated then, and is not stored.
+        // A server may use any number of types. If they exceed the limit, responses to requests that started before now
+        // count as outdated and aren't stored.
         if changes.count > limit { (changes, changesSince) = ([:], time) }
         let stale = known.filter { !$0.value.types.isDisjoint(with: types) }
         for key in stale.keys { known[key] = nil }
@@ -64,7 +65,7 @@ struct KnownAnswers {
         known.values.map(\.operation).filter(isMeant)
     }
 
-    /// The newest of what is expected.
+    /// Returns the latest expected response.
     func expected(for key: NetworkOperation.Key) -> NetworkResponse? {
         expectations.last { $0.answers[key] != nil }?.answers[key]
     }
@@ -75,7 +76,7 @@ struct KnownAnswers {
         return time
     }
 
-    /// - Returns: which answers it was about.
+    /// - Returns: The keys of the responses that the expectation affected.
     mutating func forget(expectation id: Int) -> Set<NetworkOperation.Key> {
         guard let index = expectations.firstIndex(where: { $0.id == id }) else { return [] }
         return Set(expectations.remove(at: index).answers.keys)
@@ -86,7 +87,7 @@ extension Data {
     /// The values of all members named `__typename`.
     var typenames: Set<String> { withUnsafeBytes { $0[...].typenames } }
 
-    /// Whether it is an answer that has data.
+    /// Whether the bytes are a response with data.
     var isAnswerWithData: Bool {
         do throws(JSONFault) {
             return try AnswerMembers(self)["data"]?.kind == .object

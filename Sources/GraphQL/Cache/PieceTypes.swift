@@ -1,21 +1,21 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Tells which types the pieces of an answer name, to interceptors that see no more of it than its head.
+/// Reports the types in the parts of an incremental response to interceptors, which only see its head.
 final class PieceTypes: Sendable {
     typealias Hearer = @Sendable (_ types: Set<String>) async -> Void
 
     private let hearers = Lock<[Hearer]>([])
 
-    /// Whether anybody wants to know.
+    /// Whether there are any subscribers.
     var isHeard: Bool { hearers.withLock { !$0.isEmpty } }
 
-    /// Tells somebody of each piece, before it is given, the types that none before it named.
+    /// Adds a subscriber. Before each part is delivered, it receives the types that no earlier part contained.
     func hear(_ hearer: @escaping Hearer) {
         hearers.withLock { $0.append(hearer) }
     }
 
-    /// Tells who wants to know, and waits until they have done with it.
+    /// Notifies the subscribers and waits for them.
     func tell(_ types: Set<String>) async {
         if types.isEmpty { return }
         for hearer in hearers.withLock({ $0 }) { await hearer(types) }
@@ -25,7 +25,7 @@ final class PieceTypes: Sendable {
 extension NetworkOperation {
     private enum PieceTypesKey: ContextKey { static let defaultValue: PieceTypes? = nil }
 
-    /// Who tells of the types in the pieces of its answer; nil where it comes whole.
+    /// The reporter of the types in an incremental response; `nil` if the response isn't incremental.
     var pieceTypes: PieceTypes? {
         get { context[PieceTypesKey.self] }
         set { context[PieceTypesKey.self] = newValue }

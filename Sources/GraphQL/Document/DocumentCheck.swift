@@ -1,7 +1,7 @@
-/// Checks of a document what needs no schema, and finds the fragment of each spread (GraphQL specification, 5.2.2,
-/// 5.2.3, 5.5.1.1, 5.5.2.1, 5.5.2.2, 5.8.1, 5.8.3).
+/// Validates a document by the rules that need no schema, and resolves the fragment of each spread (GraphQL
+/// specification, 5.2.2, 5.2.3, 5.5.1.1, 5.5.2.1, 5.5.2.2, 5.8.1, 5.8.3).
 ///
-/// Unused fragments and variables are no fault here: a server tells of them.
+/// Unused fragments and variables are not errors here; the server reports them.
 struct DocumentCheck {
     private let bytes: UnsafeBufferPointer<UInt8>
     private(set) var nodes: [GraphQLNode]
@@ -59,7 +59,8 @@ struct DocumentCheck {
         }
     }
 
-    /// A walk in depth, without recursion: a chain of fragments may be long.
+    /// Rejects fragments that contain themselves. The walk is depth-first and not recursive, because a chain of
+    /// fragments may be long.
     private func checkCycles() throws(GraphQLFault) {
         guard !fragments.isEmpty else { return }
         var isDone: Set<Int> = []
@@ -127,7 +128,7 @@ struct DocumentCheck {
 }
 
 extension [GraphQLNode] {
-    /// The nodes that lie directly in this one.
+    /// Returns the direct children of a node.
     package func children(of node: Int) -> some Sequence<Int> {
         sequence(state: node + 1) { index -> Int? in
             guard index < self[node].next else { return nil }
@@ -136,7 +137,7 @@ extension [GraphQLNode] {
         }
     }
 
-    /// This operation or fragment and each fragment that is spread in it, at any depth.
+    /// Returns the operation or fragment at an index, and every fragment that it spreads, directly or indirectly.
     func reachable(from definition: Int) -> [Int] {
         var found = [definition]
         var known: Set<Int32> = []

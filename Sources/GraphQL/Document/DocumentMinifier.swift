@@ -1,12 +1,14 @@
-/// Writes a document's tokens with nothing between them but what keeps them apart.
+/// Writes a document's tokens with only the separators that the grammar needs.
 enum DocumentMinifier {
-    /// - Parameter descriptions: where the texts begin that are left out.
+    /// Returns the minified text of a document.
+    ///
+    /// - Parameter descriptions: The offsets of the descriptions, which are left out.
     static func text(of bytes: [UInt8], without descriptions: [Int]) -> String {
         let written = bytes.withUnsafeBufferPointer { bytes in
             do throws(GraphQLFault) {
                 return try write(bytes, descriptions)
             } catch {
-                // The document was read, so there is no such fault.
+                // The document was parsed before, so this can't happen.
                 return Array(bytes)
             }
         }

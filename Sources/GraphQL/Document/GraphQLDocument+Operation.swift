@@ -3,60 +3,62 @@ public import BeagleNet
 extension GraphQLDocument {
     /// A query, mutation or subscription of a document.
     public struct Operation: Sendable, Hashable {
-        /// Its name, if it has one.
+        /// The name of the operation, if it has one.
         public let name: String?
-        /// What it does.
+        /// The kind of operation: query, mutation or subscription.
         public let kind: OperationKind
-        /// What it wants to be told, in its order.
+        /// The declared variables, in source order.
         public let variables: [Variable]
-        /// What `data` of the answer has, in its order: also what fragments bring, and what `@skip` and `@include` may
-        /// take away.
+        /// The root fields of `data`, in source order.
+        ///
+        /// Includes the fields of fragments, and fields that `@skip` or `@include` may remove.
         public let rootFields: [RootField]
-        /// Whether a part of the answer may come later: `@defer` stands in it or in a fragment it uses.
+        /// Whether parts of the result may arrive later: the operation or a fragment it uses contains `@defer`.
         public let usesDefer: Bool
-        /// Whether a list of the answer may come in parts: `@stream` stands in it or in a fragment it uses.
+        /// Whether a list of the result may arrive in parts: the operation or a fragment it uses contains `@stream`.
         public let usesStream: Bool
 
-        /// The keys of `data`, but for those of `__typename`.
+        /// The keys of `data`, except those of `__typename`.
         public let responseKeys: [String]
     }
 
-    /// What an operation wants to be told.
+    /// A variable that an operation declares.
     public struct Variable: Sendable, Hashable {
-        /// Its name, without `$`.
+        /// The name of the variable, without `$`.
         public let name: String
-        /// Its type.
+        /// The type of the variable.
         public let type: GraphQLType
-        /// The value it has where none is sent, as it is written; nil where it has none.
+        /// The source text of the default value, or `nil` if there is no default.
         public let defaultValue: String?
 
-        /// Whether there is a value where none is sent.
+        /// Whether the variable has a default value.
         public var hasDefault: Bool { defaultValue != nil }
-        /// Whether an operation runs without it: it may be null, or has a default.
+        /// Whether the operation can run without this variable: it is nullable or has a default.
         public var isOptional: Bool { !type.isNonNull || hasDefault }
     }
 
-    /// A field that an operation selects of its root.
+    /// A field of an operation's root selection set.
     public struct RootField: Sendable, Hashable {
-        /// Under what the answer has it: its alias, or its name.
+        /// The key of the field in the result: its alias, or else its name.
         public let key: String
-        /// Its name.
+        /// The name of the field.
         public let name: String
 
-        /// Whether it is `__typename`, which tells the root's type.
+        /// Whether the field is `__typename`, which returns the name of the root type.
         public var isTypename: Bool { name == "__typename" }
     }
 
-    /// Whether `@defer` stands in anything that can be run.
+    /// Whether any operation of the document uses `@defer`.
     public var usesDefer: Bool { operations.contains(where: \.usesDefer) }
 
-    /// Whether `@stream` stands in anything that can be run.
+    /// Whether any operation of the document uses `@stream`.
     public var usesStream: Bool { operations.contains(where: \.usesStream) }
 
-    /// The operation to be run.
+    /// Returns the operation to run.
     ///
-    /// - Parameter name: its name; nil, where the document has only one, for that one.
-    /// - Throws: `NetworkError` of kind `.badRequest` where there is none of this name, or several and no name.
+    /// - Parameter name: The operation's name, or `nil` to select the only operation of the document.
+    /// - Throws: `NetworkError` of kind `.badRequest` if no operation has this name, or if `name` is `nil` and the
+    ///   document doesn't have exactly one operation.
     public func operation(named name: String? = nil) throws(NetworkError) -> Operation {
         let operations = operations
         if let name {

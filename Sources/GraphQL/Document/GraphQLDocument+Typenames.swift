@@ -1,20 +1,23 @@
 extension GraphQLDocument {
-    /// The text with `__typename` in every selection but the operations' own, so that an answer tells what it is made of.
-    /// Where the fields of a root are put in by a fragment, that has one too.
+    /// The text with `__typename` added to every selection set except those of operations, so that the result states
+    /// the type of each object.
+    ///
+    /// A fragment gets `__typename` even if an operation spreads it at its root.
     public var withTypenames: String {
         let bytes = Array(text.utf8)
         let written = bytes.withUnsafeBufferPointer { bytes in
             do throws(GraphQLFault) {
                 return try Self.addTypenames(to: bytes)
             } catch {
-                // The document was read, so there is no such fault.
+                // The document was parsed before, so this can't happen.
                 return Array(bytes)
             }
         }
         return String(decoding: written, as: UTF8.self)
     }
 
-    /// Braces outside of parentheses hold selections, those inside are values.
+    /// Adds `__typename` to selection sets. Braces outside of parentheses enclose selections; those inside enclose
+    /// values.
     private static func addTypenames(to bytes: UnsafeBufferPointer<UInt8>) throws(GraphQLFault) -> [UInt8] {
         var written: [UInt8] = []
         var (copied, parentheses, depth, isFragment) = (0, 0, 0, false)

@@ -1,49 +1,49 @@
 public import BeagleNet
 
-/// An executable document of GraphQL: operations and the fragments they use, read and checked as far as that needs no
-/// schema.
+/// An executable GraphQL document: operations and the fragments they use, parsed and validated by the rules that need
+/// no schema.
 ///
 /// ```swift
 /// let document = try GraphQLDocument(parsing: "query Post($id: ID!) { post(id: $id) { id title } }")
 /// try document.operation(named: nil).rootFields[0].key  // post
 /// ```
-/// Understood is the language of October 2021, and what the draft of 2025 adds to it: descriptions in front of
-/// operations, fragments and variables, and `\u{…}`. Two documents are equal where their texts are, byte for byte.
+/// Supports the specification of October 2021, and these additions of the 2025 draft: `\u{…}`, and descriptions of
+/// operations, fragments and variables. Two documents are equal if their texts are equal, byte for byte.
 public struct GraphQLDocument: Sendable {
     package let storage: GraphQLDocumentStorage
 
-    /// Reads a document.
+    /// Parses and validates a document.
     ///
-    /// - Parameter text: operations and fragments, nested no deeper than 200 levels.
-    /// - Throws: `NetworkError` of kind `.badRequest` where the text is not GraphQL, or where it breaks a rule that
-    ///   needs no schema: names that repeat, an operation without a name beside others, fragments that don't exist or
-    ///   contain themselves, variables that are not declared. It tells line and column, counted from 1.
+    /// - Parameter text: Operations and fragments, nested no deeper than 200 levels.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the text is not valid GraphQL, or if it breaks a rule that
+    ///   needs no schema: duplicate names, an unnamed operation next to others, fragments that don't exist or contain
+    ///   themselves, undeclared variables. The message has the line and column, counted from 1.
     public init(parsing text: String) throws(NetworkError) {
         storage = try GraphQLDocumentStorage(text)
     }
 
-    /// The text as it was given.
+    /// The source text, unchanged.
     public var text: String { storage.text }
 
-    /// What it holds to be run, in its order.
+    /// The operations of the document, in source order.
     public var operations: [Operation] { storage.details.operations }
 
-    /// The names of its fragments, in its order.
+    /// The names of the document's fragments, in source order.
     public var fragments: [String] { storage.details.fragments }
 
-    /// The shortest text that means the same: without comments, descriptions and white space that is not needed.
+    /// The shortest equivalent text: without comments, descriptions and unneeded white space.
     public var minified: String { storage.minified }
 
-    /// The SHA-256 of `text` in lower-case hexadecimal, by which servers know documents.
+    /// The SHA-256 of `text` in lower-case hexadecimal, which servers use as the document's ID.
     ///
-    /// - Throws: `NetworkError` where the system has no SHA-256 (no libcrypto on Linux).
+    /// - Throws: `NetworkError` if the system has no SHA-256 (no libcrypto on Linux).
     public var hash: String {
         get throws(NetworkError) { try storage.hash() }
     }
 }
 
 extension GraphQLDocument: Hashable {
-    /// Whether both have the same text, byte for byte.
+    /// Returns whether both documents have the same text, byte for byte.
     public static func == (one: Self, other: Self) -> Bool {
         one.storage === other.storage || one.storage.bytes == other.storage.bytes
     }
@@ -55,6 +55,6 @@ extension GraphQLDocument: Hashable {
 }
 
 extension GraphQLDocument: CustomStringConvertible {
-    /// The text.
+    /// The source text.
     public var description: String { text }
 }

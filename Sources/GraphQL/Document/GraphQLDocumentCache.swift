@@ -1,13 +1,14 @@
 public import BeagleNet
 
-/// Documents that were read already, by their text: the younger half of those kept, and the older half.
+/// A cache of parsed documents by text, in two generations: recently used and older documents.
 struct GraphQLDocumentCache {
-    /// How many documents are kept.
+    /// The maximum number of documents in the cache.
     static let limit = 256
-    /// Longer texts are read each time.
+    /// The maximum length of a cached text, in bytes. Longer texts are parsed each time.
     static let longestText = 256 * 1024
 
-    /// A text, found by some of its bytes and compared by all: texts that are the same storage are the same at once.
+    /// A text that is hashed by a sample of its bytes and compared by all of them. Texts with the same storage compare
+    /// equal without reading them.
     struct Key: Hashable {
         let text: String
 
@@ -24,7 +25,7 @@ struct GraphQLDocumentCache {
         func hash(into hasher: inout Hasher) {
             var text = text
             hasher.combine(text.utf8.count)
-            // One that is not contiguous becomes so in this copy.
+            // Makes a text that is not contiguous contiguous, in this copy.
             let sample = text.withUTF8 { bytes in
                 stride(from: 0, to: bytes.count, by: bytes.count / 16 + 1)
                     .reduce(0 as UInt64) { $0 &* 31 &+ UInt64(bytes[$1]) }
@@ -36,7 +37,7 @@ struct GraphQLDocumentCache {
     private var young: [Key: GraphQLDocument] = [:]
     private var old: [Key: GraphQLDocument] = [:]
 
-    /// The document of this text, which is now one of the younger.
+    /// Returns the cached document of a text and marks it as recently used.
     mutating func document(_ text: String) -> GraphQLDocument? {
         let key = Key(text: text)
         if let document = young[key] { return document }
@@ -54,17 +55,17 @@ struct GraphQLDocumentCache {
         young[Key(text: document.text)] = document
     }
 
-    /// How many documents are kept.
+    /// The number of documents in the cache.
     var count: Int { young.count + old.count }
 }
 
 extension GraphQLDocument {
     private static let cache = Lock(GraphQLDocumentCache())
 
-    /// The document of this text: read once, then found again while it is one of the last 256 that were asked for.
+    /// Returns the document of a text, parsing it only if it isn't one of the last 256 documents used.
     ///
-    /// - Parameter text: operations and fragments. Of more than 256 KB, it is read each time.
-    /// - Throws: as `init(parsing:)`.
+    /// - Parameter text: Operations and fragments. A text of more than 256 KB is parsed each time.
+    /// - Throws: The errors of ``init(parsing:)``.
     public static func cached(_ text: String) throws(NetworkError) -> GraphQLDocument {
         if let document = cache.withLock({ $0.document(text) }) { return document }
         let document = try GraphQLDocument(parsing: text)

@@ -1,6 +1,6 @@
 import BeagleNet
 
-/// What a document tells of itself, as values that outlive its nodes.
+/// The operations and fragment names of a document, as values that don't depend on its nodes.
 struct GraphQLDocumentDetails: Sendable {
     var operations: [GraphQLDocument.Operation] = []
     var fragments: [String] = []
@@ -49,10 +49,10 @@ extension GraphQLDocument.Variable {
 }
 
 extension GraphQLDocumentStorage {
-    /// The type that a node writes.
+    /// Returns the type that a node represents.
     func type(_ index: Int) -> GraphQLType { nodes.type(index, text) }
 
-    /// The fields of an operation's root, each key once; fragments are followed without recursion.
+    /// Returns the fields of an operation's root, each key once. Fragments are followed without recursion.
     fileprivate func rootFields(of operation: Int) -> [GraphQLDocument.RootField] {
         var fields: [GraphQLDocument.RootField] = []
         var keys: Set<String> = []
@@ -88,7 +88,7 @@ extension GraphQLDocumentStorage {
 }
 
 extension [GraphQLNode] {
-    /// The type that a node writes.
+    /// Returns the type that a node represents.
     func type(_ index: Int, _ text: (GraphQLNode.Place) -> String) -> GraphQLType {
         let node = self[index]
         let type = node.name.isEmpty ? GraphQLType.list(type(index + 1, text)) : .named(text(node.name))

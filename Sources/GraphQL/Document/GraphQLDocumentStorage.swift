@@ -1,12 +1,12 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// What was read of a document, once for all its copies; what few ask for is made when it is asked for.
+/// The parsed content of a document, shared by its copies. Rarely used parts are computed on first use.
 package final class GraphQLDocumentStorage: Sendable {
     let text: String
     let bytes: [UInt8]
     package let nodes: [GraphQLNode]
-    /// Where descriptions begin.
+    /// The byte offsets of the descriptions.
     let descriptions: [Int]
     private let made = Lock(Made())
 
@@ -44,8 +44,10 @@ package final class GraphQLDocumentStorage: Sendable {
         }
     }
 
-    /// What a message begins with that asks for an operation of this document: a JSON object whose text and name are written,
-    /// and which is not closed. The last one is kept, as mostly the same one is sent again.
+    /// Returns the start of a request message for an operation: an unclosed JSON object with the text and the operation
+    /// name.
+    ///
+    /// The last start is cached, because an app usually sends the same operation again.
     func opening(_ operationName: String?) -> [UInt8] {
         made.withLock { made in
             if let opening = made.opening, opening.operationName == operationName { return opening.bytes }
@@ -76,14 +78,14 @@ package final class GraphQLDocumentStorage: Sendable {
         return hash
     }
 
-    /// What is written at a place.
+    /// Returns the source text at a place.
     package func text(_ place: GraphQLNode.Place) -> String {
         String(decoding: bytes[place.range], as: UTF8.self)
     }
 }
 
 extension NetworkError {
-    /// What is wrong with a document, with line and column.
+    /// Creates an error for an invalid document, with line and column.
     init(_ fault: GraphQLFault, in bytes: [UInt8]) {
         let place = GraphQLError.Location(of: fault.offset, in: bytes)
         self.init(
@@ -96,7 +98,7 @@ extension NetworkError {
 }
 
 extension GraphQLError.Location {
-    /// The line and the column, in characters of Unicode, of a place that is given in bytes.
+    /// Converts a byte offset to a line and a column, which counts Unicode scalars.
     init(of offset: Int, in bytes: [UInt8]) {
         self.init(line: 1, column: 1)
         var index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0

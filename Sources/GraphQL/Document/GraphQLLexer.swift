@@ -1,9 +1,9 @@
-/// Splits a document's text into tokens (GraphQL specification, 2.1, October 2021 and the draft of 2025).
+/// Splits a document's text into tokens (GraphQL specification, 2.1, October 2021 and the 2025 draft).
 ///
-/// It reads UTF-8 where it lies and makes no text of its own. What it is given must outlive it.
+/// It reads the UTF-8 in place and copies nothing. The buffer must outlive the lexer.
 struct GraphQLLexer {
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Where the next token is looked for.
+    /// The offset at which the search for the next token starts.
     private(set) var offset: Int
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -12,10 +12,10 @@ struct GraphQLLexer {
         offset = hasMark ? 3 : 0
     }
 
-    /// The next token; `.end` at the end of the text, again and again.
+    /// Returns the next token, or `.end` for this and every later call at the end of the text.
     mutating func next() throws(GraphQLFault) -> GraphQLToken {
         let bytes = bytes
-        // White space, line ends and commas mean nothing (2.1.2, 2.1.3, 2.1.5).
+        // White space, line ends and commas are ignored (2.1.2, 2.1.3, 2.1.5).
         var start = offset
         while start < bytes.count, bytes[start].isIgnored { start &+= 1 }
         if start < bytes.count, bytes[start] == UInt8(ascii: "#") || bytes[start] == 0xEF {
@@ -45,7 +45,7 @@ struct GraphQLLexer {
         return GraphQLToken(kind: kind, start: start, end: end)
     }
 
-    /// Comments mean nothing (2.1.4), nor does a byte order mark (draft of 2025, 2.1.2), nor what stands between them.
+    /// Skips comments (2.1.4), byte order marks (2025 draft, 2.1.2) and ignored characters between them.
     private mutating func skipCommentsAndMarks() {
         while offset < bytes.count {
             switch bytes[offset] {
@@ -61,7 +61,7 @@ struct GraphQLLexer {
         while offset < bytes.count, bytes[offset] != 0x0A, bytes[offset] != 0x0D { offset += 1 }
     }
 
-    /// The byte at a place, or 0 behind the end.
+    /// Returns the byte at an index, or 0 past the end.
     private func byte(at index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
 
     private mutating func take(_ kind: GraphQLToken.Kind, _ count: Int) -> GraphQLToken {
@@ -75,7 +75,7 @@ struct GraphQLLexer {
         return take(.spread, 3)
     }
 
-    /// The character at the offset, for messages.
+    /// The character at the offset, for error messages.
     private var shown: String {
         let rest = String(decoding: bytes[offset..<min(offset + 4, bytes.count)], as: UTF8.self)
         guard let scalar = rest.unicodeScalars.first, scalar.value >= 0x20, scalar.value != 0x7F else {
@@ -92,7 +92,7 @@ struct GraphQLLexer {
 // MARK: - Numbers
 
 extension GraphQLLexer {
-    /// A whole number or one with a fraction or exponent (2.9.1, 2.9.2).
+    /// Reads an integer, or a number with a fraction or exponent (2.9.1, 2.9.2).
     private mutating func number() throws(GraphQLFault) -> GraphQLToken {
         var end = offset + (bytes[offset] == UInt8(ascii: "-") ? 1 : 0)
         var kind = GraphQLToken.Kind.int
@@ -163,7 +163,7 @@ extension GraphQLLexer {
         throw GraphQLFault(offset, "the string that begins here is not closed")
     }
 
-    /// Where the escape at this place ends.
+    /// Returns the end of the escape sequence at an offset.
     private func escape(at start: Int) throws(GraphQLFault) -> Int {
         switch byte(at: start + 1) {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),

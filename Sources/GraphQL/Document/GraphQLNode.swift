@@ -1,5 +1,5 @@
-/// A part of a document's tree. Nodes lie one behind the other as they are written: what is in a node follows it, up
-/// to `next`.
+/// A node of a document's syntax tree. Nodes are stored in source order: the descendants of a node follow it, up to
+/// `next`.
 package struct GraphQLNode: Sendable {
     package enum Kind: UInt8, Sendable {
         case query, mutation, subscription, fragment
@@ -8,7 +8,7 @@ package struct GraphQLNode: Sendable {
         case variable, int, float, string, boolean, null, enumValue, list, object, objectField
     }
 
-    /// Where something stands in the text, in bytes.
+    /// The range of a piece of source text, in bytes.
     package struct Place: Equatable, Sendable {
         var start: Int32 = 0
         var end: Int32 = 0
@@ -27,17 +27,17 @@ package struct GraphQLNode: Sendable {
     }
 
     package let kind: Kind
-    /// Whether a type is without null.
+    /// Whether a type is non-null.
     var isNonNull = false
-    /// All of it.
+    /// The range of the whole node.
     package var place = Place()
-    /// Its name, as it is declared by the server or the document.
+    /// The name, as declared by the server or the document.
     package var name = Place()
-    /// A field's alias or a fragment's type condition.
+    /// The alias of a field, or the type condition of a fragment.
     package var other = Place()
-    /// Behind the last node that is in it.
+    /// The index after the node's last descendant.
     package var next: Int32 = 0
-    /// The node of the fragment that a spread names.
+    /// The index of the fragment that a spread names.
     package var target: Int32 = -1
 
     init(kind: Kind, at start: GraphQLToken) {
@@ -45,15 +45,15 @@ package struct GraphQLNode: Sendable {
         place = Place(start)
     }
 
-    /// Says where it ends, and which node comes behind all that is in it.
+    /// Sets the end of the node, and the index after its last descendant.
     mutating func close(at end: Int, before next: Int) {
         place.end = Int32(truncatingIfNeeded: end)
         self.next = Int32(truncatingIfNeeded: next)
     }
 
-    /// Whether it is an operation.
+    /// Whether the node is an operation.
     var isOperation: Bool { kind.rawValue <= Kind.subscription.rawValue }
 
-    /// Whether it is a member of a selection set.
+    /// Whether the node is a member of a selection set.
     package var isSelection: Bool { kind == .field || kind == .spread || kind == .inlineFragment }
 }

@@ -1,26 +1,26 @@
-/// Reads a document's definitions (GraphQL specification, 2.2 to 2.12) into nodes, by recursive descent.
+/// Parses a document's definitions (GraphQL specification, 2.2 to 2.12) into nodes, by recursive descent.
 struct GraphQLParser {
-    /// How deep selections, values and types may be nested, so that no text exhausts the stack.
+    /// The maximum nesting depth of selections, values and types, so that no text exhausts the stack.
     static let depthLimit = 200
 
     let bytes: UnsafeBufferPointer<UInt8>
     private(set) var nodes: [GraphQLNode] = []
-    /// Where descriptions of definitions and variables begin, which execution ignores.
+    /// The offsets of the descriptions of definitions and variables, which execution ignores.
     private(set) var descriptions: [Int] = []
     private var lexer: GraphQLLexer
     private(set) var token = GraphQLToken(kind: .end, start: 0, end: 0)
-    /// Where the token before `token` ends.
+    /// The end of the token before `token`.
     private var end = 0
     private var depth = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
         lexer = GraphQLLexer(bytes)
-        // A node takes about seven bytes of text; what is spare is given back when the parser goes.
+        // A node takes about seven bytes of text. The spare capacity is freed with the parser.
         nodes.reserveCapacity(bytes.count / 6 + 8)
     }
 
-    /// Reads all of it.
+    /// Parses the whole document.
     mutating func document() throws(GraphQLFault) {
         try start()
         repeat { try definition() } while token.kind != .end
@@ -61,7 +61,7 @@ extension GraphQLParser {
             || isWord("enum") || isWord("input") || isWord("directive") || isWord("extend")
     }
 
-    /// Text before what it describes (draft of 2025, 2.3.1).
+    /// Skips a description in front of a definition (2025 draft, 2.3.1), and records its offset.
     mutating func description() throws(GraphQLFault) {
         guard token.kind.isText else { return }
         descriptions.append(token.start)
@@ -97,7 +97,7 @@ extension GraphQLParser {
         try advance()
     }
 
-    /// A list's node has the node of its elements' type in it.
+    /// Parses a type. The node of a list type contains the node of its element type.
     mutating func type() throws(GraphQLFault) {
         let node = open(.type)
         if token.kind == .bracketLeft {
@@ -228,7 +228,7 @@ extension GraphQLParser {
         return isWord("null") ? .null : .enumValue
     }
 
-    /// Nothing is in it, so that it is whole at once.
+    /// Adds a node without children, which is complete immediately.
     private mutating func leaf(_ kind: GraphQLNode.Kind) throws(GraphQLFault) {
         var node = GraphQLNode(kind: kind, at: token)
         node.name = node.place
@@ -310,7 +310,7 @@ extension GraphQLParser {
         return nodes.count - 1
     }
 
-    /// Begins a node whose name is the token: it is written once.
+    /// Begins a node that is named by the current token.
     private mutating func openNamed(_ kind: GraphQLNode.Kind) -> Int {
         var node = GraphQLNode(kind: kind, at: token)
         node.name = node.place
@@ -330,7 +330,7 @@ extension GraphQLParser {
         GraphQLFault(token.start, "expected \(what), found \(shown)")
     }
 
-    /// The token as it is written, for messages.
+    /// The current token, for error messages.
     var shown: String {
         guard token.kind != .end else { return "the end of the text" }
         let text = String(decoding: bytes[token.start..<min(token.end, token.start + 30)], as: UTF8.self)

@@ -1,7 +1,7 @@
-/// What text in a document's quotes means, and how text is put into them (GraphQL specification, 2.9.4).
+/// Decodes and encodes string values of documents (GraphQL specification, 2.9.4).
 enum GraphQLString {
-    /// The character of the escape `\uXXXX`, of two that make a surrogate pair, or of `\u{X…}`, and where it ends; nil
-    /// where it means none.
+    /// Returns the scalar of an escape `\uXXXX`, of a surrogate pair of two such escapes, or of `\u{X…}`, and the end
+    /// of the escape. The scalar is `nil` if the escape is invalid.
     static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> (Unicode.Scalar?, end: Int) {
         let digits = start + 2
         if digits < bytes.count, bytes[digits] == UInt8(ascii: "{") { return braced(in: bytes, at: digits + 1) }
@@ -14,7 +14,7 @@ enum GraphQLString {
         return (Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + low - 0xDC00), digits + 10)
     }
 
-    /// The number that four hexadecimal digits write.
+    /// Returns the number that four hexadecimal digits represent.
     private static func number(in bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> UInt32? {
         guard start + 4 <= bytes.count else { return nil }
         var number: UInt32 = 0
@@ -39,7 +39,7 @@ enum GraphQLString {
         return (Unicode.Scalar(number), index + 1)
     }
 
-    /// What the text means that a token has between its quotes. The lexer has checked it.
+    /// Returns the value of a string token, which the lexer has checked.
     static func meaning(of token: GraphQLToken, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         if token.kind == .blockString {
             return blockMeaning(of: bytes[(token.start + 3)..<(token.end - 3)])
@@ -75,8 +75,8 @@ enum GraphQLString {
 // MARK: - Block strings
 
 extension GraphQLString {
-    /// `BlockStringValue()` of the specification: what stands between `"""`, without the indentation that its lines
-    /// share and without empty lines at both ends.
+    /// Returns the value of a block string, as `BlockStringValue()` of the specification: the text between `"""`
+    /// without the common indentation of its lines, and without blank lines at the start and end.
     private static func blockMeaning(of written: Slice<UnsafeBufferPointer<UInt8>>) -> String {
         var lines = lines(of: withoutEscapes(written))
         let indents = lines.dropFirst().compactMap { line in
@@ -92,7 +92,7 @@ extension GraphQLString {
         return String(decoding: Array(lines[first...last].joined(separator: [0x0A])), as: UTF8.self)
     }
 
-    /// `\"""` means three quotes.
+    /// Replaces `\"""` by three quotes.
     private static func withoutEscapes(_ written: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(written.count)
@@ -109,7 +109,7 @@ extension GraphQLString {
         return text
     }
 
-    /// Lines end with LF, CR or both (2.1.3).
+    /// Splits a text into lines, which end with LF, CR or both (2.1.3).
     private static func lines(of text: [UInt8]) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var start = 0
@@ -125,7 +125,7 @@ extension GraphQLString {
         return lines + [text[start...]]
     }
 
-    /// Text in quotes, in one line, so that it means the same.
+    /// Returns a text as a single-line string literal.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -146,6 +146,6 @@ extension GraphQLString {
 }
 
 extension UInt8 {
-    /// White space within a line (2.1.2).
+    /// Whether the byte is white space within a line (2.1.2).
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
 }

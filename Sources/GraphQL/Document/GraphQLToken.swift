@@ -1,4 +1,4 @@
-/// The smallest part of a document's text that means something (GraphQL specification, 2.1.6), by its place.
+/// A token of a document's text (GraphQL specification, 2.1.6), by its range.
 struct GraphQLToken {
     enum Kind: UInt8 {
         case end
@@ -6,27 +6,27 @@ struct GraphQLToken {
         case bang, dollar, ampersand, parenLeft, parenRight, spread, colon, equals, at
         case bracketLeft, bracketRight, braceLeft, pipe, braceRight
 
-        /// Whether it is a name or a number, two of which need something between them.
+        /// Whether the token is a name or a number. Two of them need a separator.
         var isWord: Bool { self == .name || self == .int || self == .float }
 
-        /// Whether it is text in quotes.
+        /// Whether the token is a string.
         var isText: Bool { self == .string || self == .blockString }
     }
 
     var kind: Kind
-    /// Where it begins, in bytes; with its quotes.
+    /// The offset of the first byte, including quotes.
     var start: Int
-    /// Where it ends.
+    /// The offset after the last byte.
     var end: Int
 }
 
-/// What is wrong with a document's text, and where.
+/// A syntax or validation error of a document, with its position.
 struct GraphQLFault: Error {
-    /// In bytes from the beginning.
+    /// The offset of the error, in bytes.
     var offset: Int
-    /// What is wrong, as a sentence without capital and full stop.
+    /// The description of the error, without a capital and a full stop.
     var reason: String
-    /// What to try.
+    /// A suggestion to fix the error.
     var advice: String?
 
     init(_ offset: Int, _ reason: String, advice: String? = nil) {

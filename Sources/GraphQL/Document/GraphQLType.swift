@@ -1,25 +1,25 @@
-/// A type as documents and schemas name it: `ID`, `[String]`, `[ID!]!`.
+/// A type reference in a document or schema: `ID`, `[String]`, `[ID!]!`.
 public indirect enum GraphQLType: Sendable, Hashable {
-    /// A type by its name, whose values may be null.
+    /// A nullable named type.
     case named(String)
-    /// A list, which may be null.
+    /// A nullable list.
     case list(GraphQLType)
-    /// A type without null.
+    /// A non-null type.
     case nonNull(GraphQLType)
 
-    /// Whether null is none of its values.
+    /// Whether the type excludes null.
     public var isNonNull: Bool {
         if case .nonNull = self { return true }
         return false
     }
 
-    /// The type with null.
+    /// The nullable version of the type.
     public var nullable: GraphQLType {
         if case .nonNull(let type) = self { return type }
         return self
     }
 
-    /// The name in it.
+    /// The name of the innermost type.
     public var name: String {
         switch self {
         case .named(let name): name
@@ -29,7 +29,7 @@ public indirect enum GraphQLType: Sendable, Hashable {
 }
 
 extension GraphQLType: CustomStringConvertible {
-    /// As documents write it.
+    /// The type in GraphQL syntax.
     public var description: String {
         switch self {
         case .named(let name): name

@@ -1,4 +1,4 @@
-/// Finds what was declared under a name, by the name's bytes: few names are compared one by one, many are hashed.
+/// Maps declared names to values. Up to eight names are compared byte by byte; more are hashed.
 struct NameIndex {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var names: [(place: GraphQLNode.Place, value: Int)] = []
@@ -9,14 +9,14 @@ struct NameIndex {
         self.bytes = bytes
     }
 
-    /// What was declared under this name.
+    /// Returns the value declared for a name, or `nil` if the name isn't declared.
     func value(of name: GraphQLNode.Place) -> Int? {
         guard names.count <= Self.few else { return hashed[text(name)] }
         for known in names where isSame(known.place, name) { return known.value }
         return nil
     }
 
-    /// Declares a name; false where it is declared already.
+    /// Declares a name. Returns `false` if it is already declared.
     mutating func declare(_ name: GraphQLNode.Place, as value: Int) -> Bool {
         guard self.value(of: name) == nil else { return false }
         names.append((name, value))

@@ -5,16 +5,16 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The members of an answer and of its data, found in one pass that sees to it that all has the grammar of JSON. Whether text is
-/// UTF-8, who makes values finds out.
+/// The members of a response body and of its `data`, located in one pass that also checks the JSON grammar. Whether
+/// strings are valid UTF-8 is checked later, when values are decoded.
 struct AnswerMembers {
     enum Kind { case object, null, other }
 
     struct Member {
         let kind: Kind
-        /// Where the value is, from the first byte of the body.
+        /// The range of the value in the body.
         let range: Range<Int>
-        /// Where `tape` has it.
+        /// The index of the value in `tape`.
         let index: Int
 
         fileprivate init(_ tape: JSONTape, _ index: Int) {
@@ -24,24 +24,27 @@ struct AnswerMembers {
         }
     }
 
-    /// What stands in the text: all of it, or the outermost object and the members of its members.
+    /// The JSON elements: all of them, or only the outermost object and the members of its members.
     let tape: JSONTape
 
-    /// Bytes up to which all of a text may be kept, so that it is not read again: that takes up to fourteen times as much memory.
+    /// The maximum length of a body that is indexed completely, in bytes, so that decoding need not read it again. The
+    /// index takes up to fourteen times the memory of the body.
     private static let longestWhole = 64 << 10
 
-    /// - Parameter isRead: whether a value is to be made of it.
-    /// - Throws: `JSONFault` where it is no JSON.
+    /// Indexes a response body.
+    ///
+    /// - Parameter isRead: Whether a value will be decoded from the body.
+    /// - Throws: `JSONFault` if the body is not JSON.
     init(_ data: Data, isRead: Bool = false) throws(JSONFault) {
         tape = try JSONTape(data, depth: isRead && data.count <= Self.longestWhole ? .max : 2)
     }
 
     var isObject: Bool { tape.isObject(0) }
 
-    /// The last of this name, as decoders take it.
+    /// The last member with this name, which is the one that decoders use.
     subscript(name: String) -> Member? { isObject ? member(name, of: 0) : nil }
 
-    /// Those of an answer: its errors, data and extensions.
+    /// The errors, data and extensions of the response.
     var ofAnswer: (errors: Member?, data: Member?, extensions: Member?) {
         let (errors, data, extensions) = tape.lastMembers(("errors", "data", "extensions"), of: 0)
         return (
@@ -49,15 +52,15 @@ struct AnswerMembers {
         )
     }
 
-    /// A member of an object.
+    /// Returns a member of an object.
     func member(_ name: String, of object: Int) -> Member? {
         tape.lastMember(name, of: object).map { Member(tape, $0) }
     }
 
-    /// All of them, in their order; none where the text is no object.
+    /// All members in order; empty if the body is not an object.
     var all: [(name: String, member: Member)] { isObject ? members(of: 0) : [] }
 
-    /// The members of `data`; none where that is no object.
+    /// The members of `data`; empty if it is not an object.
     var ofData: [(name: String, member: Member)] {
         guard let data = self["data"], data.kind == .object else { return [] }
         return members(of: data.index)

@@ -1,34 +1,37 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// One message of an operation: what is sent of its document, and how. What a server says of one message tells which is the
-/// next, where documents go as their hashes (automatic persisted queries,
-/// https://github.com/apollographql/apollo-link-persisted-queries, protocol), or in URLs.
+/// One request message of an operation: how its document is sent.
+///
+/// If the server refuses a message with a hash (automatic persisted queries,
+/// https://github.com/apollographql/apollo-link-persisted-queries, protocol) or with a long URL, `next(after:)` returns
+/// the message to send instead.
 package struct DocumentMessage: Sendable {
-    /// What is asked.
+    /// The operation.
     package let request: GraphQLRequest
-    /// What is sent of the document.
+    /// The form in which the document is sent.
     package let style: GraphQLEndpoint.DocumentStyle
-    /// How; the endpoint's where nil.
+    /// The HTTP method, or `nil` for the endpoint's.
     package var method: GraphQLEndpoint.QueryMethod?
 
-    /// Why a server did not take a message.
+    /// A reason for which a server refused a message.
     package enum Refusal {
-        /// It does not know this hash yet.
+        /// The server doesn't know this hash yet.
         case unknown
-        /// It knows no hashes.
+        /// The server doesn't support persisted queries.
         case unsupported
-        /// Its URL is too long.
+        /// The URL is too long.
         case tooLong
 
-        /// What an answer says of a hash; nil where it has data: then something was done.
+        /// Returns the reason for which a response refuses a hash. `nil` if the response has data, because the
+        /// operation was then executed.
         package init?(_ answer: GraphQLAnswer) {
             guard answer.data == nil else { return nil }
             self.init(answer.errors)
         }
 
-        /// What errors say of a hash; nil where they are about something else, as those of a field are, which may be another
-        /// server's.
+        /// Returns the reason for which errors refuse a hash. `nil` if the errors have another subject. Errors of
+        /// fields are ignored, because they may come from another server.
         package init?(_ errors: [GraphQLError]) {
             let errors = errors.filter(\.path.isEmpty)
             if errors.contains(where: { $0.says("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") }) {
@@ -42,7 +45,7 @@ package struct DocumentMessage: Sendable {
         }
     }
 
-    /// A message.
+    /// Creates a message.
     package init(
         _ request: GraphQLRequest,
         _ style: GraphQLEndpoint.DocumentStyle,
@@ -53,14 +56,16 @@ package struct DocumentMessage: Sendable {
         self.method = method
     }
 
-    /// Whether it is the hash of a text that may follow. With files the text goes with it, so that they are sent once; a server
-    /// that knows no hashes may refuse it all the same.
+    /// Whether the message contains only the hash of a text that can be sent later.
+    ///
+    /// A message with files also contains the text, so that the files are sent only once. A server that doesn't support
+    /// persisted queries may still refuse it.
     var isHash: Bool { style == .automatic && request.query != nil }
 
-    /// What is sent after a refusal: the text, and the hash beside it where the server will know it the next time, or the same
-    /// in a body. What registers a document is posted.
+    /// Returns the message to send after a refusal: the text, with the hash if the server can register it, or the same
+    /// message in a body. A message that registers a document is sent with POST.
     ///
-    /// - Returns: nil where nothing else can be sent.
+    /// - Returns: `nil` if there is no other message to send.
     package func next(after refusal: Refusal) throws(NetworkError) -> DocumentMessage? {
         switch refusal {
         case .unknown:
@@ -72,7 +77,7 @@ package struct DocumentMessage: Sendable {
 }
 
 extension GraphQLRequest {
-    /// The same with the hash beside the text, so that the server knows it the next time.
+    /// Returns the request with both hash and text, so that the server registers the document.
     package func registration() throws(NetworkError) -> GraphQLRequest {
         var request = self
         request.extensions["persistedQuery"] = try GraphQLMessage.persistedQuery(of: query ?? "")

@@ -7,13 +7,13 @@ import BeagleNetRequestBuilder
     import Foundation
 #endif
 
-/// What follows on the message of an operation where the server does not take the hash of its document, or its URL.
+/// Revises an operation if the server refuses the hash of its document or the length of its URL.
 struct DocumentRevision: OperationRevision {
     let message: DocumentMessage
     let endpoint: GraphQLEndpoint
-    /// Where the endpoint's target was when it was asked.
+    /// The URL of the endpoint's target when the operation was created.
     let url: URL
-    /// The request that was made of the message.
+    /// The request created from the message.
     let made: Request
 
     init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL, made: Request) {
@@ -23,7 +23,7 @@ struct DocumentRevision: OperationRevision {
         self.made = made
     }
 
-    /// - Throws: `NetworkError` where the message cannot be sent.
+    /// - Throws: `NetworkError` if the message can't be sent.
     init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL) throws(NetworkError) {
         let made = try endpoint.makeRequest(message.request, message.style, message.method, to: url)
         self.init(message, at: endpoint, to: url, made: made)
@@ -73,7 +73,8 @@ struct DocumentRevision: OperationRevision {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// Why the server did not take a hash; nil where it did, or where that cannot be read, which is told to who asked.
+    /// The reason for which the server refused a hash. `nil` if it accepted the hash, or if the response is unreadable,
+    /// which is reported to the caller.
     fileprivate var refusalOfHash: DocumentMessage.Refusal? {
         do throws(NetworkError) {
             switch self {

@@ -10,20 +10,20 @@ extension GraphQLAnswer {
     private static let name: StaticString = "application/graphql-response+json"
     static let mediaType = name.description
 
-    /// Reads what a server answered, whatever its status.
+    /// Parses a server's response, whatever its status.
     ///
-    /// GraphQL's own media type says that the body is an answer. Any other body is trusted only with a status of success,
-    /// as something on the way might have written it (GraphQL over HTTP, 7.2).
+    /// A body with GraphQL's own media type is always a GraphQL response. Any other body is trusted only if the status
+    /// is successful, because an intermediary may have written it (GraphQL over HTTP, 7.2).
     ///
     /// - Parameters:
-    ///   - refusal: the error of a status outside 200...299.
-    ///   - source: where it is from.
+    ///   - refusal: The error for a status outside 200...299.
+    ///   - source: The source of the response.
     package convenience init(
         _ response: NetworkResponse,
         refusal: NetworkError?,
         from source: NetworkOperation.Result.Source = .network
     ) throws(NetworkError) {
-        // As servers mostly write it, so that it need not be taken apart.
+        // Servers usually send one of these types exactly, which need no parsing.
         let isPlain =
             response.hasContentType(Self.name)
             || refusal == nil && response.hasContentType("application/json")
@@ -46,11 +46,11 @@ extension GraphQLAnswer {
         }
     }
 
-    /// Makes the answer of an operation.
+    /// Decodes the response of an operation.
     ///
     /// - Parameters:
-    ///   - key: the response key of what to decode; nil for all of the data.
-    ///   - isUnfinished: whether more is to come, and a field that is missing may be in it.
+    ///   - key: The response key of the value to decode, or `nil` to decode all of `data`.
+    ///   - isUnfinished: Whether more of the result will follow, which may contain a field that is missing now.
     func decode<Output: Decodable>(
         _ type: Output.Type,
         at key: String?,
@@ -69,9 +69,12 @@ extension GraphQLAnswer {
         )
     }
 
-    /// Makes the value of the answer of an operation. Inlined, as is what it calls: each function would look its types up.
+    /// Decodes the value of a response.
     ///
-    /// - Parameter key: the response key of what to decode; nil for all of the data.
+    /// It is inlined together with the functions it calls, because each of them would otherwise look up its generic
+    /// types.
+    ///
+    /// - Parameter key: The response key of the value to decode, or `nil` to decode all of `data`.
     @inline(__always) func value<Output: Decodable>(
         _ type: Output.Type,
         at key: String?,
@@ -85,14 +88,14 @@ extension GraphQLAnswer {
         return output
     }
 
-    /// Whether there is data, and nothing in it under this key.
+    /// Returns whether the response has data without this key.
     private func lacksField(_ key: String?) -> Bool {
         guard let key, let dataMember else { return false }
         return members.member(key, of: dataMember.index) == nil
     }
 
-    /// The value that was asked for; nil where the server gave null, or left out what `Output` need not have, as `@skip` and
-    /// `@include` may say.
+    /// Returns the requested value. `nil` if the server returned null, or left out a field that `Output` doesn't
+    /// require, for example because of `@skip` or `@include`.
     @inline(__always) private func output<Output: Decodable>(
         _ type: Output.Type,
         at key: String?,
@@ -108,13 +111,13 @@ extension GraphQLAnswer {
             part = field
         }
         do {
-            // It would read the same once more.
+            // The body decoder would read the same values from the text again.
             if members.tape.isWhole, decoder is JSONBodyDecoder {
                 return try TapeDecoder.decode(type, from: members.tape, at: part.index)
             }
             return try decoder.decode(type, from: self[part.range])
         } catch {
-            // What is missing was told in errors: they explain more than the missing value does.
+            // The server's errors explain a missing value better than a decoding error does.
             if !errors.isEmpty { throw NetworkError(errors, of: response) }
             throw NetworkError(decoding: type, failedWith: error).holding(response)
         }
@@ -126,7 +129,7 @@ extension MediaType {
 }
 
 extension NetworkError {
-    /// A refusal with what its body says, where that is of GraphQL.
+    /// Returns the error with the GraphQL errors of its response body, if the body contains any.
     func telling(errorsOf response: NetworkResponse, _ type: MediaType?) -> NetworkError {
         guard type?.isJSON == true, let answer = try? GraphQLAnswer(reading: response), !answer.errors.isEmpty else {
             return self

@@ -6,24 +6,24 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// The parts of a server's answer, found where they are in its body. One object, as there is too much of it to be copied by each
-/// who hands it on.
+/// The parts of a server's GraphQL response, located in its body. It is a class because copying all of it at each call
+/// would be expensive.
 package final class GraphQLAnswer {
     package let response: NetworkResponse
-    /// Where it is from.
+    /// The source of the response.
     let source: NetworkOperation.Result.Source
     let members: AnswerMembers
-    /// The data; nil where there is none, or null.
+    /// The data; `nil` if it is missing or null.
     let dataMember: AnswerMembers.Member?
     package let errors: [GraphQLError]
     package let extensions: [String: JSONValue]
 
-    /// Where the data is.
+    /// The range of the data in the body.
     package var data: Range<Int>? { dataMember?.range }
 
-    /// Reads the body of a message that is known to be of GraphQL.
+    /// Parses the body of a message that is known to be a GraphQL response.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where it is none.
+    /// - Throws: `NetworkError` of kind `.decoding` if it is not.
     init(
         reading response: NetworkResponse,
         from source: NetworkOperation.Result.Source = .network
@@ -55,7 +55,7 @@ package final class GraphQLAnswer {
         }
     }
 
-    /// The bytes of a part, shared with the body.
+    /// Returns the bytes of a part, sharing the body's storage.
     package subscript(range: Range<Int>) -> Data { response.data(in: range) }
 }
 
@@ -71,7 +71,7 @@ extension NetworkResponse {
 }
 
 extension JSONValue {
-    /// The entries of `errors`. What is no list is one error.
+    /// The entries of `errors`. A value that is not a list counts as a single error.
     var graphQLErrors: [GraphQLError] {
         switch self {
         case .array(let entries): entries.map { GraphQLError($0) }

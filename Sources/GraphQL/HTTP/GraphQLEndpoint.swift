@@ -6,126 +6,155 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// Where GraphQL operations go, and how.
+/// The address of a GraphQL server, and the way operations are sent to it.
 ///
 /// ```swift
 /// dependencies.graphQLEndpoint = GraphQLEndpoint("https://example.org/graphql")
 /// ```
 public struct GraphQLEndpoint: Sendable {
-    /// How queries are sent. Mutations are posted always (GraphQL over HTTP, 6.2).
+    /// The HTTP method of queries.
+    ///
+    /// Mutations always use POST (GraphQL over HTTP, 6.2).
     public enum QueryMethod: Sendable, Hashable {
-        /// In the body. The default.
+        /// Sends the query in the body, the default.
         case post
-        /// In the URL, so that what lies between may store answers; in the body where the URL would be too long.
+        /// Sends the query in the URL, so that intermediaries can cache the response.
+        ///
+        /// Uses POST if the URL would be too long.
         case get
     }
 
-    /// What is sent of a document.
+    /// The form in which a document is sent.
     public enum DocumentStyle: Sendable, Hashable {
-        /// Its text. The default.
+        /// The text of the document, the default.
         case text
-        /// Its hash; its text beside it only where the server asks for that (automatic persisted queries).
+        /// The hash of the document, followed by its text only if the server requests it (automatic persisted queries).
         case automatic
-        /// What the server knows it by: the request's `documentID`, else `sha256:` and its hash (GraphQL over HTTP,
-        /// appendix A).
+        /// The ID by which the server knows the document: the request's `documentID`, or else `sha256:` and the
+        /// document's hash (GraphQL over HTTP, appendix A).
         case documentID
-        /// The same, without `sha256:`, under another name, as `doc_id`.
+        /// The same ID without `sha256:`, in a parameter of another name, such as `doc_id`.
         case parameter(String)
-        /// The same, without `sha256:`, as the last part of the URL's path.
+        /// The same ID without `sha256:`, as the last component of the URL's path.
         case path
     }
 
-    /// What becomes of an answer that has errors.
+    /// The handling of responses that contain errors.
     public enum ErrorPolicy: Sendable, Hashable {
-        /// It is a failure that holds them, whatever data there is.
+        /// Fails with the errors, even if there is data.
         case strict
-        /// What is there counts: data and errors are both given, and it is a failure only without data. The default.
+        /// Returns both data and errors, and fails only if there is no data; the default.
         case partial
-        /// As `partial`, and errors beside data are left out.
+        /// Like `partial`, but drops errors if there is data.
         case ignore
     }
 
-    /// The path or URL.
+    /// The path or URL of the endpoint.
     public var target: any RequestTarget
-    /// Header fields of each request.
+    /// The header fields of each request.
     public var headers: [String: String]
-    /// How queries are sent.
+    /// The HTTP method of queries.
     public var queryMethod = QueryMethod.post
-    /// The longest URL of a query, in bytes; above 0. 2,000 by default, as servers and proxies refuse longer ones.
+    /// The maximum length of a query's URL, in bytes; greater than 0.
+    ///
+    /// The default is 2,000, because servers and proxies refuse longer URLs.
     public var maxURLBytes = 2000
-    /// What is sent of documents.
+    /// The form in which documents are sent.
     public var documents = DocumentStyle.text
-    /// Whether `__typename` is asked for in every selection of typed operations, so that a `DocumentCache` knows what answers
-    /// are made of. No by default: documents are sent as they are.
+    /// Whether `__typename` is added to every selection set of typed operations, so that a `DocumentCache` knows the
+    /// types in a response.
+    ///
+    /// The default is `false`, which sends documents unchanged.
     public var addsTypenames = false
-    /// What becomes of answers with errors.
+    /// The handling of responses that contain errors.
     public var errorPolicy = ErrorPolicy.partial
-    /// The name of a field that tells servers that no form of another site sent this; nil sends none. Of GETs and uploads,
-    /// which a browser would send without asking; `GraphQL-Require-Preflight` by default.
+    /// The name of a header field that tells the server that the request is not a cross-site form submission.
+    ///
+    /// The default is `GraphQL-Require-Preflight`; `nil` sends no such field.
+    ///
+    /// It is sent with GET requests and uploads, which browsers send to other sites without a preflight.
     public var preflightField: String? = "GraphQL-Require-Preflight"
-    /// Limits and policies of requests; nil, the default, takes the client's.
+    /// The limits and policies of requests.
+    ///
+    /// `nil`, the default, uses the client's.
     public var options: TransferOptions?
-    /// How what goes by `subscriptions` is asked for over event streams of its own, mutations apart; `.post` by default. `.get`
-    /// puts it into the URL, with `preflightField`, and into the body where that would be longer than `maxURLBytes`. It is for
-    /// `[.events()]` alone, and an error beside any other way: the message is made once, and no other way can take it from a
-    /// URL. A subscription that a server or proxy refuses with 414 is not posted: lower `maxURLBytes`.
+    /// The HTTP method of operations that use an event stream of their own, except mutations.
+    ///
+    /// The default is `.post`.
+    ///
+    /// `.get` sends the operation in the URL, with `preflightField`, or in the body if the URL would be longer than
+    /// `maxURLBytes`. It requires `subscriptions` to be `[.events()]` and is an error with any other transport: the
+    /// message is created only once, and the other transports can't take it from a URL. A subscription that a server or
+    /// proxy refuses with 414 is not retried with POST; lower `maxURLBytes` instead.
     public var subscriptionMethod = QueryMethod.post
-    /// The ways in which subscriptions go, the best first. If a server does not know one, the next is tried, and the refusal
-    /// is remembered for five minutes, for each address. By default a WebSocket, event streams, bodies of parts, and a
-    /// WebSocket of the older protocol.
+    /// The transports of subscriptions, in order of preference.
+    ///
+    /// The default is a WebSocket, event streams, multipart bodies, and a WebSocket with the older protocol.
+    ///
+    /// If a server doesn't support a transport, the client tries the next one, and remembers the refusal for five
+    /// minutes for this address.
     public var subscriptions: [GraphQLSubscriptionTransport] = [
         .webSocket(), .events(), .multipart, .webSocket(GraphQLSocketOptions(subprotocol: .graphQLWS)),
     ]
-    /// The most bytes that one message of a subscription may have, whichever way it comes; above 0. A larger one ends its
-    /// connection with an error of kind `.tooLarge`, for all operations that share it. 16 MiB by default, far above what
-    /// one result should be, and little enough to be kept in memory. A result that comes in pieces may have four times as many.
+    /// The maximum size of a message of a subscription over any transport, in bytes; greater than 0.
+    ///
+    /// The default is 16 MiB, far more than one result should need, and still small enough to hold in memory.
+    ///
+    /// A larger message ends its connection with an error of kind `.tooLarge`, for all operations that share it. An
+    /// incremental result may have four times this size.
     public var maxMessageBytes = 16 << 20
-    /// Which operations go that way; subscriptions alone by default. Those with files are posted all the same. A mutation that
-    /// the server may have executed is tried in no other way.
+    /// The kinds of operations that use the transports in `subscriptions`.
+    ///
+    /// The default is subscriptions only.
+    ///
+    /// Operations with files use POST regardless. A mutation that the server may have executed is not tried over
+    /// another transport.
     public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
-    /// For whose origin the parameters of WebSockets are; nil where it is the target's.
+    /// The URL whose origin may receive the WebSocket parameters, or `nil` for the target's.
     package var home: URL?
-    /// What was learned of the server.
+    /// The state learned about the server.
     let memory = EndpointMemory()
 
-    /// An endpoint.
+    /// Creates an endpoint.
     ///
     /// - Parameters:
-    ///   - target: path or URL.
-    ///   - headers: header fields of each request.
+    ///   - target: The path or URL of the endpoint.
+    ///   - headers: The header fields of each request.
     public init(_ target: some RequestTarget, headers: [String: String] = [:]) {
         self.target = target
         self.headers = headers
     }
 
-    /// Lets no operation go over a WebSocket or a shared event stream that is open now: each ends with the operations that it has. For when somebody
-    /// signs in or out, as connections speak for whom they were opened.
+    /// Retires the open WebSockets and shared event streams, which close when their current operations end and accept
+    /// no new ones.
     ///
-    /// A WebSocket that is only held open (`NetworkClient.holdWebSocket`) ends at once, and is followed as one that was lost.
+    /// Call it when a user signs in or out, because a connection keeps the credentials it was opened with. A WebSocket
+    /// that is only held open (`NetworkClient.holdWebSocket`) closes immediately, and is reopened as if it were lost.
     ///
-    /// Operations of other header fields or of another `partition` never share one; but cookies of the transport's, and what
-    /// `GraphQLSocketOptions.parameters` says, are asked for only where a connection is made. Connections of all copies of
-    /// this endpoint are meant.
+    /// Operations with other header fields or another `partition` never share a connection. But the transport's cookies
+    /// and `GraphQLSocketOptions.parameters` are only read when a connection opens. The call affects the connections of
+    /// all copies of this endpoint.
     public func retireConnections() {
         memory.forgetRefusals()
         memory.sockets.retireAll()
         memory.eventStreams.retireAll()
     }
 
-    /// Drops the WebSockets that are open now or being opened, without a word to their servers: for an app that knows that
-    /// they are dead before anybody else does, as after the device slept.
+    /// Drops the WebSockets that are open or opening, without a closing handshake.
     ///
-    /// For their operations that is a lost connection: subscriptions, and what `NetworkClient.holdWebSocket` holds, are asked for
-    /// again as `RetryInterceptor.subscriptionBackoff` says, queries as its `backoff` does, and a mutation that was sent is not.
-    /// WebSockets of all copies of this endpoint are meant, but for those that were retired.
+    /// Use it if the app knows that they are dead, for example after the device slept. Their operations treat it as a
+    /// lost connection: subscriptions and `NetworkClient.holdWebSocket` reconnect as
+    /// `RetryInterceptor.subscriptionBackoff` specifies, queries are retried as its `backoff` specifies, and mutations
+    /// that were sent are not retried. The call affects the WebSockets of all copies of this endpoint, except retired
+    /// ones.
     public func terminateWebSockets() {
         memory.sockets.terminateAll()
     }
 }
 
-/// What was learned of a server, shared by the copies of its endpoint.
+/// The state learned about a server, shared by the copies of its endpoint.
 final class EndpointMemory: Sendable {
-    /// A way that is not known at an address, which is without its query.
+    /// A transport that an address doesn't support. The address excludes the query.
     private struct Refusal: Hashable, Sendable {
         let way: String
         let address: String
@@ -137,30 +166,30 @@ final class EndpointMemory: Sendable {
     }
 
     private let refusesHashes = Lock(false)
-    /// How long ago each was.
+    /// The refusals, each with a function that returns its age.
     private let refused = Lock<[Refusal: @Sendable () -> Duration]>([:])
-    /// How long a refusal counts: a proxy or a server that was being started may have spoken.
+    /// The time for which a refusal counts. It is limited because a proxy or a starting server may have refused.
     private static let refusalLife = Duration.seconds(300)
     /// The event streams that operations share.
     let eventStreams = SharedEventStreams()
     /// The WebSockets that operations share.
     let sockets = SocketPool()
 
-    /// Whether it said that it knows no persisted queries.
+    /// Whether the server stated that it doesn't support persisted queries.
     var knowsNoPersistedQueries: Bool {
         get { refusesHashes.withLock { $0 } }
         set { refusesHashes.withLock { $0 = newValue } }
     }
 
-    /// Whether this way is not known where a message goes.
+    /// Returns whether the destination of a message doesn't support a transport.
     func refuses(_ way: String, at head: HTTPRequest) -> Bool {
         let refused = refused.withLock { $0 }
         return !refused.isEmpty && refused[Refusal(way, head)].map { $0() < Self.refusalLife } == true
     }
 
-    /// This way is not known where a message went.
+    /// Records that the destination of a message doesn't support a transport.
     ///
-    /// - Parameter age: tells how long ago that was.
+    /// - Parameter age: Returns the age of the refusal.
     func note(refusalOf way: String, at head: HTTPRequest, _ age: @escaping @Sendable () -> Duration) {
         let old = refused.withLock { $0 }.filter { $0.value() >= Self.refusalLife }.keys
         refused.withLock { refused in
@@ -169,29 +198,35 @@ final class EndpointMemory: Sendable {
         }
     }
 
-    /// All ways are to be tried again.
+    /// Forgets all refusals, so that every transport is tried again.
     func forgetRefusals() {
         refused.withLock { $0 = [:] }
     }
 }
 
 extension BeagleDependencies {
-    /// Where GraphQL operations go that name no endpoint; nil, the default, where none is set.
+    /// The endpoint of GraphQL operations that specify none.
+    ///
+    /// The default is `nil`.
     public var graphQLEndpoint: GraphQLEndpoint? {
         get { self[GraphQLEndpointKey.self] }
         set { self[GraphQLEndpointKey.self] = newValue }
     }
 
-    /// How variables are written, where the app has scalars of its own; nil, the default, writes JSON with sorted keys. One
-    /// that does not sort them makes equal operations different ones: they share no run and no stored answer.
+    /// The encoder of variables, for apps with custom scalars.
+    ///
+    /// The default is `nil`, which writes JSON with sorted keys.
+    ///
+    /// If an encoder doesn't sort keys, equal operations may differ in their bytes; they then share neither a request
+    /// nor a stored response.
     public var graphQLEncoder: (any BodyEncoder)? {
         get { self[GraphQLEncoderKey.self] }
         set { self[GraphQLEncoderKey.self] = newValue }
     }
 
-    /// This endpoint, else the one that is set.
+    /// Returns the given endpoint, or else the container's.
     ///
-    /// - Throws: `NetworkError` of kind `.notConfigured` where there is none.
+    /// - Throws: `NetworkError` of kind `.notConfigured` if there is neither.
     package func endpoint(_ endpoint: GraphQLEndpoint?) throws(NetworkError) -> GraphQLEndpoint {
         if let endpoint = endpoint ?? graphQLEndpoint { return endpoint }
         throw NetworkError(
@@ -212,11 +247,11 @@ enum GraphQLEncoderKey: DependencyDefault {
 }
 
 extension GraphQLEndpoint: CustomStringConvertible, CustomReflectable {
-    /// Target and headers, with their secrets replaced.
+    /// The target and headers, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         return redactor.shownMessage(redactor.redact(url: "\(target)"), redactor.shown(headers), nil)
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

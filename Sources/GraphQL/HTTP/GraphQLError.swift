@@ -1,44 +1,44 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// One entry of `errors` in a server's answer (GraphQL specification, 7.1.7).
+/// An entry of `errors` in a server's response (GraphQL specification, 7.1.7).
 ///
-/// Read tolerantly: what is missing or of another shape is left out, and `raw` keeps what was said.
+/// Parsing is lenient: missing or malformed members are left out, and `raw` holds the original entry.
 public struct GraphQLError: Error, Sendable, Hashable {
-    /// A place in the document, counted from 1.
+    /// A position in the document, counted from 1.
     public struct Location: Sendable, Hashable {
-        /// The line.
+        /// The line number.
         public var line: Int
-        /// The column.
+        /// The column number.
         public var column: Int
 
-        /// A place.
+        /// Creates a position.
         public init(line: Int, column: Int) {
             self.line = line
             self.column = column
         }
     }
 
-    /// A step on the way to a field of the answer.
+    /// An element of the path to a field of the response.
     public enum PathElement: Sendable, Hashable {
         /// A response key.
         case key(String)
-        /// A place in a list, counted from 0.
+        /// A list index, counted from 0.
         case index(Int)
     }
 
-    /// What the server said; empty where it said nothing.
+    /// The server's message; empty if it is missing.
     public var message: String
-    /// Where in the document.
+    /// The positions in the document.
     public var locations: [Location]
-    /// Which field of the answer; empty where it is about the whole request.
+    /// The path of the field in the response; empty if the error concerns the whole request.
     public var path: [PathElement]
-    /// What servers add, as a `code`.
+    /// Additional information from the server, such as a `code`.
     public var extensions: [String: JSONValue]
-    /// The entry as it came.
+    /// The entry as received.
     public var raw: JSONValue
 
-    /// An error that says this.
+    /// Creates an error.
     public init(
         _ message: String,
         locations: [Location] = [],
@@ -52,7 +52,7 @@ public struct GraphQLError: Error, Sendable, Hashable {
         raw = .object(["message": .string(message)])
     }
 
-    /// An entry of `errors` of any shape.
+    /// Creates an error from an entry of `errors` of any shape.
     public init(_ entry: JSONValue) {
         message = entry["message"]?.string ?? entry.string ?? ""
         locations = (entry["locations"]?.array ?? []).compactMap { place in
@@ -66,13 +66,14 @@ public struct GraphQLError: Error, Sendable, Hashable {
         raw = entry
     }
 
-    /// `extensions.code`, by which servers tell kinds of errors apart.
+    /// The value of `extensions.code`, which servers use to identify kinds of errors.
     public var code: String? { extensions["code"]?.string }
 }
 
 extension GraphQLError: CustomStringConvertible {
-    /// The server's message, the field and the code, without secrets; `message` is as it came. An entry without a message is
-    /// shown as JSON.
+    /// The message, field path and code, with secrets redacted; `message` itself is not redacted.
+    ///
+    /// An entry without a message is shown as JSON.
     public var description: String {
         var text = message.isEmpty ? "an error without a message\(entryText)" : message
         if !path.isEmpty { text += " at \(path.map(\.description).joined(separator: "."))" }

@@ -8,16 +8,16 @@ import BeagleNetRequestBuilder
 #endif
 
 extension GraphQLEndpoint {
-    /// The media types of an answer, the specification's first (GraphQL over HTTP, 5.2).
+    /// The accepted media types of a response, the specification's own first (GraphQL over HTTP, 5.2).
     package static let accept = "application/graphql-response+json, application/json;q=0.9"
 
     private static let acceptField = ["Accept": accept]
 
-    /// The request of an operation.
+    /// Creates the HTTP request of an operation.
     ///
     /// - Parameters:
-    ///   - style: what is sent of the document; the endpoint's where nil.
-    ///   - dependencies: where paths are looked up.
+    ///   - style: The form in which the document is sent, or `nil` for the endpoint's.
+    ///   - dependencies: The container that resolves paths.
     package func makeRequest(
         _ request: GraphQLRequest,
         style: DocumentStyle? = nil,
@@ -28,9 +28,9 @@ extension GraphQLEndpoint {
         try makeRequest(request, style ?? documents, method, accept, to: target.url(in: dependencies))
     }
 
-    /// The request of an operation, to a URL.
+    /// Creates the HTTP request of an operation to a URL.
     ///
-    /// - Parameter document: that of the operation, where it is at hand.
+    /// - Parameter document: The operation's document, if it is already parsed.
     func makeRequest(
         _ request: GraphQLRequest,
         _ style: DocumentStyle,
@@ -43,7 +43,7 @@ extension GraphQLEndpoint {
         var url = url
         if let suffix = message.pathSuffix { url = try url.appending(id: suffix) }
         if !request.files.isEmpty { return form(url, try request.form(of: message.json), accept) }
-        // A subscription is asked for in a URL only where the caller says so.
+        // A subscription uses GET only if the caller asks for it.
         let method = method ?? (request.kind == .query ? queryMethod : .post)
         if request.kind != .mutation, method == .get {
             let items = message.queryItems
@@ -71,12 +71,12 @@ extension GraphQLEndpoint {
         return Request(url: url, type: .rawRequest(data), options: options)
     }
 
-    /// The fields of what a browser would send for another site without asking.
+    /// Returns the header fields of a request that a browser would send to another site without a preflight.
     private func preflightFields(_ accept: String) -> [String: String] {
         preflightField.map { fields(accept).merging([$0: "true"]) { app, _ in app } } ?? fields(accept)
     }
 
-    /// The fields of a request: those of the app go before ours, in whatever case it writes their names.
+    /// Returns the header fields of a request. Fields set by the app override the defaults, ignoring case.
     private func fields(_ accept: String) -> [String: String] {
         if headers.isEmpty { return accept == Self.accept ? Self.acceptField : ["Accept": accept] }
         return headers.keys.contains { $0.lowercased() == "accept" }
@@ -85,7 +85,7 @@ extension GraphQLEndpoint {
 }
 
 extension URL {
-    /// Bytes of this URL with these items, each encoded as it will be.
+    /// Returns the length of this URL with query items, in bytes after percent-encoding.
     fileprivate func byteCount(with items: [URLQueryItem]) -> Int {
         items.reduce(absoluteString.utf8.count) { count, item in
             (item.name.utf8.count + 2 + (item.value ?? "").utf8.reduce(0) { $0 + ($1.isUnreserved ? 1 : 3) }) + count

@@ -6,29 +6,31 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What is sent of an operation: its parameters in the order of the specification, as JSON or in a query (GraphQL over
-/// HTTP, 5.1 and 6).
+/// The request parameters of an operation in the specification's order, as JSON or as a URL query (GraphQL over HTTP,
+/// 5.1 and 6).
 struct GraphQLMessage {
-    /// What tells the document: the parameter's name, and its text.
+    /// The parameter that identifies the document: its name and value.
     private var document: (name: String, text: String)?
     private let operationName: String?
-    /// The document of that text, where it is at hand.
+    /// The document of that text, if it is already parsed.
     private var known: GraphQLDocument?
-    /// JSON text; empty where there is nothing to say.
+    /// JSON text; empty if the parameter is left out.
     private let variables, extensions: Data
     private(set) var pathSuffix: String?
 
+    /// Creates the parameters of an operation.
+    ///
     /// - Parameters:
-    ///   - style: what is sent of the document.
-    ///   - document: the one whose text is that of the request, where it is at hand.
-    /// - Throws: `NetworkError` where the operation has neither text nor name.
+    ///   - style: The form in which the document is sent.
+    ///   - document: The parsed document of the request's text, if available.
+    /// - Throws: `NetworkError` if the operation has neither a document nor a document ID.
     init(
         _ request: GraphQLRequest,
         _ style: GraphQLEndpoint.DocumentStyle,
         _ document: GraphQLDocument? = nil
     ) throws(NetworkError) {
         operationName = request.operationName
-        // An object of two bytes is an empty one.
+        // An object of two bytes is empty.
         variables = request.variables.count > 2 ? request.variables : Data()
         var said = request.extensions
         switch style {
@@ -41,7 +43,7 @@ struct GraphQLMessage {
             }
         case .automatic:
             if let query = request.query {
-                // What registers it goes with files at once: they are not sent twice.
+                // With files, the first message already registers the document, so that the files are sent only once.
                 if !request.files.isEmpty { self.document = ("query", query) }
                 said["persistedQuery"] = try Self.persistedQuery(of: query)
             } else {
@@ -54,17 +56,17 @@ struct GraphQLMessage {
         extensions = said.isEmpty ? Data() : try JSONValue.object(said).data()
     }
 
-    /// What a server is told of a text, to know it by the next time.
+    /// Returns the `persistedQuery` extension, with which a server registers a document.
     static func persistedQuery(of query: String) throws(NetworkError) -> JSONValue {
         .object(["version": 1, "sha256Hash": .string(try hash(of: query))])
     }
 
-    /// SHA-256 of the exact text, in lower hexadecimal digits.
+    /// Returns the SHA-256 of the exact text in lower-case hexadecimal.
     fileprivate static func hash(of query: String) throws(NetworkError) -> String {
         try GraphQLDocument.cached(query).hash
     }
 
-    /// The parameters as one JSON object.
+    /// The parameters as a JSON object.
     var json: Data {
         let opening = known?.storage.opening(operationName) ?? written
         let size = opening.count + variables.count + extensions.count + 64
@@ -76,7 +78,7 @@ struct GraphQLMessage {
             }
             func add(_ name: StaticString, _ json: Data) {
                 if json.isEmpty { return }
-                // Behind nothing but the brace no comma is due.
+                // The first member has no comma in front of it.
                 let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
                 add(count > 1 ? name : UnsafeRawBufferPointer(rebasing: name.dropFirst()))
                 json.withUnsafeBytes { add($0) }
@@ -89,7 +91,7 @@ struct GraphQLMessage {
         }
     }
 
-    /// The object's first parameters.
+    /// The document and operation name, as the start of the JSON object.
     private var written: [UInt8] {
         var output = JSONOutput()
         output.object { output in
@@ -102,7 +104,7 @@ struct GraphQLMessage {
         return output.bytes.dropLast()
     }
 
-    /// The parameters as items of a query: text as it is, objects as JSON (6.1).
+    /// The parameters as query items: strings unchanged, objects as JSON (6.1).
     var queryItems: [URLQueryItem] {
         var items = document.map { [URLQueryItem(name: $0.name, value: $0.text)] } ?? []
         if let operationName { items.append(URLQueryItem(name: "operationName", value: operationName)) }
@@ -114,13 +116,13 @@ struct GraphQLMessage {
 }
 
 extension GraphQLRequest {
-    /// What a server knows the document by.
+    /// Returns the ID by which a server knows the document.
     fileprivate func knownID() throws(NetworkError) -> String {
         if let documentID { return documentID }
         return "sha256:" + (try bareID())
     }
 
-    /// The same as a server with names of its own has it.
+    /// Returns the same ID without `sha256:`, for servers with IDs of their own.
     fileprivate func bareID() throws(NetworkError) -> String {
         if let documentID { return documentID.hasPrefix("sha256:") ? String(documentID.dropFirst(7)) : documentID }
         guard let query else {

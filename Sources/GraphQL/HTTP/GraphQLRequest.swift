@@ -1,33 +1,36 @@
 public import BeagleNet
 
-/// One GraphQL operation as it goes over the wire: the parameters of GraphQL over HTTP.
+/// The request parameters of one GraphQL operation (GraphQL over HTTP).
 ///
-/// Variables are JSON already, so that what is sent, hashed and compared is the same to the byte.
+/// The variables are already JSON, so that the same bytes are sent, hashed and compared.
 public struct GraphQLRequest: Sendable, Hashable {
-    /// The document's text, sent as it is; nil where the server knows it by `documentID`.
+    /// The document's text, sent unchanged; `nil` if the server knows the document by `documentID`.
     public var query: String?
-    /// What a server knows the document by, as `sha256:…` (GraphQL over HTTP, appendix A); nil where it does not.
+    /// The ID by which a server knows the document, such as `sha256:…` (GraphQL over HTTP, appendix A); `nil` if it has
+    /// no ID.
     public var documentID: String?
-    /// Which operation of the document is meant. A server needs it where there are several.
+    /// The name of the operation to run, which is required if the document has several.
     public var operationName: String?
-    /// What the operation does.
+    /// The kind of operation.
     public var kind: OperationKind
-    /// The variables: the text of a JSON object; empty where there are none.
+    /// The variables as the text of a JSON object; empty if the operation has no variables.
     public var variables: Data
-    /// What else the server is told, by scope.
+    /// Additional information for the server, by scope.
     public var extensions: [String: JSONValue]
-    /// Files that are variables. A mutation or query with files is posted as a form.
+    /// Files that are values of variables.
+    ///
+    /// A mutation or query with files is sent as a multipart form.
     public var files: [File]
 
-    /// An operation.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - query: the document's text.
-    ///   - documentID: what a server knows the document by.
-    ///   - operationName: which operation of the document is meant.
-    ///   - kind: what it does; a query by default.
-    ///   - variables: the text of a JSON object; empty, the default, where there are none.
-    ///   - extensions: what else the server is told.
+    ///   - query: The document's text.
+    ///   - documentID: The ID by which a server knows the document.
+    ///   - operationName: The name of the operation to run.
+    ///   - kind: The kind of operation; a query by default.
+    ///   - variables: The text of a JSON object; empty, the default, if the operation has no variables.
+    ///   - extensions: Additional information for the server.
     public init(
         query: String? = nil,
         documentID: String? = nil,
@@ -67,7 +70,7 @@ public struct GraphQLRequest: Sendable, Hashable {
 }
 
 extension GraphQLRequest: CustomStringConvertible, CustomReflectable {
-    /// What it does, its document and variables, with their secrets replaced.
+    /// The kind, document and variables, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         let document = query.map { redactor.shown(Data($0.utf8), contentType: "application/graphql") }
@@ -76,6 +79,6 @@ extension GraphQLRequest: CustomStringConvertible, CustomReflectable {
         return variables.isEmpty
             ? text : "\(text)\nvariables: \(redactor.shown(variables, contentType: "application/json"))"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,19 +1,21 @@
 public import BeagleNet
 
-/// A server's answer: what could be read, what went wrong, and what else it says (GraphQL specification, 7.1).
+/// A server's response to an operation: its data, errors and extensions (GraphQL specification, 7.1).
 public struct GraphQLResponse<Output> {
-    /// What was asked for; nil where the server gave null.
+    /// The decoded value; `nil` if the server returned null.
     public var data: Output?
-    /// What went wrong. Beside data it says which parts are missing.
+    /// The errors of the operation.
+    ///
+    /// If there is data, they state which parts of it are missing.
     public var errors: [GraphQLError]
-    /// What else the server says, by scope.
+    /// Additional information from the server, by scope.
     public var extensions: [String: JSONValue]
-    /// The message that it came in.
+    /// The HTTP response.
     public var response: NetworkResponse
-    /// Where it is from.
+    /// The source of the response.
     public var source: NetworkOperation.Result.Source
 
-    /// An answer.
+    /// Creates a response.
     public init(
         data: Output?,
         errors: [GraphQLError] = [],
@@ -32,11 +34,11 @@ public struct GraphQLResponse<Output> {
 extension GraphQLResponse: Sendable where Output: Sendable {}
 
 extension GraphQLResponse: CustomStringConvertible, CustomReflectable {
-    /// Data and errors, with their secrets replaced.
+    /// The data and errors, with secrets redacted.
     public var description: String {
         let data = data.map { Redactor.standard.shown(describing: $0) } ?? "null"
         return errors.isEmpty ? "data: \(data)" : "data: \(data)\nerrors: \(GraphQLErrors(errors: errors))"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

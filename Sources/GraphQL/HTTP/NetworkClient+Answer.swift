@@ -2,13 +2,13 @@ public import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkClient {
-    /// Says more of an operation before it is run.
+    /// A closure that configures an operation before it runs.
     public typealias Configuring = (_ operation: inout NetworkOperation) -> Void
 
-    /// Hears how far a transfer is, on any thread.
+    /// A closure that receives the progress of a transfer, on any thread.
     public typealias Progress = @Sendable (TransferProgress) -> Void
 
-    /// Sends an operation as its endpoint says, and reads what comes.
+    /// Sends an operation to its endpoint and parses the response.
     func answer(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
@@ -19,7 +19,7 @@ extension NetworkClient {
         return try await answer(to: networkOperation(for: request, at: endpoint, nil, configure, nil), nil)
     }
 
-    /// Reads what comes for an operation.
+    /// Runs an operation and parses the response.
     func answer(
         to operation: NetworkOperation,
         _ onProgress: Progress?
@@ -47,8 +47,8 @@ extension NetworkClient {
         }
     }
 
-    /// The operation of a request that has one answer, as the caller wants it. Never inlined: who waits for the answer would have
-    /// room for all that it is made of.
+    /// Creates the network operation of a request with a single response, and configures it. It is never inlined,
+    /// because its temporaries would then take up space in the caller's async frame.
     @inline(never)
     func networkOperation(
         for request: GraphQLRequest,
@@ -64,9 +64,9 @@ extension NetworkClient {
         return operation
     }
 
-    /// The operation of a request, with what follows where the server does not take it as it is.
+    /// Creates the network operation of a request, with revisions for a server that refuses it in its first form.
     ///
-    /// - Parameter document: that of the request, where it is at hand.
+    /// - Parameter document: The request's document, if it is already parsed.
     func networkOperation(
         for request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
@@ -88,7 +88,7 @@ extension NetworkClient {
 }
 
 extension GraphQLRequest {
-    /// - Throws: `NetworkError` where it has more than one answer.
+    /// - Throws: `NetworkError` if the operation has more than one response.
     func checkIsNoSubscription() throws(NetworkError) {
         guard kind != .subscription else {
             throw NetworkError(
@@ -100,14 +100,15 @@ extension GraphQLRequest {
         }
     }
 
-    /// Whether it goes the way of subscriptions. A query or mutation with files is posted all the same.
+    /// Returns whether the operation uses the transports of subscriptions. Queries and mutations with files use POST
+    /// regardless.
     func isLive(at endpoint: GraphQLEndpoint) -> Bool {
-        // Few enough to be looked at one by one, without a hash.
+        // The set is so small that a linear search is faster than hashing.
         endpoint.kindsOverSubscriptions.contains { $0 == kind } && (files.isEmpty || kind == .subscription)
     }
 
-    /// - Throws: `NetworkError` where what an app gives as variables is not the text of an object. Those of a `GraphQLOperation`
-    ///   need no look.
+    /// - Throws: `NetworkError` if the variables given by an app are not a JSON object. The variables of a
+    ///   `GraphQLOperation` need no check.
     func checkVariables() throws(NetworkError) {
         if variables.isEmpty { return }
         do {
@@ -119,8 +120,8 @@ extension GraphQLRequest {
         throw NetworkError(.badRequest, during: .build, "the variables are not a JSON object")
     }
 
-    /// - Throws: `NetworkError` where what the document does is not what is said of it: it might go out as a query, in a
-    ///   URL, and change something.
+    /// - Throws: `NetworkError` if the document's operation is of another kind than declared. A mutation could
+    ///   otherwise be sent as a query, in a URL, and change data.
     func checkKind() throws(NetworkError) {
         guard let query else { return }
         let found = try GraphQLDocument.cached(query).operation(named: operationName).kind
@@ -129,7 +130,7 @@ extension GraphQLRequest {
         }
     }
 
-    /// Whether `@defer` or `@stream` stands in its text.
+    /// Whether the operation uses `@defer` or `@stream`. `false` if its text is not known.
     package var mayComeInPieces: Bool {
         get throws(NetworkError) {
             guard let query else { return false }
@@ -140,7 +141,7 @@ extension GraphQLRequest {
 }
 
 extension NetworkOperation.Kind {
-    /// What an operation of GraphQL asks for.
+    /// Creates the kind of network operation for a kind of GraphQL operation.
     package init(_ kind: OperationKind) {
         self =
             switch kind {

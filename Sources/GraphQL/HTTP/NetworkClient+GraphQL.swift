@@ -2,19 +2,19 @@ public import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkClient {
-    /// Performs an operation and gives all that the server said.
+    /// Performs an operation and returns the complete response.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - decoder: how the value is made; the container's `bodyDecoder` where nil.
-    ///   - timeout: the longest that the whole call may take, with all attempts; by default only `Timeouts.total` limits
+    ///   - operation: The operation to perform.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - decoder: The decoder of the value, or `nil` for the container's `bodyDecoder`.
+    ///   - timeout: The time limit of the whole call, including all attempts. By default only `Timeouts.total` limits
     ///     each attempt.
-    ///   - configure: says more of the operation before it is run: policy, partition, context.
-    ///   - onProgress: hears how far files are; nobody by default.
-    /// - Throws: `NetworkError`: `.graphQL` where the server gave errors and no data, or errors at all if the endpoint's
-    ///   policy is strict; `.status` for a refusal; `.decoding` where the answer is not what was expected; or why there is
-    ///   none. `graphQLErrors` has what the server said in the first two.
+    ///   - configure: Configures the operation before it runs, such as its policy, partition and context.
+    ///   - onProgress: Receives the progress of file uploads. The default is `nil`.
+    /// - Throws: `NetworkError`: `.graphQL` if the server returned errors and no data, or any errors if the endpoint's
+    ///   policy is strict; `.status` for an unsuccessful status; `.decoding` if the response doesn't have the expected
+    ///   form; or the reason why there is no response. For the first two, `graphQLErrors` has the server's errors.
     public func execute<Input: Encodable, Output: Decodable>(
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
@@ -30,10 +30,12 @@ extension NetworkClient {
         }
     }
 
-    /// Performs an operation and gives its value. Errors beside it are logged; `execute` gives them.
+    /// Performs an operation and returns its value.
     ///
-    /// - Throws: as `execute` does; of kind `.decoding` where the server gave null and no errors, unless `Output` is an
-    ///   optional.
+    /// Errors in a partial response are logged; use `execute` to receive them.
+    ///
+    /// - Throws: The errors of `execute`, and an error of kind `.decoding` if the server returned null without errors,
+    ///   unless `Output` is an optional.
     public func perform<Input: Encodable, Output: Decodable>(
         _ operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
@@ -49,7 +51,7 @@ extension NetworkClient {
         }
     }
 
-    /// The value of an operation.
+    /// Performs an operation and returns its value.
     func object<Output: Decodable>(
         of operation: PreparedOperation,
         _ decoder: (any BodyDecoder)? = nil,
@@ -83,11 +85,12 @@ extension NetworkClient {
         )
     }
 
-    /// Performs an operation and gives the message that answered, whatever GraphQL errors it holds: for code that reads the
-    /// answer itself.
+    /// Performs an operation and returns the HTTP response, even if it contains GraphQL errors.
     ///
-    /// - Throws: `NetworkError` where there is no answer of GraphQL's; of kind `.badRequest` where the request cannot be sent, as
-    ///   its variables are no JSON object.
+    /// It is for code that parses the response itself.
+    ///
+    /// - Throws: `NetworkError` if there is no GraphQL response; of kind `.badRequest` if the request can't be sent,
+    ///   for example because its variables are not a JSON object.
     public func response(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
@@ -98,7 +101,7 @@ extension NetworkClient {
         return try await answer(to: request, at: endpoint, configure).response
     }
 
-    /// What comes for an operation, whose kind is what its document says.
+    /// Returns the response of an operation whose kind was taken from its document.
     private func answer(
         to operation: PreparedOperation,
         _ onProgress: Progress?,
@@ -116,10 +119,11 @@ extension NetworkClient {
 }
 
 extension NetworkClient {
-    /// The operation that `execute` runs, to be watched: `watch` gives its answers each time they change,
-    /// and `GraphQLOperation.read` what is in them.
+    /// Returns the network operation that `execute` runs, for use with `watch`.
     ///
-    /// - Throws: `NetworkError` where it cannot be sent.
+    /// Read the responses that `watch` delivers with `GraphQLOperation.read`.
+    ///
+    /// - Throws: `NetworkError` if the operation can't be sent.
     public func networkOperation<Input: Encodable, Output: Decodable>(
         for operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil
@@ -130,12 +134,12 @@ extension NetworkClient {
 }
 
 extension GraphQLOperation {
-    /// Reads an answer to this operation.
+    /// Decodes a response to this operation.
     ///
     /// - Parameters:
-    ///   - response: the message.
-    ///   - policy: what becomes of errors.
-    ///   - decoder: how the value is made; a `JSONBodyDecoder` by default.
+    ///   - response: The HTTP response.
+    ///   - policy: The handling of errors.
+    ///   - decoder: The decoder of the value; a `JSONBodyDecoder` by default.
     /// - Throws: `NetworkError` as `NetworkClient.execute` does.
     public func read(
         _ response: NetworkResponse,
@@ -147,7 +151,7 @@ extension GraphQLOperation {
     }
 }
 
-/// Some of an answer is missing.
+/// A log event for a response with data and errors.
 private struct PartialAnswer: LogType {
     let count: Int
     let codes: [String]
@@ -160,7 +164,7 @@ private struct PartialAnswer: LogType {
 }
 
 extension Decodable {
-    /// nil, where this is an optional.
+    /// `nil` as a value of this type, if the type is an optional.
     static var null: Self? {
         (Self.self as? any ExpressibleByNilLiteral.Type).flatMap { $0.init(nilLiteral: ()) as? Self }
     }

@@ -2,17 +2,17 @@ public import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkError.Kind {
-    /// The server understood the operation and answered with errors; `NetworkError.graphQLErrors` has them.
+    /// The server processed the operation and returned errors, which `NetworkError.graphQLErrors` has.
     public static let graphQL = NetworkError.Kind(rawValue: "graphql")
 }
 
 extension NetworkError {
-    /// What the server said went wrong, of an error of kind `.graphQL`, or of one of kind `.status` whose body says it.
+    /// The server's GraphQL errors, for an error of kind `.graphQL`, or of kind `.status` if the body contains them.
     public var graphQLErrors: [GraphQLError] {
         (underlying as? GraphQLErrors)?.errors ?? []
     }
 
-    /// The server's errors.
+    /// Creates an error from the server's errors.
     ///
     /// - Parameter response: The message that holds them; `nil` if they came over a WebSocket.
     init(_ errors: [GraphQLError], of response: NetworkResponse?) {
@@ -28,14 +28,14 @@ extension NetworkError {
         self = response.map(error.holding) ?? error
     }
 
-    /// An answer that is none of GraphQL's.
+    /// Returns an error for a response that is not a valid GraphQL response.
     static func malformed(_ what: String, _ response: NetworkResponse, advice: String? = nil) -> NetworkError {
         NetworkError(.decoding, during: .decode, what, advice: advice).holding(response)
     }
 }
 
 extension GraphQLError {
-    /// The beginning of the message in one line, without secrets; `nil` if the server sent none.
+    /// The beginning of the message on one line, with secrets redacted; `nil` if the server sent no message.
     var shownMessage: String? {
         let line = String(
             String.UnicodeScalarView(message.unicodeScalars.prefix(300).map { $0.value < 0x20 ? " " : $0 })
@@ -43,7 +43,7 @@ extension GraphQLError {
         return line.isEmpty ? nil : Redactor.standard.redact(text: line)
     }
 
-    /// The code, where it is a word that messages and logs can hold.
+    /// The code, if it is a plain word that is safe in messages and logs.
     var plainCode: String? {
         guard let code, (1...64).contains(code.utf8.count),
             code.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || $0 == 0x5F })
@@ -52,11 +52,11 @@ extension GraphQLError {
     }
 }
 
-/// What a server said went wrong, below a `NetworkError`.
+/// The GraphQL errors of a response, as the underlying error of a `NetworkError`.
 public struct GraphQLErrors: Error, Sendable, Hashable, CustomStringConvertible {
-    /// At least one.
+    /// The errors; never empty.
     public var errors: [GraphQLError]
 
-    /// One line for each.
+    /// One line for each error.
     public var description: String { errors.map(\.description).joined(separator: "\n") }
 }

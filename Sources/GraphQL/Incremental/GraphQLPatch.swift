@@ -1,28 +1,30 @@
 public import BeagleNet
 
-/// A piece of an answer that came by itself, as `@defer` and `@stream` ask for it.
+/// A part of a result that arrived separately, as requested by `@defer` or `@stream`.
 public struct GraphQLPatch: Sendable, Hashable {
-    /// What a piece holds.
+    /// The content of a part.
     public enum Content: Sendable, Hashable {
-        /// What was merged into the value at the path. Of a fragment that the server announced, as most do: that value, when
-        /// the fragment is complete.
+        /// The data merged into the value at the path.
+        ///
+        /// For a fragment that the server announced, as most servers do, it is the whole value at the path, once the
+        /// fragment is complete.
         case data(JSONValue)
-        /// What was put into the list at the path, and from which index on.
+        /// The items put into the list at the path, and the index of the first one.
         case items([JSONValue], index: Int)
     }
 
-    /// The label of the directive that asked for it; nil where it has none.
+    /// The label of the directive that requested the part, or `nil` if it has none.
     public var label: String?
-    /// Where it belongs; nil for the data with which an answer begins.
+    /// The path of the part in the result, or `nil` for the initial data.
     public var path: [GraphQLError.PathElement]?
-    /// What it holds; nil where the server could not make it: `errors` tells why.
+    /// The content, or `nil` if the server failed to produce it; `errors` has the reason.
     public var content: Content?
-    /// What went wrong with it.
+    /// The errors of this part.
     public var errors: [GraphQLError]
-    /// What else the server says about it, by scope.
+    /// Additional information from the server about this part, by scope.
     public var extensions: [String: JSONValue]
 
-    /// A piece.
+    /// Creates a part.
     public init(
         label: String? = nil,
         path: [GraphQLError.PathElement]? = nil,
@@ -39,9 +41,10 @@ public struct GraphQLPatch: Sendable, Hashable {
 }
 
 extension Sequence<GraphQLPatch> {
-    /// The pieces as Relay reads them: each item by itself at its own path, and the last of all marked.
+    /// Returns the parts in the form that Relay reads: each item as a payload with its own path, and the last one
+    /// marked as final.
     ///
-    /// - Parameter hasNext: whether more are to come after these.
+    /// - Parameter hasNext: Whether more parts will follow these.
     package func relayPayloads(hasNext: Bool) -> [JSONValue] {
         var payloads = flatMap(\.relayPayloads)
         if !hasNext, payloads.isEmpty { payloads = [["data": nil]] }
@@ -62,7 +65,7 @@ extension GraphQLPatch {
         case .items(let items, let start):
             items.enumerated().map { index, item in
                 var payload = relayPayload(of: item, at: (path ?? []) + [.index(start + index)])
-                // Told once.
+                // The errors are reported only once.
                 if index > 0 { payload["errors"] = Optional<JSONValue>.none }
                 return payload
             }

@@ -6,10 +6,11 @@ package import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// Makes payloads of the bytes of a streamed answer, however they are cut: the parts of a `multipart/mixed`, the events of
-/// a `text/event-stream`, the lines of an `application/jsonl`, or a body that is one payload.
+/// Splits the bytes of a streamed response into payloads: the parts of a `multipart/mixed` body, the events of a
+/// `text/event-stream`, the lines of `application/jsonl`, or a body that is a single payload.
 ///
-/// Feed it what comes, and take payloads until there is none. Heartbeats, which are empty objects, are passed over.
+/// Feed it the received bytes in chunks of any size, and take payloads until it returns `nil`. It skips heartbeats,
+/// which are empty objects.
 package struct GraphQLPayloadReader: Sendable {
     private enum Framing: Sendable {
         case parts(MultipartReader)
@@ -19,23 +20,22 @@ package struct GraphQLPayloadReader: Sendable {
     }
 
     private let maxPayloadBytes: Int
-    /// What is thrown where a payload has more.
+    /// The error thrown for a payload that exceeds `maxPayloadBytes`.
     private let excess: NetworkError
     private var framing: Framing
-    /// Of parts what the one that is read has so far; else what was fed and not taken.
+    /// The bytes of the current part for multipart bodies; otherwise the bytes that were fed and not yet returned.
     private var bytes = Data()
-    /// How much of `bytes` was looked at.
+    /// The number of bytes of `bytes` that were already searched.
     private var seen = 0
     private var balance = JSONBalance()
-    /// Whether the stream has said that it is over: nothing after that counts.
+    /// Whether the stream has signalled its end. Later bytes are ignored.
     package private(set) var isFinished = false
-    /// Of events the id of the last that was read, the payload given last or one passed over behind it; empty where there is
-    /// none.
+    /// The ID of the last event read, including skipped ones; empty before the first ID.
     package private(set) var lastEventID: String
-    /// Of events how long the server wants clients to wait before they connect again; nil where it did not say.
+    /// The server's delay for reconnecting to its event stream, or `nil` if it sent none.
     package private(set) var reconnectionTime: Duration?
 
-    /// Whether a body of this type is made of payloads that come one after another.
+    /// Returns whether a body of this type is a stream of payloads.
     package static func isStream(_ contentType: String?) -> Bool {
         let essence = contentType.flatMap(MediaType.init)?.essence
         return essence.map { ["multipart/mixed", MediaType.eventStream].contains($0) || isLines($0) } ?? false
@@ -45,14 +45,14 @@ package struct GraphQLPayloadReader: Sendable {
         ["application/jsonl", "application/x-ndjson", "application/graphql-response+jsonl"].contains(essence)
     }
 
-    /// A reader of a body of this type.
+    /// Creates a reader for a body of a content type.
     ///
     /// - Parameters:
-    ///   - maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
-    ///   - lastEventID: the id of the event behind which it goes on.
-    ///   - excess: what is thrown where a payload has more bytes, in words of who set the limit; nil, the default, names
-    ///     `maxPayloadBytes`.
-    /// - Throws: `NetworkError` of kind `.protocol` where it is of parts and names no boundary.
+    ///   - maxPayloadBytes: The maximum size of a payload in bytes, 64 MiB by default.
+    ///   - lastEventID: The ID of the event after which the stream continues.
+    ///   - excess: The error thrown for a larger payload, if the limit came from another setting. `nil`, the default,
+    ///     uses an error that names `maxPayloadBytes`.
+    /// - Throws: `NetworkError` of kind `.protocol` if a multipart type has no boundary.
     package init(
         contentType: String?,
         maxPayloadBytes: Int = 64 << 20,
@@ -68,7 +68,7 @@ package struct GraphQLPayloadReader: Sendable {
             framing = .parts(try MultipartReader(contentType: contentType, acceptsLineFeeds: true))
         case MediaType.eventStream:
             var stream = EventStream(lastEventID: lastEventID, maxEventBytes: maxPayloadBytes)
-            // Servers that no browser has to understand write no data with it.
+            // Servers that aren't meant for browsers send this event without data.
             stream.typeWithoutData = "complete"
             framing = .events(stream)
         case let essence?: framing = Self.isLines(essence) ? .lines : .whole
@@ -76,12 +76,12 @@ package struct GraphQLPayloadReader: Sendable {
         }
     }
 
-    /// Takes bytes in; `next()` makes payloads of them.
+    /// Adds received bytes, from which `next()` reads payloads.
     package mutating func feed(_ chunk: Data) {
         guard !isFinished else { return }
         switch framing {
         case .parts(var reader):
-            // So that what it holds has one owner, and is not copied for each chunk.
+            // Moved out, so that its buffer has a single owner and isn't copied for each chunk.
             framing = .whole
             reader.feed(chunk)
             framing = .parts(reader)
@@ -93,10 +93,10 @@ package struct GraphQLPayloadReader: Sendable {
         }
     }
 
-    /// The next payload; nil where more bytes are needed, or none will come.
+    /// Returns the next payload, or `nil` if more bytes are needed or the stream has ended.
     ///
-    /// - Throws: `NetworkError`: `.tooLarge` where a payload is, `.protocol` where the frames are broken, `.decoding` where
-    ///   something else stands behind a payload.
+    /// - Throws: `NetworkError`: `.tooLarge` if a payload is too large, `.protocol` if the framing is invalid,
+    ///   `.decoding` if a payload is followed by other content.
     package mutating func next() throws(NetworkError) -> Data? {
         while !isFinished {
             guard let payload = try nextFrame() else { return nil }
@@ -105,10 +105,10 @@ package struct GraphQLPayloadReader: Sendable {
         return nil
     }
 
-    /// Says that the body has ended.
+    /// Signals the end of the body.
     ///
-    /// - Returns: the payload that only this end has ended.
-    /// - Throws: `NetworkError` of kind `.truncated` where the stream has not said that it is over.
+    /// - Returns: The last payload, if only the end of the body completes it.
+    /// - Throws: `NetworkError` of kind `.truncated` if the stream hasn't signalled its end.
     package mutating func finish() throws(NetworkError) -> Data? {
         guard !isFinished else { return nil }
         switch framing {
@@ -149,7 +149,8 @@ extension GraphQLPayloadReader {
 
     // MARK: parts
 
-    /// A payload is there with its last bracket: the boundary behind it may come only with the next one.
+    /// Returns the next payload. It is complete at its last bracket, because the boundary after it may arrive only with
+    /// the next payload.
     private mutating func nextPart(_ reader: inout MultipartReader) throws(NetworkError) -> Data? {
         while let element = try reader.next() {
             switch element {
@@ -157,7 +158,7 @@ extension GraphQLPayloadReader {
             case .body(let piece):
                 if let payload = try take(piece) { return payload }
             case .end:
-                // What has no end is for the parser to judge.
+                // The JSON parser rejects an incomplete payload.
                 if !balance.isComplete, !bytes.isBlank { return bytes }
             }
         }
@@ -178,7 +179,7 @@ extension GraphQLPayloadReader {
 
     // MARK: events
 
-    /// What has another name than those of the protocol is passed over; some servers give no name
+    /// Events with names unknown to the protocol are skipped. Some servers send no event names
     /// (https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md).
     private mutating func nextEvent(_ stream: inout EventStream) throws(NetworkError) -> Data? {
         defer { (lastEventID, reconnectionTime) = (stream.lastEventID, stream.retry) }
@@ -196,7 +197,7 @@ extension GraphQLPayloadReader {
         do throws(NetworkError) {
             return try stream.next()
         } catch {
-            // An event fails for its size alone.
+            // Reading an event fails only because of its size.
             throw excess
         }
     }
@@ -211,7 +212,7 @@ extension GraphQLPayloadReader {
             seen = 0
             if !line.isBlank { return Data(line) }
         }
-        // What was taken leaves memory before more comes.
+        // Frees the memory of returned lines before more bytes are appended.
         if bytes.startIndex > 0 { bytes = Data(bytes) }
         seen = bytes.count
         try check(seen)
@@ -230,21 +231,21 @@ extension NetworkError {
     }
 }
 
-/// Tells where a JSON object or array ends, without reading what it holds.
+/// Finds the end of a JSON object or array without parsing its content.
 private struct JSONBalance: Sendable {
     private var depth = 0
     private var isInText = false
     private var isEscaped = false
     private(set) var isComplete = false
 
-    /// - Returns: what stands behind its end.
+    /// - Returns: The bytes after the end of the value.
     mutating func take(_ bytes: Data) -> Data {
         if isComplete { return bytes }
         let end = bytes.withUnsafeBytes { $0.firstIndex { takes($0) } }
         return end.map { bytes.dropFirst($0 + 1) } ?? Data()
     }
 
-    /// Whether this byte ends it.
+    /// Returns whether this byte ends the value.
     private mutating func takes(_ byte: UInt8) -> Bool {
         if isEscaped {
             isEscaped = false
@@ -268,12 +269,12 @@ private struct JSONBalance: Sendable {
 extension Data {
     fileprivate var isBlank: Bool { allSatisfy(\.isBlank) }
 
-    /// Whether it is an empty object.
+    /// Whether the payload is an empty object.
     fileprivate var isHeartbeat: Bool { count < 16 && filter { !$0.isBlank }.elementsEqual("{}".utf8) }
 }
 
 extension UInt8 {
-    /// RFC 8259, 2.
+    /// Whether the byte is JSON white space (RFC 8259, 2).
     fileprivate var isBlank: Bool {
         switch self {
         case 0x20, 0x09, 0x0A, 0x0D: true

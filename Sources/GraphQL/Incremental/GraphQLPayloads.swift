@@ -6,10 +6,10 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// The payloads of an answer whose body is still to be read, as JSON text: one after another where it is a stream, or one.
+/// The payloads of a response whose body is still to be read, as JSON text: several if it is a stream, or one.
 ///
-/// Iterated once. A stream that ends before it said so ends in an error of kind `.truncated`. Whoever stops reading and
-/// lets it go ends the transfer.
+/// The sequence can be iterated once. A stream that breaks off before its end marker throws an error of kind
+/// `.truncated`. Releasing the sequence and its iterator cancels the transfer.
 package struct GraphQLPayloads: AsyncSequence, Sendable {
     package typealias Element = Data
 
@@ -18,13 +18,13 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
     private let lastEventID: String
     private let excess: NetworkError?
 
-    /// The payloads of this answer.
+    /// Creates the payloads of a response.
     ///
     /// - Parameters:
-    ///   - maxPayloadBytes: the most bytes that one payload may have, 64 MiB by default.
-    ///   - lastEventID: the id of the event behind which it goes on.
-    ///   - excess: what is thrown where a payload has more bytes, in words of who set the limit; nil, the default, names
-    ///     `maxPayloadBytes`.
+    ///   - maxPayloadBytes: The maximum size of a payload in bytes, 64 MiB by default.
+    ///   - lastEventID: The ID of the event after which the stream continues.
+    ///   - excess: The error thrown for a larger payload, if the limit came from another setting. `nil`, the default,
+    ///     uses an error that names `maxPayloadBytes`.
     package init(
         _ response: StreamingResponse,
         maxPayloadBytes: Int = 64 << 20,
@@ -41,7 +41,7 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         AsyncIterator(response, maxPayloadBytes, lastEventID, excess)
     }
 
-    /// Gives the payloads one after another.
+    /// An iterator over the payloads.
     package struct AsyncIterator: AsyncIteratorProtocol {
         private let contentType: String?
         private let maxPayloadBytes: Int
@@ -50,9 +50,9 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         private var reader: GraphQLPayloadReader?
         private var body: HTTPBody.AsyncIterator?
 
-        /// Of events the id of the last that was read; empty where there is none.
+        /// The ID of the last event read; empty before the first ID.
         var lastEventID: String { reader?.lastEventID ?? firstEventID }
-        /// Of events how long the server wants clients to wait before they connect again; nil where it did not say.
+        /// The server's delay for reconnecting to its event stream, or `nil` if it sent none.
         var reconnectionTime: Duration? { reader?.reconnectionTime }
 
         fileprivate init(
@@ -68,9 +68,9 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
             body = response.body.makeAsyncIterator()
         }
 
-        /// The next payload; nil when there are no more.
+        /// Returns the next payload, or `nil` if there are no more.
         ///
-        /// - Throws: `NetworkError`: why there are no more. After it comes nil.
+        /// - Throws: `NetworkError` that ended the stream. Later calls return `nil`.
         package mutating func next() async throws(NetworkError) -> Data? {
             do throws(NetworkError) {
                 while true {
@@ -92,7 +92,7 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
             }
         }
 
-        /// The next payload, where it has come already.
+        /// Returns the next payload if it has already been received.
         package mutating func nextAtHand() throws(NetworkError) -> Data? {
             if reader == nil {
                 reader = try GraphQLPayloadReader(
@@ -105,7 +105,7 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
             return body == nil ? nil : try reader?.next()
         }
 
-        /// Reads on to the end of the body, so that its connection can be used again, but no longer than this by a clock.
+        /// Reads the rest of the body, so that its connection can be reused, but for no longer than a time limit.
         mutating func drain(for patience: Duration, by clock: any Clock<Duration>) async {
             guard let read = body?.reader else { return }
             body = nil

@@ -1,15 +1,15 @@
 public import BeagleNet
 
-/// What there is so far of an answer that comes in pieces.
+/// The current state of an incremental result.
 public struct GraphQLUpdate<Output> {
-    /// All that came, put together: what the answer would be if it came whole and had no more in it.
+    /// The result merged from all parts received so far, in the form of a complete response.
     public var response: GraphQLResponse<Output>
-    /// Whether more is to come: another update, or an error that says what is missing.
+    /// Whether more will follow: another update, or an error if parts are missing.
     public var hasNext: Bool
-    /// What is new, in the order in which it came: items as they come, and a fragment that was announced when it is complete.
+    /// The new parts in the order of arrival: items as they arrive, and announced fragments when they are complete.
     public var patches: [GraphQLPatch]
 
-    /// An update.
+    /// Creates an update.
     public init(response: GraphQLResponse<Output>, hasNext: Bool = false, patches: [GraphQLPatch] = []) {
         self.response = response
         self.hasNext = hasNext
@@ -20,7 +20,7 @@ public struct GraphQLUpdate<Output> {
 extension GraphQLUpdate: Sendable where Output: Sendable {}
 
 extension GraphQLUpdate<JSONValue> {
-    /// The answer so far as JSON of GraphQL's form.
+    /// The current result as JSON in the form of a GraphQL response.
     public var json: JSONValue {
         var members: [String: JSONValue] = ["data": response.data ?? .null]
         if !response.errors.isEmpty { members["errors"] = .array(response.errors.map(\.raw)) }
@@ -28,6 +28,6 @@ extension GraphQLUpdate<JSONValue> {
         return .object(members)
     }
 
-    /// What is new in the form that Relay's runtime reads: one payload for each piece, `is_final` in the last of all.
+    /// The new parts in the form that Relay's runtime reads: one payload for each, with `is_final` in the last one.
     public var relayPayloads: [JSONValue] { patches.relayPayloads(hasNext: hasNext) }
 }

@@ -1,26 +1,28 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// What comes of an operation piece by piece: each time the whole answer so far. See `NetworkClient.results(of:)`.
+/// A sequence of updates of an incremental result, each with the whole result so far.
 ///
-/// Each iteration sends the operation anew, when its first element is asked for. A cancelled task, or an iterator that is
-/// let go, ends the transfer.
+/// See `NetworkClient.results(of:)`.
+///
+/// Each iteration sends the operation again, when the first element is requested. Cancelling the task or releasing the
+/// iterator cancels the transfer.
 public struct GraphQLUpdates<Output>: AsyncSequence, Sendable {
-    /// What there is so far.
+    /// The current state of the result.
     public typealias Element = GraphQLUpdate<Output>
 
     let source: IncrementalSource
-    /// Whether pieces that are there already are put together before they are given.
+    /// Whether parts that have already arrived are merged into one element.
     let isGathering: Bool
-    /// Makes what is given of an answer that came whole, or of what there is so far.
+    /// Converts the result to a response.
     let make: @Sendable (IncrementalSource.Answer) throws(NetworkError) -> GraphQLResponse<Output>
 
-    /// Begins to ask when its first element is asked for.
+    /// Creates an iterator, which sends the operation when its first element is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(updates: self)
     }
 
-    /// Gives what there is, each time something comes.
+    /// An iterator over the updates.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let updates: GraphQLUpdates
         private var answering: IncrementalSource.Answering?
@@ -30,10 +32,10 @@ public struct GraphQLUpdates<Output>: AsyncSequence, Sendable {
             self.updates = updates
         }
 
-        /// What there is so far, when something has come; nil when nothing more comes.
+        /// Returns the result after the next part has arrived, or `nil` when there are no more parts.
         ///
-        /// - Throws: `NetworkError`: why there is no more, or why what there is cannot be read. After it comes nil. What was
-        ///   given before stays true.
+        /// - Throws: `NetworkError` if the stream fails, or if the result can't be decoded. Later calls return `nil`.
+        ///   Earlier elements remain valid.
         public mutating func next() async throws(NetworkError) -> GraphQLUpdate<Output>? {
             do throws(NetworkError) {
                 if isOver {

@@ -6,9 +6,10 @@ package import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// Makes one response of the payloads of an incremental answer, in any of the forms that servers write: that of the
-/// specification (`pending`, `incremental` with `id`, `completed`), the one before it (`deferSpec=20220824`), and
-/// Relay's own. Each payload tells by itself which it is; what is unknown in it is passed over.
+/// Merges the payloads of an incremental result into one response.
+///
+/// It supports the specification's format (`pending`, `incremental` with `id`, `completed`), the older format
+/// (`deferSpec=20220824`) and Relay's own. Each payload shows its format by its members; unknown members are ignored.
 ///
 /// A payload with `data` and without `path` begins a new response. Source:
 /// https://github.com/graphql/graphql-spec/pull/1110, section 7
@@ -16,36 +17,38 @@ package struct IncrementalMerge: Sendable {
     private struct Pending: Sendable {
         let label: String?
         let path: JSONValue.Path
-        /// What its pieces said, which are told with the last.
+        /// The errors of the parts so far, which are reported when the fragment is complete.
         var errors: [GraphQLError] = []
         var extensions: [String: JSONValue] = [:]
     }
 
-    /// The data so far; nil where the response has none.
+    /// The merged data, or `nil` if the response has none.
     package private(set) var data: JSONValue?
-    /// What went wrong so far.
+    /// All errors so far.
     package private(set) var errors: [GraphQLError] = []
-    /// What else the server said; of two values of one name the later.
+    /// All extensions so far. A later value replaces an earlier one of the same name.
     package private(set) var extensions: [String: JSONValue] = [:]
-    /// Whether more is to come; nil where the server did not say.
+    /// Whether the server announced more payloads, or `nil` if it didn't say.
     package private(set) var hasNext: Bool?
-    /// Whether something is missing: the server said that more is to come, or announced what it has not completed. That it
-    /// says nothing more comes does not make complete what was announced (section 7, Pending Result). Forms that announce
-    /// nothing are finished where it says so.
+    /// Whether parts are missing: the server announced more payloads, or it hasn't completed an announced part.
+    ///
+    /// If the server states that no more payloads follow, announced parts still count as incomplete (section 7, Pending
+    /// Result). Formats without announcements are complete at that point.
     package var isUnfinished: Bool { hasNext == true || !pending.isEmpty }
-    /// Whether the last payload was all of the response, so that its text may stand for it.
+    /// Whether the last payload was a complete response, so that its text can be used unchanged.
     package private(set) var isWhole = false
     /// Whether there is data that is not null.
     package var hasData: Bool { data?.object != nil }
     private var isBegun = false
     private var pending: [String: Pending] = [:]
-    /// Bytes of all payloads of the response.
+    /// The total size of the response's payloads, in bytes.
     private var byteCount = 0
     private let maxBytes: Int
 
-    /// Nothing so far.
+    /// Creates an empty response.
     ///
-    /// - Parameter maxPayloadBytes: the most bytes of a payload; all of a response may have four times as many.
+    /// - Parameter maxPayloadBytes: The maximum size of a payload in bytes. The whole response may have four times this
+    ///   size.
     package init(maxPayloadBytes: Int = .max) {
         self.init(maxBytes: maxPayloadBytes > .max / 4 ? .max : 4 * maxPayloadBytes)
     }
@@ -54,7 +57,7 @@ package struct IncrementalMerge: Sendable {
         self.maxBytes = maxBytes
     }
 
-    /// The response so far, as one that came whole.
+    /// The merged response, in the form of a complete one.
     package var response: JSONValue {
         var members: [String: JSONValue] = [:]
         members["data"] = data
@@ -63,22 +66,24 @@ package struct IncrementalMerge: Sendable {
         return .object(members)
     }
 
-    /// Takes the text of a payload, or of several.
+    /// Merges the text of one or several payloads.
     ///
-    /// - Returns: what changed.
-    /// - Throws: `NetworkError` as for a value; of kind `.tooLarge` where all of the response has more bytes than it may.
+    /// - Returns: The changes.
+    /// - Throws: `NetworkError` as for a parsed payload; of kind `.tooLarge` if the whole response exceeds its limit.
     package mutating func take(text: Data) throws(NetworkError) -> [GraphQLPatch] {
         let patches = try take(JSONValue(parsing: text))
-        // One that begins anew has taken away what was counted.
+        // A payload that begins a new response resets the count.
         byteCount += text.count
         if byteCount > maxBytes { throw .responseTooLarge(maxBytes) }
         return patches
     }
 
-    /// Takes a payload, or several as Relay's servers send them.
+    /// Merges a payload, or several in a list, as Relay's servers send them.
     ///
-    /// - Returns: what changed: of what was announced, items as they come, and a fragment when it is complete.
-    /// - Throws: `NetworkError` of kind `.decoding` where it is none, or belongs nowhere. What was taken stays.
+    /// - Returns: The changes. Announced list items are included as they arrive, announced fragments when they are
+    ///   complete.
+    /// - Throws: `NetworkError` of kind `.decoding` if the payload is invalid or has no place in the response. Earlier
+    ///   changes are kept.
     package mutating func take(_ payload: JSONValue) throws(NetworkError) -> [GraphQLPatch] {
         if case .array(let payloads) = payload {
             var patches: [GraphQLPatch] = []
@@ -107,14 +112,14 @@ package struct IncrementalMerge: Sendable {
         return patches
     }
 
-    /// Takes what a response begins with.
+    /// Begins a response with its first payload.
     private mutating func begin(_ payload: JSONValue) throws(NetworkError) -> GraphQLPatch {
         if payload["data"] == nil, payload["incremental"] != nil || payload["completed"] != nil {
             throw .payload("the first payload has no data")
         }
         var data = payload["data"]
         if data != nil, data != .null, data?.object == nil {
-            // What is none beside errors is as null, as in an answer that comes whole.
+            // Invalid data next to errors counts as null, as in a response that is not incremental.
             guard !payload.errorList.isEmpty else { throw .payload("data is neither an object nor null") }
             data = .null
         }
@@ -127,7 +132,7 @@ package struct IncrementalMerge: Sendable {
         )
     }
 
-    /// Says what is to come, and where it will belong.
+    /// Records an announced part and its path.
     private mutating func announce(_ entry: JSONValue) throws(NetworkError) {
         guard let id = entry["id"]?.string else { throw .payload("a pending entry has no id") }
         let path = try entry.path("path") ?? []
@@ -135,14 +140,14 @@ package struct IncrementalMerge: Sendable {
         pending[id] = Pending(label: entry["label"]?.string, path: path)
     }
 
-    /// Nothing more comes for an id, also where the server could not make what it announced. The pieces of a fragment may
-    /// lack what others brought, or have places below it: what is told is all that is there.
+    /// Completes an announced part, also if the server failed to produce it. Reports the whole value at its path,
+    /// because the fragment's own parts may lack members that other parts contributed, or be nested below it.
     private mutating func complete(_ entry: JSONValue, _ patches: inout [GraphQLPatch]) {
         let failures = entry.errorList
         errors += failures
         guard let id = entry["id"]?.string, let ended = pending.removeValue(forKey: id) else { return }
         let value = failures.isEmpty ? data?.value(at: ended.path) : nil
-        // The items of a list were told as they came.
+        // List items were already reported as they arrived.
         if value?.array != nil { return }
         patches.append(
             GraphQLPatch(
@@ -163,9 +168,9 @@ package struct IncrementalMerge: Sendable {
 // MARK: - Pieces
 
 extension IncrementalMerge {
-    /// Puts a piece where it belongs.
+    /// Merges a part at its path.
     ///
-    /// - Returns: nil for one of a fragment that was announced.
+    /// - Returns: The change, or `nil` for a part of an announced fragment.
     private mutating func place(_ entry: JSONValue) throws(NetworkError) -> GraphQLPatch? {
         guard isBegun else { throw .payload("the first payload has no data") }
         var (label, path, id) = try target(of: entry)
@@ -189,7 +194,8 @@ extension IncrementalMerge {
         return GraphQLPatch(label: label, path: path, content: content, errors: failures, extensions: extensions)
     }
 
-    /// Where a piece belongs: below what was announced with its id, whatever path it names itself, else at its path.
+    /// Returns the path of a part: its subpath below the announced part with its ID, regardless of a path of its own,
+    /// or else its own path.
     private func target(
         of entry: JSONValue
     ) throws(NetworkError) -> (label: String?, path: JSONValue.Path, id: String?) {
@@ -205,7 +211,7 @@ extension IncrementalMerge {
         return (announced.label, announced.path + (try entry.path("subPath") ?? []), id.string)
     }
 
-    /// Items go to the end of the list; where no id was announced the path ends with the index of the first.
+    /// Appends items to a list. Without an announced ID, the path ends with the index of the first item.
     private mutating func put(
         _ items: [JSONValue],
         at path: inout JSONValue.Path,
@@ -225,7 +231,7 @@ extension IncrementalMerge {
         return .items(items, index: index)
     }
 
-    /// Data is merged; Relay's next item of a list is at the index behind its end.
+    /// Merges data. In Relay's format, the next item of a list has the index after the last one.
     private mutating func put(
         _ data: JSONValue,
         at path: inout JSONValue.Path,
@@ -262,9 +268,9 @@ extension IncrementalMerge {
         try data?.change(at: path, body)
     }
 
-    /// So that no walk over the response can exhaust the stack.
+    /// Limits the nesting depth, so that recursion over the response can't exhaust the stack.
     private func check(_ value: JSONValue, at path: JSONValue.Path) throws(NetworkError) {
-        // The response has one around its data.
+        // The response adds one level around its data.
         guard value.isFlat(within: JSONValue.depthLimit - 1 - path.count) else {
             throw .payload("a payload is nested deeper than \(JSONValue.depthLimit) levels")
         }
@@ -272,27 +278,27 @@ extension IncrementalMerge {
 }
 
 extension JSONValue.Path {
-    /// The path as messages show it.
+    /// The path as shown in error messages.
     fileprivate var text: String { isEmpty ? "the data" : map(\.description).joined(separator: ".") }
 }
 
 extension JSONValue {
-    /// Whether a payload is one piece by itself.
+    /// Whether the payload is a single part.
     fileprivate var isPiece: Bool { self["path"] != nil && self["path"] != .null }
 
-    /// Whether a payload has nothing that only pieces have.
+    /// Whether the payload has no members that only incremental payloads have.
     fileprivate var isPlain: Bool {
         !["pending", "incremental", "completed"].contains { self[$0] != nil } && self["extensions"]?["is_final"] == nil
     }
 
     fileprivate var errorList: [GraphQLError] { self["errors"]?.graphQLErrors ?? [] }
 
-    /// What the server says, without what is Relay's own.
+    /// The server's extensions, without Relay's own.
     fileprivate var extensionMembers: [String: JSONValue] {
         (self["extensions"]?.object ?? [:]).filter { $0.key != "is_final" }
     }
 
-    /// The elements of a member; none where there is no such member.
+    /// Returns the elements of a member; empty if it is missing.
     fileprivate func list(_ name: String) throws(NetworkError) -> [JSONValue] {
         guard let member = self[name], member != .null else { return [] }
         guard let elements = member.array, elements.allSatisfy({ $0.object != nil }) else {

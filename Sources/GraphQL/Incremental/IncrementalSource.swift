@@ -6,21 +6,22 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Sends an operation whose answer may come in pieces.
+/// Sends an operation whose result may be incremental.
 struct IncrementalSource: Sendable {
-    /// What there is so far.
+    /// The current state of the result.
     struct Answer {
         enum Content {
-            /// It came whole, and was read: the answer, and its data where it has any.
+            /// A response that was not incremental: the parsed response, and its data if it has any.
             case whole(GraphQLAnswer, JSONValue?)
-            /// It came in pieces, put together here.
+            /// A result merged from parts.
             case merged(IncrementalMerge, NetworkResponse)
         }
 
         let content: Content
         var patches: [GraphQLPatch] = []
         var hasNext = false
-        /// Whether nothing more is to come. Of a server that does not say so the end of the stream tells.
+        /// Whether the server has stated that no more parts follow. If it doesn't state that, the end of the stream
+        /// decides.
         var isLast = true
     }
 
@@ -28,10 +29,10 @@ struct IncrementalSource: Sendable {
     let request: GraphQLRequest
     let endpoint: GraphQLEndpoint
     let maxPayloadBytes: Int
-    /// Says more of each message before it is sent.
+    /// Configures each message before it is sent.
     let configure: @Sendable (_ operation: inout NetworkOperation) -> Void
 
-    /// Sends the operation, with its text where the server does not take the hash of it.
+    /// Sends the operation, and sends it again with its text if the server refuses its hash.
     func ask() async throws(NetworkError) -> Answering {
         try request.checkKind()
         let message = DocumentMessage(request, endpoint.documents, method: .post)
@@ -50,7 +51,7 @@ struct IncrementalSource: Sendable {
         return try await send(message, after: found)
     }
 
-    /// Sends what follows on a hash.
+    /// Sends the message that follows the refusal of a hash.
     private func send(
         _ message: DocumentMessage,
         after refusal: DocumentMessage.Refusal
@@ -58,7 +59,7 @@ struct IncrementalSource: Sendable {
         try await send(message.next(after: refusal) ?? message)
     }
 
-    /// Sends one message, in a body: what is streamed is stored by nobody on the way.
+    /// Sends a message with POST, because intermediaries don't cache a stream.
     private func send(_ message: DocumentMessage) async throws(NetworkError) -> Answering {
         let request = try endpoint.makeRequest(
             message.request,
@@ -83,7 +84,7 @@ struct IncrementalSource: Sendable {
 }
 
 extension IncrementalSource {
-    /// An answer that is being read, by one reader.
+    /// A response that is being read by one reader.
     final class Answering {
         private let stream: StreamingResponse
         private let isStream: Bool
@@ -91,17 +92,17 @@ extension IncrementalSource {
         private let maxPayloadBytes: Int
         private let clock: any Clock<Duration>
         private var merge: IncrementalMerge
-        /// The payload that was all so far; nil where there were several.
+        /// The only payload so far; `nil` if there were several.
         private var wholeText: Data?
-        /// What was read before it was asked for.
+        /// A result that was read before the caller requested it.
         private var first: Answer?
-        /// What comes after what was given.
+        /// The error to throw after the last result.
         private var failure: NetworkError?
         private var isRead = false
         private let types: PieceTypes?
-        /// The types that were named so far.
+        /// The types seen so far.
         private var named: Set<String>
-        /// Those of them that were told.
+        /// The types already reported.
         private var told: Set<String> = []
 
         fileprivate init(
@@ -112,7 +113,8 @@ extension IncrementalSource {
         ) {
             self.stream = stream
             types = operation.pieceTypes
-            // With the head of an answer a mutation has hardly begun; with the first piece it is done.
+            // When the head of a response arrives, a mutation has hardly begun. It has been executed when the first
+            // part arrives.
             named = operation.changedTypes
             self.clock = clock
             self.maxPayloadBytes = maxPayloadBytes
@@ -125,7 +127,7 @@ extension IncrementalSource {
 
         private var head: NetworkResponse { NetworkResponse(response: stream.response, url: stream.url) }
 
-        /// Why the server did not take a hash; nil where it did.
+        /// Returns the reason for which the server refused a hash, or `nil` if it accepted it.
         func refusalOfHash() async throws(NetworkError) -> DocumentMessage.Refusal? {
             first = try await next(isGathering: false)
             switch first?.content {
@@ -135,7 +137,7 @@ extension IncrementalSource {
             }
         }
 
-        /// What there is when something more has come; nil where nothing does.
+        /// Returns the result after the next part has arrived, or `nil` if there are no more parts.
         func next(isGathering: Bool) async throws(NetworkError) -> Answer? {
             if let first {
                 self.first = nil
@@ -144,7 +146,7 @@ extension IncrementalSource {
             let answer = await Result<Answer?, NetworkError>.catching { () throws(NetworkError) in
                 isStream ? try await nextOfStream(isGathering) : try await whole()
             }
-            // What was done counts, also where the rest cannot be read.
+            // Executed changes count even if the rest of the response can't be read.
             let untold = named.subtracting(told)
             told = named
             await types?.tell(untold)
@@ -161,7 +163,8 @@ extension IncrementalSource {
             isRead = true
             var patches = try take(payload)
             if isGathering { gather(&patches) }
-            // What came is given first. That something is missing is not for the reader to find out.
+            // The received data is delivered before the error for the missing parts, which readers need not detect
+            // themselves.
             if merge.hasNext == false, merge.isUnfinished, failure == nil { failure = .endedEarly(head) }
             return Answer(
                 content: try content(),
@@ -178,7 +181,7 @@ extension IncrementalSource {
             return .whole(try GraphQLAnswer(reading: response), merge.hasData ? merge.data : nil)
         }
 
-        /// - Throws: `NetworkError` that holds the payload, where it is none or belongs nowhere.
+        /// - Throws: `NetworkError` with the payload, if it is invalid or has no place in the response.
         private func take(_ payload: Data) throws(NetworkError) -> [GraphQLPatch] {
             note(payload)
             do throws(NetworkError) {
@@ -190,7 +193,8 @@ extension IncrementalSource {
             }
         }
 
-        /// Takes what has come already. What is wrong with it is told after what is right.
+        /// Merges the payloads that have already arrived. An error in one of them is thrown after the valid ones are
+        /// delivered.
         private func gather(_ patches: inout [GraphQLPatch]) {
             do throws(NetworkError) {
                 while merge.hasNext == true, let payload = try payloads.nextAtHand() { patches += try take(payload) }
@@ -199,8 +203,8 @@ extension IncrementalSource {
             }
         }
 
-        /// - Throws: `NetworkError` of kind `.truncated` where the stream ends and more was to come, and `.decoding` where
-        ///   it held nothing at all.
+        /// - Throws: `NetworkError` of kind `.truncated` if the stream ends early, and `.decoding` if it has no payload
+        ///   at all.
         private func nextPayload() async throws(NetworkError) -> Data? {
             do throws(NetworkError) {
                 if let payload = try await payloads.next() { return payload }
@@ -214,7 +218,7 @@ extension IncrementalSource {
             return nil
         }
 
-        /// The error with the head of the answer that it broke.
+        /// Returns the error with the head of the response it concerns.
         private func headed(_ error: NetworkError) -> NetworkError {
             var error = error
             error.response = error.response ?? stream.response
@@ -222,7 +226,7 @@ extension IncrementalSource {
             return error
         }
 
-        /// An answer that is no stream, as a server gives that knows nothing of pieces.
+        /// Reads a response that is not a stream, from a server without incremental delivery.
         private func whole() async throws(NetworkError) -> Answer? {
             if isRead { return nil }
             isRead = true
@@ -239,7 +243,7 @@ extension IncrementalSource {
             return Answer(content: .whole(answer, data), patches: [patch])
         }
 
-        /// Reads what there may be behind the last payload: an end, mostly.
+        /// Reads the rest of the body after the last payload, which is usually only an end marker.
         func drain() async {
             await payloads.drain(for: .seconds(3), by: clock)
         }
@@ -247,7 +251,8 @@ extension IncrementalSource {
 }
 
 extension GraphQLEndpoint {
-    /// The media types of an answer that may come in pieces. Ariadne takes events without a `q` for a subscription alone.
+    /// The accepted media types of an incremental response. Ariadne accepts events without a `q` only for
+    /// subscriptions.
     package static let incrementalAccept =
         "multipart/mixed;incrementalSpec=v0.2, multipart/mixed;deferSpec=20220824, text/event-stream;q=0.9, "
         + "application/graphql-response+json, application/json;q=0.9"

@@ -1,14 +1,14 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Changes deep inside a value. Each container is taken out of its place while it is changed, so that it has one owner
-/// and is not copied: what comes piece by piece costs as much as the pieces are large.
+/// Changes inside a nested value. Each container is moved out of its place while it is changed, so that it has a single
+/// owner and isn't copied: the cost of merging a part depends only on the size of the part.
 extension JSONValue {
     typealias Path = [GraphQLError.PathElement]
 
-    /// Changes what is at a place.
+    /// Changes the value at a path.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where there is no such place, or what `body` throws.
+    /// - Throws: `NetworkError` of kind `.decoding` if the path doesn't exist, and the errors of `body`.
     mutating func change(
         at path: Path.SubSequence,
         _ body: (inout JSONValue) throws(NetworkError) -> Void
@@ -30,7 +30,7 @@ extension JSONValue {
         }
     }
 
-    /// What is at a place; nil where there is none.
+    /// Returns the value at a path, or `nil` if the path doesn't exist.
     func value(at path: Path) -> JSONValue? {
         path.reduce(Optional(self)) { value, step in
             switch step {
@@ -42,8 +42,9 @@ extension JSONValue {
 
     /// Puts elements into a list.
     ///
-    /// - Parameter start: where the first of them goes, in the place of what is there; at the end where nil.
-    /// - Returns: where the first of them went; nil where this is no list, or one that ends before `start`.
+    /// - Parameter start: The index of the first element, which overwrites existing elements, or `nil` to append.
+    /// - Returns: The index of the first element, or `nil` if the value is not a list, or is a list that ends before
+    ///   `start`.
     mutating func put(_ added: [JSONValue], from start: Int?) -> Int? {
         guard case .array(var elements) = self else { return nil }
         let start = start ?? elements.count
@@ -55,7 +56,8 @@ extension JSONValue {
         return start
     }
 
-    /// Adds the members of objects and what is at the same places in lists; all else takes the place of what was there.
+    /// Merges a value: adds the members of objects and merges the elements of lists by index. All other values are
+    /// replaced.
     mutating func merge(_ added: JSONValue) {
         if case .object(let added) = added, case .object(var members) = self {
             self = .null
@@ -77,7 +79,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether it has no more than so many containers inside each other.
+    /// Returns whether the nesting depth is within a limit.
     func isFlat(within limit: Int) -> Bool {
         switch self {
         case .array(let elements): limit > 0 && elements.allSatisfy { $0.isFlat(within: limit - 1) }
@@ -88,12 +90,12 @@ extension JSONValue {
 }
 
 extension NetworkError {
-    /// A payload for a place that the response does not have.
+    /// Returns an error for a payload whose path doesn't exist in the response.
     fileprivate static func unplaced(_ rest: JSONValue.Path.SubSequence) -> NetworkError {
         .payload("cannot merge a payload: the response has no \(rest.map(\.description).joined(separator: "."))")
     }
 
-    /// A payload that cannot be understood, or belongs nowhere.
+    /// Returns an error for a payload that is invalid or has no place in the response.
     static func payload(_ what: String) -> NetworkError {
         NetworkError(.decoding, during: .decode, what)
     }

@@ -2,30 +2,32 @@ public import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkClient {
-    /// Performs an operation whose answer may come in pieces, as `@defer` and `@stream` ask for it: gives each time the
-    /// whole answer so far.
+    /// Performs an operation whose result may be incremental, as requested by `@defer` or `@stream`, and returns its
+    /// updates.
+    ///
+    /// Each update has the whole result so far.
     ///
     /// ```swift
     /// for try await update in try client.results(of: .fetchPost(withID: "1")) { show(update.response.data) }
     /// ```
-    /// A server that knows no pieces answers once. Pieces that have come together are given together. What is deferred is
-    /// not there at first: `Output` has to have optionals for it. Where that is the root field of which `Output` is made, `data`
-    /// is nil until it has come.
+    /// A server without incremental delivery responds once. Parts that arrive together are delivered together. Deferred
+    /// fields are missing at first, so `Output` must declare them as optionals. If the root field of `Output` itself is
+    /// deferred, `data` is `nil` until it arrives.
     ///
-    /// What is put together here loses the last digits of whole numbers beyond 64 bits, and of decimals beyond a `Double`.
+    /// In a merged result, integers beyond 64 bits and decimals beyond a `Double` lose their last digits.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - decoder: how the value is made; the container's `bodyDecoder` where nil.
-    ///   - maxPayloadBytes: the most bytes that one piece may have, 64 MiB by default, and a quarter of what all of an answer
-    ///     may have together.
-    ///   - configure: says more of the operation before it is run: partition, context, a deadline for the beginning of the
-    ///     answer. Called for each message: in each iteration, and again where the server wants the text of a hash.
-    /// - Returns: the answer so far, each time something comes. Its iterator throws what `execute` throws, and
-    ///   `NetworkError` of kind `.truncated` where the stream ends before the server said so, or before all came that it
-    ///   announced.
-    /// - Throws: `NetworkError` where the operation cannot be sent.
+    ///   - operation: The operation to perform.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - decoder: The decoder of the value, or `nil` for the container's `bodyDecoder`.
+    ///   - maxPayloadBytes: The maximum size of one part in bytes, 64 MiB by default. The whole result may have four
+    ///     times this size.
+    ///   - configure: Configures the operation before it runs, such as its partition, context, and a deadline for the
+    ///     start of the response. It is called for each message: in each iteration, and again if the server requests
+    ///     the text of a hash.
+    /// - Returns: The sequence of updates. Its iterator throws the errors of `execute`, and `NetworkError` of kind
+    ///   `.truncated` if the stream ends before the server's end marker, or before all announced parts have arrived.
+    /// - Throws: `NetworkError` if the operation can't be sent.
     public func results<Input: Encodable, Output: Decodable & SendableMetatype>(
         of operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
@@ -53,20 +55,22 @@ extension NetworkClient {
         }
     }
 
-    /// Performs an operation whose answer may come in pieces, and gives each time the whole answer so far as JSON: for code
-    /// that reads the answer itself. Errors of the server's are in it, whatever the endpoint's policy.
+    /// Performs an operation whose result may be incremental, and returns its updates as JSON, for code that parses the
+    /// result itself.
     ///
-    /// Each payload of the server's gives one element. One that is kept costs a copy of the lists that grow after it. Of an
-    /// answer that came whole `response.response` has the text, with all digits of its numbers.
+    /// Server errors are part of the updates, whatever the endpoint's policy.
+    ///
+    /// Each payload from the server produces one element. Retaining an element costs a copy of the lists that grow
+    /// after it. If the response is not incremental, `response.response` has its text, with all digits of its numbers.
     ///
     /// - Parameters:
-    ///   - request: what to ask.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - maxPayloadBytes: the most bytes that one piece may have, 64 MiB by default, and a quarter of what all of an answer
-    ///     may have together.
-    ///   - configure: says more of the operation before it is run. Called for each message that is sent.
-    /// - Throws: `NetworkError` of kind `.notConfigured` where there is no endpoint, and `.badRequest` where the variables are no
-    ///   JSON object.
+    ///   - request: The operation to perform.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - maxPayloadBytes: The maximum size of one part in bytes, 64 MiB by default. The whole result may have four
+    ///     times this size.
+    ///   - configure: Configures the operation before it runs. It is called for each message.
+    /// - Throws: `NetworkError` of kind `.notConfigured` if there is no endpoint, and `.badRequest` if the variables
+    ///   are not a JSON object.
     public func results(
         of request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
@@ -83,9 +87,9 @@ extension NetworkClient {
         )
     }
 
-    /// The same.
+    /// Performs an operation whose result may be incremental, and returns its updates as JSON.
     ///
-    /// - Parameter isGathering: whether payloads that have come together give one element.
+    /// - Parameter isGathering: Whether payloads that arrive together produce one element.
     package func results(
         of request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
@@ -107,7 +111,7 @@ extension NetworkClient {
 }
 
 extension IncrementalSource.Answer {
-    /// The answer, for a decoder.
+    /// Returns the response for a decoder.
     fileprivate func read() throws(NetworkError) -> GraphQLAnswer {
         switch content {
         case .whole(let answer, _): return answer
@@ -117,7 +121,7 @@ extension IncrementalSource.Answer {
         }
     }
 
-    /// The answer as JSON.
+    /// Returns the response as JSON.
     fileprivate func value() throws(NetworkError) -> GraphQLResponse<JSONValue> {
         switch content {
         case .whole(let answer, let data):

@@ -2,9 +2,10 @@ import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkResponse {
-    /// A body of pieces, as some servers send it unasked, as the whole answer that they make: one that was whole to the byte.
+    /// Returns the complete response made from a body of parts, which some servers send without being asked. A single
+    /// complete part keeps its exact bytes.
     ///
-    /// - Throws: `NetworkError` of kind `.truncated` where pieces are missing, and `.decoding` where they are none.
+    /// - Throws: `NetworkError` of kind `.truncated` if parts are missing, and `.decoding` if they are invalid.
     func joiningPieces() throws(NetworkError) -> NetworkResponse {
         var (reader, merge) = (
             try GraphQLPayloadReader(contentType: response.headerFields[single: .contentType]), IncrementalMerge()
@@ -17,7 +18,7 @@ extension NetworkResponse {
                 _ = try merge.take(text: payload)
             }
             while let payload = try reader.next() { try take(payload) }
-            // Behind what says that nothing follows an end need not come.
+            // After a payload that states it is the last, the end marker may be missing.
             if merge.hasNext != false, let payload = try reader.finish() { try take(payload) }
         } catch {
             throw error.holding(self)
@@ -32,7 +33,7 @@ extension NetworkResponse {
 }
 
 extension NetworkError {
-    /// A server announced more than came.
+    /// Returns an error for a response that ended before all announced parts arrived.
     static func endedEarly(_ response: NetworkResponse) -> NetworkError {
         NetworkError(
             .truncated,

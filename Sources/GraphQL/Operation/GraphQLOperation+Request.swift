@@ -7,24 +7,24 @@ import BeagleNetHTTP
 #endif
 
 extension GraphQLOperation {
-    /// The operation as it goes over the wire.
+    /// Returns the operation's request parameters.
     ///
-    /// - Parameter encoder: how the variables are written. By default as JSON with its keys sorted, so that equal variables
-    ///   are equal bytes: hashes, URLs and recordings hold to that.
-    /// - Throws: `NetworkError` of kind `.badRequest` where the document is none, or the variables have no JSON form or are
-    ///   no object.
+    /// - Parameter encoder: The encoder of the variables. The default writes JSON with sorted keys, so that equal
+    ///   variables have equal bytes, on which hashes, URLs and recordings rely.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the document is invalid, or if the variables can't be encoded
+    ///   as a JSON object.
     public func request(encoder: (any BodyEncoder)? = nil) throws(NetworkError) -> GraphQLRequest {
         try request(of: definition(), encoder: encoder)
     }
 
-    /// What is meant of the document.
+    /// Returns the operation's definition in its document.
     func definition() throws(NetworkError) -> GraphQLDocument.Operation {
         try GraphQLDocument.cached(operationString).operation(named: operationName)
     }
 
-    /// The operation as it goes over the wire.
+    /// Returns the operation's request parameters.
     ///
-    /// - Parameter operation: what is meant of the document.
+    /// - Parameter operation: The operation's definition in its document.
     func request(
         of operation: GraphQLDocument.Operation,
         encoder: (any BodyEncoder)?
@@ -42,10 +42,10 @@ extension GraphQLOperation {
         )
     }
 
-    /// The response key of what `Output` is made of; nil for all of the data.
+    /// Returns the response key from which `Output` is decoded, or `nil` for all of the data.
     ///
-    /// - Parameter operation: what is meant of the document.
-    /// - Throws: `NetworkError` where there is no such field, or no single one.
+    /// - Parameter operation: The operation's definition in its document.
+    /// - Throws: `NetworkError` if the field doesn't exist, or if there isn't exactly one.
     func rootKey(of operation: GraphQLDocument.Operation) throws(NetworkError) -> String? {
         if root == .wholeData { return nil }
         let keys = operation.responseKeys
@@ -75,7 +75,7 @@ extension GraphQLRoot {
 }
 
 extension GraphQLRequest {
-    /// Variables as JSON.
+    /// Encodes variables as JSON.
     fileprivate static func variables(
         of input: some Encodable,
         encoder: (any BodyEncoder)?,
@@ -102,7 +102,7 @@ extension GraphQLRequest {
                 advice: "use a struct or a dictionary whose members are named like the variables"
             )
         }
-        // An object of two bytes is an empty one.
+        // An object of two bytes is empty.
         return data.count == 2 ? Data() : data
     }
 }

@@ -1,6 +1,6 @@
 public import BeagleNet
 
-/// A GraphQL operation whose variables and whose result have types: all that is needed to perform it.
+/// A GraphQL operation with typed variables and a typed result.
 ///
 /// ```swift
 /// extension GraphQLOperation where Input == IDInput, Output == Post {
@@ -14,45 +14,47 @@ public import BeagleNet
 /// let post = try await client.perform(.fetchPost(withID: "1"))
 /// ```
 ///
-/// (The names are those of seed `003_31f48d2a11b2556d.txt`.) What it does and what its root fields are called is read
-/// from the document.
+/// The kind of operation and its root fields are read from the document. (The names come from seed
+/// `003_31f48d2a11b2556d.txt`.)
 public struct GraphQLOperation<Input: Encodable, Output: Decodable>: Encodable {
-    /// The variables; what encodes to an object without members is not sent.
+    /// The variables.
+    ///
+    /// An input that encodes to an empty object is not sent.
     public var input: Input
-    /// The document, sent as it is.
+    /// The text of the document, sent unchanged.
     public var operationString: String
-    /// Which operation of the document is meant; needed only where there are several.
+    /// The name of the operation to run; needed only if the document has several.
     public var operationName: String?
-    /// What of the data `Output` is made of.
+    /// The part of the data from which `Output` is decoded.
     public var root = GraphQLRoot.onlyField
-    /// What else the server is told, by scope.
+    /// Additional information for the server, by scope.
     public var extensions: [String: JSONValue] = [:]
 
-    /// An operation.
+    /// Creates an operation.
     ///
     /// - Parameters:
-    ///   - input: the variables.
-    ///   - operationString: the document.
+    ///   - input: The variables.
+    ///   - operationString: The text of the document.
     @inlinable public init(input: Input, operationString: String) {
         self.input = input
         self.operationString = operationString
     }
 
-    /// What is sent (GraphQL over HTTP, 5.1).
+    /// The request parameters (GraphQL over HTTP, 5.1).
     public enum CodingKeys: String, CodingKey {
         /// The document.
         case query
-        /// Which operation of it.
+        /// The name of the operation to run.
         case operationName
         /// The variables.
         case variables
-        /// What else.
+        /// Additional information for the server.
         case extensions
     }
 
-    /// Writes what is sent.
+    /// Encodes the request parameters.
     ///
-    /// - Throws: `NetworkError` where the document is none.
+    /// - Throws: `NetworkError` if the document is invalid.
     public func encode(to encoder: any Encoder) throws {
         let operation = try GraphQLDocument.cached(operationString).operation(named: operationName)
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -65,34 +67,34 @@ public struct GraphQLOperation<Input: Encodable, Output: Decodable>: Encodable {
 
 extension GraphQLOperation: Sendable where Input: Sendable {}
 
-/// What of a GraphQL answer's data a value is made of.
+/// The part of a result's data from which a value is decoded.
 public enum GraphQLRoot: Sendable, Hashable {
-    /// The one root field that the operation has, `__typename` apart.
+    /// The operation's only root field, not counting `__typename`.
     case onlyField
-    /// The root field of this response key: its alias, where it has one.
+    /// The root field with this response key, which is its alias if it has one.
     case field(String)
     /// All of the data, with the root fields as members.
     case wholeData
 }
 
-/// The variables of an operation that asks for one thing by its id.
+/// The variables of an operation that fetches an object by its ID.
 public struct IDInput: Encodable, Sendable, Hashable {
-    /// Which one.
+    /// The ID of the object.
     public let id: String
 
-    /// The one of this id.
+    /// Creates the variables for an ID.
     public init(id: String) {
         self.id = id
     }
 }
 
 extension GraphQLOperation: CustomStringConvertible, CustomReflectable {
-    /// Document and variables, with their secrets replaced.
+    /// The document and variables, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         let document = redactor.shown(Data(operationString.utf8), contentType: "application/graphql")
         return "\(document)\nvariables: \(redactor.shown(describing: input))"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,21 +1,23 @@
 import BeagleNet
 
-/// A server's answer as the article of seed `003_31f48d2a11b2556d.txt` reads it: the object of its one root field, and
-/// what went wrong in words.
+/// A server's response in the form of the article in seed `003_31f48d2a11b2556d.txt`: the object of its only root
+/// field, and the error messages.
 ///
-/// `GraphQLResponse` tells more, and what `NetworkClient.perform` gives needs no wrapping.
+/// `GraphQLResponse` has more details, and `NetworkClient.perform` returns the value directly.
 public struct GraphQLResult<T: Decodable>: Decodable {
-    /// The object; nil where the server gave null or nothing, and where it gave errors beside what is no such object.
+    /// The object, or `nil` if it is null, missing or, in a response with errors, can't be decoded.
     public let object: T?
-    /// What the server said went wrong. It may come beside an object.
+    /// The server's error messages, which may accompany an object.
     public let errorMessages: [String]
 
     /// An entry of `errors`.
     public struct Error: Decodable, Sendable {
-        /// What it says.
+        /// The error message.
         public let message: String
 
-        /// Reads an entry; one without a message says nothing.
+        /// Decodes an entry.
+        ///
+        /// If it has no message, `message` is empty.
         public init(from decoder: any Decoder) throws {
             message = GraphQLError(try JSONValue(from: decoder)).message
         }
@@ -25,10 +27,12 @@ public struct GraphQLResult<T: Decodable>: Decodable {
         case data, errors
     }
 
-    /// Reads an answer. One that has errors is read whatever is beside them: they explain more than a missing object.
+    /// Decodes a response.
     ///
-    /// - Throws: `DecodingError` where it has no errors, and either no data, or an object that is no `T`, or several root
-    ///   fields: which of them is meant only the operation can tell.
+    /// If it has errors, a missing or invalid object is accepted, because the errors explain more.
+    ///
+    /// - Throws: `DecodingError` if the response has no errors, and either has no data, has an object that can't be
+    ///   decoded as `T`, or has several root fields: only the operation determines which one is meant.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let errors = (try container.decodeIfPresent(JSONValue.self, forKey: .errors) ?? .null).graphQLErrors

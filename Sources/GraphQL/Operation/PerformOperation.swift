@@ -2,15 +2,16 @@ public import BeagleNet
 import BeagleNetHTTP
 public import Dispatch
 
-/// Performs an operation with `Beagle.dependencies.networkClient` on `Beagle.dependencies.graphQLEndpoint`. (The function
-/// of seed `003_31f48d2a11b2556d.txt`.)
+/// Performs an operation with `Beagle.dependencies.networkClient` on `Beagle.dependencies.graphQLEndpoint`.
+///
+/// The function comes from seed `003_31f48d2a11b2556d.txt`.
 ///
 /// - Parameters:
-///   - operation: what to ask.
-///   - completion: called exactly once: with the object, also where errors came beside it, which are logged; else with a
-///     `NetworkError`, whose `graphQLErrors` has what the server said. It runs on a thread of the client's, or, for what
-///     cannot be sent, on the caller's before this returns.
-/// - Returns: the handle that cancels it.
+///   - operation: The operation to perform.
+///   - completion: Called exactly once, with the object or a `NetworkError`, whose `graphQLErrors` has the server's
+///     errors. If there is an object, errors are only logged. It runs on a thread of the client's; for an operation
+///     that can't be sent it runs on the caller's thread before this function returns.
+/// - Returns: A token that cancels the operation.
 @discardableResult
 public func performOperation<Input: Encodable, Output: Decodable & SendableMetatype>(
     _ operation: GraphQLOperation<Input, Output>,
@@ -22,15 +23,15 @@ public func performOperation<Input: Encodable, Output: Decodable & SendableMetat
 }
 
 extension NetworkClient {
-    /// Performs an operation.
+    /// Performs an operation and passes its value to a completion handler.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - queue: where the completion runs; on a thread of the client's where nil, and for what cannot be sent on the
-    ///     caller's before this returns.
-    ///   - completion: called exactly once, with the object or why there is none, as `perform` says.
-    /// - Returns: the handle that cancels it.
+    ///   - operation: The operation to perform.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - queue: The queue for the completion. If `nil`, it runs on a thread of the client's; for an operation that
+    ///     can't be sent it runs on the caller's thread before this method returns.
+    ///   - completion: Called exactly once, with the object or an error of `perform`.
+    /// - Returns: A token that cancels the operation.
     @discardableResult
     public func performOperation<Input: Encodable, Output: Decodable & SendableMetatype>(
         _ operation: GraphQLOperation<Input, Output>,
@@ -43,14 +44,14 @@ extension NetworkClient {
         }
     }
 
-    /// Performs an operation whose completion gets all that the server said, errors beside the object included.
+    /// Performs an operation and passes the complete response, including errors, to a completion handler.
     ///
     /// - Parameters:
-    ///   - operation: what to ask.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - queue: where the completion runs; as with `performOperation` where nil.
-    ///   - completion: called exactly once, with what `execute` gives.
-    /// - Returns: the handle that cancels it.
+    ///   - operation: The operation to perform.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - queue: The queue for the completion; if `nil`, the same threads as in `performOperation`.
+    ///   - completion: Called exactly once, with the result of `execute`.
+    /// - Returns: A token that cancels the operation.
     @discardableResult
     public func executeOperation<Input: Encodable, Output: Decodable & SendableMetatype>(
         _ operation: GraphQLOperation<Input, Output>,
@@ -92,8 +93,8 @@ extension NetworkClient {
         _ completion: @escaping @Sendable (Result<Value, NetworkError>) -> Void
     ) {
         guard let queue else { return completion(result) }
-        // Sound without `Sendable`: `sending` says that nobody else holds any part of it, nothing here touches it after this
-        // line, and the queue runs the closure once.
+        // Safe without `Sendable`: `sending` guarantees that no other code refers to any part of the result, it is not
+        // accessed here after this line, and the queue runs the closure once.
         nonisolated(unsafe) let result = result
         queue.async { completion(result) }
     }

@@ -1,13 +1,13 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// A typed operation made ready to be sent: whoever holds it needs nothing of its variables any more. One object, as there is
-/// too much of it to be copied by each who hands it on.
+/// A typed operation that is ready to be sent and no longer needs its input. It is a class because copying all of it at
+/// each call would be expensive.
 final class PreparedOperation: Sendable {
     let request: GraphQLRequest
-    /// The document of the request, where its text is the operation's.
+    /// The request's document, if its text is unchanged from the operation's.
     let document: GraphQLDocument?
-    /// The response key of what the output is made of; nil for all of the data.
+    /// The response key from which the output is decoded, or `nil` for all of the data.
     let rootKey: String?
     let endpoint: GraphQLEndpoint
 

@@ -1,26 +1,31 @@
 public import BeagleNet
 
-/// How one execution of an operation treats stored answers, and what else it is told. (The words are Relay's.)
+/// The options of one execution of an operation, such as its use of stored responses.
+///
+/// (The names are Relay's.)
 public struct CacheConfig: Sendable {
-    /// Whether the network is asked whatever is stored. No by default.
+    /// Whether to use the network even if a response is stored.
+    ///
+    /// The default is `false`.
     public var force: Bool
-    /// After how many seconds the operation is executed again, counted from its answer; nil, the default: never.
+    /// The interval of repeated executions in seconds, counted from each response, or `nil`, the default, to execute
+    /// once.
     public var poll: TimeInterval?
-    /// What the app wants to hand to whoever carries the execution out.
+    /// An app-defined value for the code that carries out the execution.
     public var metadata: (any Sendable)?
-    /// What this execution is called in logs; nil where it needs no name.
+    /// The name of this execution in logs, or `nil` if it has none.
     public var transactionID: String?
-    /// Which configuration a server of live queries is to use; nil where the query isn't live.
+    /// The configuration that a server of live queries should use, or `nil` if the query isn't live.
     public var liveConfigID: String?
 
-    /// A configuration; by default, one in which nothing is asked for.
+    /// Creates a configuration; by default, one without any options.
     ///
     /// - Parameters:
-    ///   - force: whether the network is asked whatever is stored.
-    ///   - poll: after how many seconds the operation is executed again.
-    ///   - metadata: what is handed to whoever carries the execution out.
-    ///   - transactionID: what this execution is called in logs.
-    ///   - liveConfigID: which configuration a server of live queries is to use.
+    ///   - force: Whether to use the network even if a response is stored.
+    ///   - poll: The interval of repeated executions, in seconds.
+    ///   - metadata: An app-defined value for the code that carries out the execution.
+    ///   - transactionID: The name of this execution in logs.
+    ///   - liveConfigID: The configuration that a server of live queries should use.
     public init(
         force: Bool = false,
         poll: TimeInterval? = nil,

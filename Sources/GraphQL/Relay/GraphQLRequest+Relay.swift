@@ -7,13 +7,14 @@ import BeagleNetHTTP
 #endif
 
 extension GraphQLRequest {
-    /// The request of an execution.
+    /// Creates the request of an execution.
     ///
     /// - Parameters:
-    ///   - execution: which operation, and what it was told.
-    ///   - variables: its variables.
-    ///   - uploadables: files, by where they belong among the variables, as `photos.0`.
-    /// - Throws: `NetworkError` of kind `.badRequest` where variables have no JSON form, or no place for a file.
+    ///   - execution: The operation and its options.
+    ///   - variables: The variables of the operation.
+    ///   - uploadables: The files by their path in the variables, such as `photos.0`.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the variables can't be written as JSON, or have no place for a
+    ///   file.
     package init(
         _ execution: RelayExecution,
         _ variables: VariableData,
@@ -27,7 +28,7 @@ extension GraphQLRequest {
             variables: try variables.data(),
             extensions: execution.cacheConfig.liveConfigID.map { ["liveConfigId": .string($0)] } ?? [:]
         )
-        // A list grows in the order of its positions.
+        // Lists must grow in the order of their indices.
         let places = uploadables.map { (path: $0.key.split(separator: "."), file: $0.value) }
             .map { (path: $0.path.first == "variables" ? $0.path.dropFirst() : $0.path[...], file: $0.file) }
             .sorted { $0.path.lexicographicallyPrecedes($1.path, by: isBefore) }
@@ -35,7 +36,7 @@ extension GraphQLRequest {
     }
 }
 
-/// Numbers by what they say, before all else.
+/// Returns whether a path component sorts before another: numbers first, by value, then names.
 private func isBefore(_ one: Substring, _ other: Substring) -> Bool {
     switch (Int(one), Int(other)) {
     case (let one?, let other?): one < other

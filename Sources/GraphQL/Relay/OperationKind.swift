@@ -1,9 +1,13 @@
-/// What an operation does with the server's data. (The word is Relay's, seed `000_da437bb786693eb1.txt`.)
+/// The kind of a GraphQL operation.
+///
+/// (The name is Relay's, seed `000_da437bb786693eb1.txt`.)
 public enum OperationKind: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Reads.
+    /// Reads data.
     case query
-    /// Changes, then reads: its root fields run one after another.
+    /// Changes data, then reads it.
+    ///
+    /// Its root fields run one after another.
     case mutation
-    /// Reads each time something happens.
+    /// Reads data each time an event occurs.
     case subscription
 }

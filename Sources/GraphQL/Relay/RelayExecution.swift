@@ -2,14 +2,14 @@ public import BeagleNet
 
 /// One execution of an operation for Relay, which interceptors see as `NetworkOperation.relayExecution`.
 ///
-/// Operations that share a run are given that of the first.
+/// Operations that share a run receive the execution of the first one.
 public struct RelayExecution: Sendable {
-    /// Which operation.
+    /// The operation.
     public var request: RequestParameters
-    /// What it was told, `metadata` and `transactionID` among it.
+    /// The options of the execution, including `metadata` and `transactionID`.
     public var cacheConfig: CacheConfig
 
-    /// An execution.
+    /// Creates an execution.
     public init(request: RequestParameters, cacheConfig: CacheConfig) {
         self.request = request
         self.cacheConfig = cacheConfig
@@ -19,7 +19,9 @@ public struct RelayExecution: Sendable {
 extension NetworkOperation {
     private enum RelayExecutionKey: ContextKey { static let defaultValue: RelayExecution? = nil }
 
-    /// The execution that this operation is for; nil, the default, of all others.
+    /// The Relay execution of this operation.
+    ///
+    /// `nil`, the default, for operations outside of Relay.
     public var relayExecution: RelayExecution? {
         get { context[RelayExecutionKey.self] }
         set { context[RelayExecutionKey.self] = newValue }

@@ -4,22 +4,22 @@
     package import Foundation
 #endif
 
-/// The text of an answer as Relay is given it. What is not changed stays as it came, to the byte.
+/// The text of a response in the form that Relay expects. Unchanged parts keep their exact bytes.
 package struct RelayPayload {
     package let data: Data
-    /// Those of the outermost object; none where the text is no JSON object.
+    /// The members of the outermost object; empty if the text is not a JSON object.
     private let members: [(name: String, kind: AnswerMembers.Kind, range: Range<Int>)]
 
     package init(_ data: Data) {
         self.data = data
-        // What is no JSON has no members.
+        // Invalid JSON has no members.
         members = (try? AnswerMembers(data))?.all.map { ($0.name, $0.member.kind, $0.member.range) } ?? []
     }
 
-    /// Whether there is a member of this name that is not null.
+    /// Returns whether there is a member of this name that is not null.
     package func has(_ name: String) -> Bool { members.contains { $0.name == name && $0.kind != .null } }
 
-    /// Whether there are errors; a list of none is none.
+    /// Whether there are errors. An empty list doesn't count.
     package var hasErrors: Bool {
         guard let errors = members.last(where: { $0.name == "errors" }), errors.kind != .null else { return false }
         return !data[from: errors.range.lowerBound, to: errors.range.upperBound].filter { !$0.isSpace }.elementsEqual(
@@ -27,8 +27,8 @@ package struct RelayPayload {
         )
     }
 
-    /// The text without `"data":null`, `"errors":null` and `"extensions":null`, on which Relay.swift would fail where
-    /// JavaScript's goes on.
+    /// The text without `"data":null`, `"errors":null` and `"extensions":null`, which make Relay.swift fail, unlike the
+    /// JavaScript version.
     package var withoutNulls: Data {
         let nullable = ["data", "errors", "extensions"]
         let isKept = members.map { $0.kind != .null || !nullable.contains($0.name) }
@@ -37,20 +37,20 @@ package struct RelayPayload {
         let ends = [text.count] + members.map(\.range.upperBound)
         for index in members.indices where isKept[index] {
             let member = data[from: ends[index], to: ends[index + 1]]
-            // The comma before it goes where nothing is kept before it.
+            // If no earlier member is kept, the comma before this one is removed.
             let isFirst = !isKept[..<index].contains(true)
             text += isFirst && index > 0 ? member.drop { $0 != UInt8(ascii: ",") }.dropFirst() : member
         }
         return text + data[from: ends[members.count], to: data.count]
     }
 
-    /// The text with `extensions.cacheTimestamp`: when the answer was stored, in milliseconds since 1970.
+    /// Returns the text with `extensions.cacheTimestamp`: the time the response was stored, in milliseconds since 1970.
     package func stamped(at milliseconds: Int64) -> Data { extended("\"cacheTimestamp\":\(milliseconds)") }
 
-    /// The text with `extensions.is_final`: whether it is the last of an operation.
+    /// Returns the text with `extensions.is_final`: whether it is the last response of an operation.
     package func marked(isFinal: Bool) -> Data { extended("\"is_final\":\(isFinal)") }
 
-    /// The text with another member in `extensions`.
+    /// Returns the text with another member in `extensions`.
     private func extended(_ stamp: String) -> Data {
         if let member = members.last(where: { $0.name == "extensions" && $0.kind == .object }) {
             let inside = member.range.lowerBound + 1
@@ -67,7 +67,7 @@ package struct RelayPayload {
 }
 
 extension Data {
-    /// The bytes between two places, counted from the first.
+    /// The bytes between two offsets.
     fileprivate subscript(from start: Int, to end: Int) -> Data {
         self[startIndex + start..<startIndex + end]
     }

@@ -1,14 +1,15 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// Keeps the answers to queries in memory, by what identifies the query and by its variables, as Relay's
-/// `QueryResponseCache` in JavaScript does.
+/// An in-memory cache of query responses by query ID and variables, like Relay's `QueryResponseCache` in JavaScript.
 ///
-/// It knows of those alone who ask through this cache: what a mutation changes that goes another way, as through a
-/// `RelayNetwork` with another cache or none, clears nothing here, and a query that is asked another way is not answered from it.
-/// Networks that are to know of each other share one. What a `RelayNetwork` stores, it finds for the same person and endpoint alone.
+/// The cache only knows the operations that use it. Mutations by other ways, such as a `RelayNetwork` with another
+/// cache or none, don't clear it, and queries by other ways aren't answered from it. Networks that should see each
+/// other's changes must share a cache. A response stored by a `RelayNetwork` is only found for the same user and
+/// endpoint.
 ///
-/// Where it is full, the answer that was stored longest ago makes room; reading an answer doesn't make it younger.
+/// When the cache is full, the response that was stored first is evicted. Reading a response doesn't postpone its
+/// eviction.
 public final class RelayResponseCache: Sendable {
     private struct Key: Hashable, Sendable {
         let id: String
@@ -18,7 +19,7 @@ public final class RelayResponseCache: Sendable {
     private struct Entry: Sendable {
         let data: Data
         let date: Date
-        /// Goes up with each one stored.
+        /// The position of the entry in the order of storing.
         let order: Int
     }
 
@@ -30,33 +31,34 @@ public final class RelayResponseCache: Sendable {
     private struct Entries: Sendable {
         var byKey: [Key: Entry] = [:]
         var lastOrder = 0
-        /// How often all was forgotten.
+        /// The number of times the cache was cleared.
         var generation = 0
-        /// Who asks now: how many, and the generation when the first of them asked.
+        /// The pending requests: their number, and the generation at the start of the first one.
         var asking: [Key: (count: Int, generation: Int)] = [:]
     }
 
-    /// An empty cache.
+    /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - size: how many answers are kept at most.
-    ///   - ttl: how long each is kept.
-    ///   - now: what time it is.
+    ///   - size: The maximum number of responses.
+    ///   - ttl: The time for which each response is valid.
+    ///   - now: Returns the current time.
     public init(size: Int, ttl: Duration, now: @escaping @Sendable () -> Date = { Date() }) {
         self.size = size
         self.ttl = ttl / .seconds(1)
         self.now = now
     }
 
-    /// How many answers are kept, those included whose time has passed and that nobody asked for since.
+    /// The number of stored responses, including expired ones that were not yet removed by a read.
     public var count: Int { entries.withLock { $0.byKey.count } }
 
-    /// The answer that is stored, with `extensions.cacheTimestamp`: when it was, in milliseconds since 1970. nil where
-    /// none is, or its time has passed.
+    /// Returns the stored response with `extensions.cacheTimestamp`, or `nil` if it is missing or expired.
+    ///
+    /// `cacheTimestamp` is the time at which the response was stored, in milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - id: what identifies the query, as its id or text.
-    ///   - variables: its variables.
+    ///   - id: The identifier of the query, such as its ID or text.
+    ///   - variables: The variables of the query.
     public func answer(to id: String, _ variables: VariableData) -> Data? {
         let oldest = now() - ttl
         let entry: Entry? = entries.withLock { entries in
@@ -67,20 +69,20 @@ public final class RelayResponseCache: Sendable {
         return RelayPayload(entry.data).stamped(at: Int64((entry.date.timeIntervalSince1970 * 1_000).rounded()))
     }
 
-    /// Stores an answer in the place of an earlier one.
+    /// Stores a response, replacing an earlier one.
     ///
     /// - Parameters:
-    ///   - data: the text of a JSON object.
-    ///   - id: what identifies the query.
-    ///   - variables: its variables.
+    ///   - data: The text of a JSON object.
+    ///   - id: The identifier of the query.
+    ///   - variables: The variables of the query.
     public func store(_ data: Data, of id: String, _ variables: VariableData) {
         store(data, of: id, variables, in: nil)
     }
 
-    /// Says that an answer is asked for, until `end` says that there is one or none.
+    /// Registers a pending request until `end` is called.
     ///
-    /// - Returns: what `store` wants to know. Of those who ask the same at the same time it is that of the first: they may
-    ///   share its run, and what it brings is as old.
+    /// - Returns: The generation to pass to `store`. Simultaneous requests for the same query get that of the first,
+    ///   because they may share its run, and the response is as old as that run.
     package func begin(_ id: String, _ variables: VariableData) -> Int {
         entries.withLock { entries in
             let key = Key(id: id, variables: variables)
@@ -90,7 +92,7 @@ public final class RelayResponseCache: Sendable {
         }
     }
 
-    /// Says that nobody waits any more who said `begin`.
+    /// Unregisters a pending request that was registered with `begin`.
     package func end(_ id: String, _ variables: VariableData) {
         entries.withLock { entries in
             let key = Key(id: id, variables: variables)
@@ -99,9 +101,9 @@ public final class RelayResponseCache: Sendable {
         }
     }
 
-    /// Stores an answer, unless all was forgotten since it was asked for.
+    /// Stores a response, unless the cache was cleared after it was requested.
     ///
-    /// - Parameter generation: what `begin` gave; nil stores it anyway.
+    /// - Parameter generation: The value returned by `begin`, or `nil` to store the response in any case.
     package func store(_ data: Data, of id: String, _ variables: VariableData, in generation: Int?) {
         let date = now()
         entries.withLock { entries in
@@ -115,7 +117,7 @@ public final class RelayResponseCache: Sendable {
         }
     }
 
-    /// Forgets all.
+    /// Removes all responses.
     public func clear() {
         entries.withLock { entries in
             entries.byKey = [:]

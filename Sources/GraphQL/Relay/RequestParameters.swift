@@ -1,30 +1,31 @@
 public import BeagleNet
 
-/// Which operation is to be executed, as Relay's compiler knows it. (The words are Relay's, seed
-/// `000_da437bb786693eb1.txt`.)
+/// An operation as described by Relay's compiler.
+///
+/// (The names are Relay's, seed `000_da437bb786693eb1.txt`.)
 public struct RequestParameters: Sendable, Hashable {
-    /// The operation's name.
+    /// The name of the operation.
     public var name: String
-    /// What the operation does.
+    /// The kind of operation.
     public var operationKind: OperationKind
-    /// The operation's source with all of its fragments; nil where the server knows it by `id`.
+    /// The operation's source text with all of its fragments; `nil` if the server knows it by `id`.
     public var text: String?
-    /// What the server knows the operation by; nil where it has to be told the text.
+    /// The ID by which the server knows the operation; `nil` if the text must be sent.
     public var id: String?
-    /// What stands for the text where answers are stored, as a hash of it; nil where `id` or the text itself does.
+    /// The cache key of the operation, such as a hash of its text; `nil` to use `id` or the text itself.
     public var cacheID: String?
-    /// What the compiler noted about the operation.
+    /// The compiler's notes about the operation.
     public var metadata: [String: JSONValue]
 
-    /// An operation.
+    /// Creates the parameters of an operation.
     ///
     /// - Parameters:
-    ///   - name: its name.
-    ///   - operationKind: what it does.
-    ///   - text: its source with all of its fragments.
-    ///   - id: what the server knows it by.
-    ///   - cacheID: what stands for the text where answers are stored.
-    ///   - metadata: what the compiler noted about it.
+    ///   - name: The name of the operation.
+    ///   - operationKind: The kind of operation.
+    ///   - text: The source text with all of its fragments.
+    ///   - id: The ID by which the server knows the operation.
+    ///   - cacheID: The cache key of the operation.
+    ///   - metadata: The compiler's notes about the operation.
     public init(
         name: String,
         operationKind: OperationKind,

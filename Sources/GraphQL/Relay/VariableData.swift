@@ -1,6 +1,8 @@
 public import BeagleNet
 
-/// The variables of an operation, or the fields of an input object. (The word is Relay's.)
+/// The variables of an operation, or the fields of an input object.
+///
+/// (The name is Relay's.)
 ///
 /// ```swift
 /// var variables: VariableData = ["id": "1", "first": 10]
@@ -8,18 +10,18 @@ public import BeagleNet
 /// variables.first = nil  // left out, so that its default counts; `.null` says null
 /// ```
 ///
-/// `data()` gives the same bytes each time. `JSONEncoder` does so only with `.sortedKeys`: without it, the members of any
-/// object come in any order.
+/// `data()` returns the same bytes each time. `JSONEncoder` does so only with `.sortedKeys`; otherwise the order of
+/// members varies.
 @dynamicMemberLookup
 public struct VariableData: Sendable, Hashable {
     private var fields: [String: VariableValue]
 
-    /// No variables.
+    /// Creates an empty set of variables.
     public init() {
         fields = [:]
     }
 
-    /// Variables of these values.
+    /// Creates variables with these values.
     public init(_ fields: [String: any VariableValueConvertible]) {
         self.fields = fields.mapValues(\.variableValue)
     }
@@ -28,13 +30,17 @@ public struct VariableData: Sendable, Hashable {
         fields = Dictionary(pairs.map { ($0, $1.variableValue) }, uniquingKeysWith: { $1 })
     }
 
-    /// The variable of this name; nil where it is left out. Setting nil leaves it out.
+    /// The value of a variable, or `nil` if it is left out.
+    ///
+    /// Setting `nil` leaves the variable out.
     public subscript(name: String) -> VariableValue? {
         get { fields[name] }
         set { fields[name] = newValue }
     }
 
-    /// The variable of this name; nil where it is left out. Setting nil leaves it out.
+    /// The value of a variable, or `nil` if it is left out.
+    ///
+    /// Setting `nil` leaves the variable out.
     public subscript(dynamicMember name: String) -> VariableValue? {
         get { fields[name] }
         set { fields[name] = newValue }
@@ -43,7 +49,7 @@ public struct VariableData: Sendable, Hashable {
     /// Whether there are no variables.
     public var isEmpty: Bool { fields.isEmpty }
 
-    /// Adds variables; of a name that both have, the other's counts.
+    /// Adds variables, replacing existing ones of the same name.
     public mutating func merge(_ other: some VariableDataConvertible) {
         fields.merge(other.variableData.fields) { $1 }
     }
@@ -51,21 +57,23 @@ public struct VariableData: Sendable, Hashable {
     /// The variables as JSON.
     public var json: JSONValue { .object(fields.mapValues(\.json)) }
 
-    /// The variables as the text of a JSON object, sorted by name, so that the same ones always give the same bytes.
+    /// Returns the variables as the text of a JSON object, sorted by name, so that equal variables have equal bytes.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
+    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON can't represent: an infinity or NaN.
     public func data() throws(NetworkError) -> Data { try json.data() }
 }
 
 extension VariableData: ExpressibleByDictionaryLiteral {
-    /// Variables of these values; of a name that repeats, the last counts.
+    /// Creates variables with these values.
+    ///
+    /// If a name is repeated, the last value counts.
     public init(dictionaryLiteral elements: (String, any VariableValueConvertible)...) {
         self.init(pairs: elements)
     }
 }
 
 extension VariableData: CustomStringConvertible {
-    /// The variables by name, as `{after:"x",first:10}`; empty where there are none.
+    /// The variables by name, such as `{after:"x",first:10}`; empty without variables.
     public var description: String {
         guard !isEmpty else { return "" }
         let texts = fields.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
@@ -74,12 +82,12 @@ extension VariableData: CustomStringConvertible {
 }
 
 extension VariableData: Codable {
-    /// Reads an object.
+    /// Decodes an object.
     public init(from decoder: any Decoder) throws {
         fields = try decoder.singleValueContainer().decode([String: VariableValue].self)
     }
 
-    /// Writes an object.
+    /// Encodes an object.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(fields)
@@ -87,15 +95,17 @@ extension VariableData: Codable {
 }
 
 extension VariableData: VariableDataConvertible {
-    /// Itself.
+    /// The variables themselves.
     public var variableData: VariableData { self }
 }
 
-/// Variables of an operation that takes none. (The word is Relay's.)
+/// The variables of an operation that takes none.
+///
+/// (The name is Relay's.)
 public struct EmptyVariables: VariableDataConvertible, Sendable, Hashable {
-    /// No variables.
+    /// Creates an empty set of variables.
     public init() {}
 
-    /// Nothing.
+    /// An empty set of variables.
     public var variableData: VariableData { VariableData() }
 }

@@ -1,16 +1,20 @@
 public import BeagleNet
 
-/// The value of a variable. (The word is Relay's.)
+/// The value of a variable.
+///
+/// (The name is Relay's.)
 public enum VariableValue: Sendable, Hashable {
-    /// `null`, said explicitly: a variable that is left out has its default instead.
+    /// An explicit `null`.
+    ///
+    /// A variable that is left out gets its default instead.
     case null
-    /// Text.
+    /// A string.
     case string(String)
-    /// A whole number.
+    /// An integer.
     case int(Int)
-    /// `true` or `false`
+    /// A Boolean.
     case bool(Bool)
-    /// Any other number.
+    /// A number that is not an integer.
     case float(Double)
     /// An input object.
     case object(VariableData)
@@ -34,7 +38,7 @@ extension VariableValue {
 }
 
 extension VariableValue: CustomStringConvertible {
-    /// The value with names out of quotes and text in them, as `{after:"x",first:10}`.
+    /// The value with unquoted names and quoted strings, such as `{after:"x",first:10}`.
     public var description: String {
         switch self {
         case .null: "null"
@@ -51,39 +55,43 @@ extension VariableValue: CustomStringConvertible {
 extension VariableValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Text.
+    /// Creates a string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// A whole number.
+    /// Creates an integer.
     public init(integerLiteral value: Int) {
         self = .int(value)
     }
 
-    /// A number.
+    /// Creates a number.
     public init(floatLiteral value: Double) {
         self = .float(value)
     }
 
-    /// `true` or `false`
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 
-    /// A list, whose elements may differ in type.
+    /// Creates a list, whose elements may differ in type.
     public init(arrayLiteral elements: (any VariableValueConvertible)...) {
         self = .array(elements.map(\.variableValue))
     }
 
-    /// An input object, whose fields may differ in type; of a name that repeats, the last counts.
+    /// Creates an input object, whose fields may differ in type.
+    ///
+    /// If a name is repeated, the last value counts.
     public init(dictionaryLiteral elements: (String, any VariableValueConvertible)...) {
         self = .object(VariableData(pairs: elements))
     }
 }
 
 extension VariableValue: Codable {
-    /// Reads any value that a decoder has; one that counts `1.0` as whole gives an `int`.
+    /// Decodes any value.
+    ///
+    /// A decoder that treats `1.0` as an integer yields an `int`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -103,7 +111,7 @@ extension VariableValue: Codable {
         }
     }
 
-    /// Writes the value as what it is.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

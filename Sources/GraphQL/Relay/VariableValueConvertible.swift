@@ -1,13 +1,18 @@
 public import BeagleNet
 
-/// What can be the value of a variable. An enum of text or numbers needs only to say so:
-/// `extension Order: VariableValueConvertible {}`. (The word is Relay's.)
+/// A type whose values can be values of variables.
+///
+/// (The name is Relay's.)
+///
+/// An enum with a string or numeric raw value needs only a declaration: `extension Order: VariableValueConvertible {}`.
 public protocol VariableValueConvertible {
-    /// The value.
+    /// The value as a variable.
     var variableValue: VariableValue { get }
 }
 
-/// What can be the variables of an operation, as a struct with a property for each. (The word is Relay's.)
+/// A type that can be the variables of an operation, such as a struct with a property for each.
+///
+/// (The name is Relay's.)
 public protocol VariableDataConvertible: VariableValueConvertible {
     /// The variables.
     var variableData: VariableData { get }
@@ -19,42 +24,42 @@ extension VariableDataConvertible {
 }
 
 extension VariableValueConvertible where Self: RawRepresentable, RawValue: VariableValueConvertible {
-    /// The raw value.
+    /// The raw value as a variable.
     public var variableValue: VariableValue { rawValue.variableValue }
 }
 
 extension VariableValue: VariableValueConvertible {
-    /// Itself.
+    /// The value itself.
     public var variableValue: VariableValue { self }
 }
 
 extension String: VariableValueConvertible {
-    /// Text.
+    /// The string as a variable.
     public var variableValue: VariableValue { .string(self) }
 }
 
 extension Substring: VariableValueConvertible {
-    /// Text.
+    /// The string as a variable.
     public var variableValue: VariableValue { .string(String(self)) }
 }
 
 extension Bool: VariableValueConvertible {
-    /// `true` or `false`
+    /// The Boolean as a variable.
     public var variableValue: VariableValue { .bool(self) }
 }
 
 extension Double: VariableValueConvertible {
-    /// A number.
+    /// The number as a variable.
     public var variableValue: VariableValue { .float(self) }
 }
 
 extension Float: VariableValueConvertible {
-    /// The number that is written as this one is: 0.1 stays 0.1.
+    /// The number with the same decimal notation: 0.1 stays 0.1.
     public var variableValue: VariableValue { .float(Double("\(self)") ?? Double(self)) }
 }
 
 extension VariableValueConvertible where Self: FixedWidthInteger {
-    /// A whole number; one that `Int` cannot hold is text, so that no digit is lost.
+    /// An integer, or a string if `Int` can't hold the value, so that no digit is lost.
     public var variableValue: VariableValue { Int(exactly: self).map { .int($0) } ?? .string("\(self)") }
 }
 
@@ -70,22 +75,22 @@ extension UInt32: VariableValueConvertible {}
 extension UInt64: VariableValueConvertible {}
 
 extension Decimal: VariableValueConvertible {
-    /// Text, so that no digit is lost.
+    /// A string, so that no digit is lost.
     public var variableValue: VariableValue { .string("\(self)") }
 }
 
 extension UUID: VariableValueConvertible {
-    /// Text.
+    /// The UUID as a string.
     public var variableValue: VariableValue { .string(uuidString) }
 }
 
 extension URL: VariableValueConvertible {
-    /// The whole URL as text.
+    /// The absolute URL as a string.
     public var variableValue: VariableValue { .string(absoluteString) }
 }
 
 extension Date: VariableValueConvertible {
-    /// Text as `2026-11-22T08:15:30Z` (RFC 3339), with milliseconds where there are some.
+    /// A string such as `2026-11-22T08:15:30Z` (RFC 3339), with milliseconds if they aren't zero.
     public var variableValue: VariableValue {
         let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
         let isWhole = milliseconds.truncatingRemainder(dividingBy: 1_000) == 0
@@ -95,7 +100,7 @@ extension Date: VariableValueConvertible {
 }
 
 extension JSONValue: VariableValueConvertible {
-    /// The same value.
+    /// The JSON value as a variable.
     public var variableValue: VariableValue {
         switch self {
         case .null: .null
@@ -110,17 +115,17 @@ extension JSONValue: VariableValueConvertible {
 }
 
 extension Optional: VariableValueConvertible where Wrapped: VariableValueConvertible {
-    /// The value, or null.
+    /// The wrapped value, or null.
     public var variableValue: VariableValue { self?.variableValue ?? .null }
 }
 
 extension Array: VariableValueConvertible where Element: VariableValueConvertible {
-    /// A list.
+    /// A list of the elements.
     public var variableValue: VariableValue { .array(map(\.variableValue)) }
 }
 
 extension Dictionary: VariableValueConvertible where Key == String, Value: VariableValueConvertible {
-    /// An input object.
+    /// The dictionary as an input object.
     public var variableValue: VariableValue { .object(variableData) }
 }
 

@@ -5,60 +5,62 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// One WebSocket that operations share: connects when the first joins, and ends some time after the last has left.
+/// A WebSocket shared by operations. It connects when the first operation joins, and closes some time after the last
+/// has left.
 ///
-/// One task reads: it hands results on itself, so that the server waits where they are not taken. One task writes, in order.
-/// Whatever happens, each operation ends once. The transport is kept until the WebSocket is open, this object as long as it
-/// is.
+/// One task reads and delivers the results directly, so that slow subscribers slow down the server. Another task
+/// writes, in order. Each operation ends exactly once. The transport is retained until the WebSocket is open, and this
+/// object as long as it is open.
 final class GraphQLSocket: Sendable {
-    /// What a WebSocket ended with that operations were on.
+    /// The loss of a WebSocket that had operations.
     struct Loss: Sendable {
         let error: NetworkError
-        /// Whether the server took operations.
+        /// Whether the server had acknowledged the connection.
         let isAcknowledged: Bool
-        /// Whether a result came.
+        /// Whether a result was received.
         let hasGiven: Bool
-        /// What it waited by.
+        /// The clock of the operations' delays.
         let clock: any Clock<Duration>
     }
 
-    /// Hears that a WebSocket is over: with operations on it, why. It may give another error for them.
+    /// A closure that is called when the WebSocket has ended, with the loss if it had operations. It may return a
+    /// different error for them.
     typealias OnEnd = @Sendable (GraphQLSocket, Loss?) -> NetworkError?
 
-    /// What waits to be written.
+    /// An entry of the write queue.
     private enum Outgoing {
         case request(SocketRequest)
-        /// The operation of this number, where somebody wants it still.
+        /// The operation with this number, unless it was cancelled.
         case operation(Int)
         case close(WebSocketClose)
     }
 
-    /// What waits for its time.
+    /// The kinds of timers.
     private enum Timer {
         case acknowledgement, linger, keepAlive, goodbye
     }
 
     private struct State {
         var session: SocketSession
-        /// How to connect, until that has begun.
+        /// The parameters of the connection, until connecting has begun.
         var opening: SocketOpening?
         var isOpen = false
-        /// Whether it ends with its last operation, and takes no more.
+        /// Whether the WebSocket accepts no more operations and closes after its last one.
         var isRetired = false
         var isOver = false
         var outgoing: [Outgoing] = []
-        /// The answer to the last ping; one is enough for several.
+        /// The response to the last ping. One pong is enough for several pings.
         var pong: SocketRequest?
         var writer: UnsafeContinuation<Void, Never>?
         var driver: Task<Void, Never>?
         var timers: [Timer: Task<Void, Never>] = [:]
-        /// Whether a result came.
+        /// Whether a result was received.
         var hasGiven = false
-        /// Whether anything came since this was last unset.
+        /// Whether a message was received since this was last reset.
         var hasHeard = false
-        /// What this side ended it with; nil where the other did, or nobody.
+        /// The close code and reason of this side, or `nil` if it didn't close the WebSocket.
         var close: WebSocketClose?
-        /// Why it ended that neither side meant to end.
+        /// The error of an unintended end.
         var failure: NetworkError?
 
         mutating func takeWriter() -> UnsafeContinuation<Void, Never>? {
@@ -67,7 +69,7 @@ final class GraphQLSocket: Sendable {
         }
     }
 
-    /// How long what is to be sent at the end may take.
+    /// The time limit for sending the remaining messages at the end.
     private static let goodbyeTime = Duration.seconds(10)
 
     private let state: Lock<State>
@@ -77,12 +79,12 @@ final class GraphQLSocket: Sendable {
     private let news: SocketNews
     private let onEnd: OnEnd
 
-    /// A WebSocket that connects when it is joined.
+    /// Creates a WebSocket that connects when the first operation joins.
     ///
     /// - Parameters:
-    ///   - clock: what it waits by.
-    ///   - isRetry: whether the one before it failed.
-    ///   - onEnd: called once, when nobody can join any more.
+    ///   - clock: The clock of all delays.
+    ///   - isRetry: Whether the WebSocket before this one failed.
+    ///   - onEnd: Called once, when no more operations can join.
     init(
         _ opening: SocketOpening,
         _ options: GraphQLSocketOptions,
@@ -100,9 +102,9 @@ final class GraphQLSocket: Sendable {
 
     // MARK: - The operations' side
 
-    /// Takes an operation on; nil where the WebSocket is over.
+    /// Adds an operation.
     ///
-    /// - Returns: its number, to `leave` with.
+    /// - Returns: The operation's number for `leave`, or `nil` if the WebSocket has ended.
     func join(_ operation: SocketOperation) -> Int? {
         let (id, writer, linger) = state.withLock {
             state -> (Int?, UnsafeContinuation<Void, Never>?, Task<Void, Never>?) in
@@ -119,7 +121,7 @@ final class GraphQLSocket: Sendable {
         return id
     }
 
-    /// Lets an operation go, which ends as cancelled at once; the server is told where it was asked.
+    /// Removes an operation, which immediately ends as cancelled. If it was sent, the server is asked to end it.
     func leave(_ id: Int) {
         let (operation, writer) = state.withLock { state -> (SocketOperation?, UnsafeContinuation<Void, Never>?) in
             guard let (operation, isAsked) = state.session.remove(id) else { return (nil, nil) }
@@ -132,10 +134,11 @@ final class GraphQLSocket: Sendable {
         writer?.resume()
     }
 
-    /// Whether it has no operation.
+    /// Whether there are no operations.
     var isIdle: Bool { state.withLock { $0.session.isEmpty } }
 
-    /// Takes no more operations; ends when there are none but those that only hold it open, which go elsewhere.
+    /// Retires the WebSocket. It accepts no more operations and closes after its last one. Holds are removed, because
+    /// they move to another WebSocket.
     func retire() {
         let holders = state.withLock { state in
             state.isRetired = true
@@ -145,7 +148,7 @@ final class GraphQLSocket: Sendable {
         end(.socketLeft, WebSocketClose(.normal), ifEmpty: true)
     }
 
-    /// Drops the connection, without a word to the server.
+    /// Drops the connection without a closing handshake.
     func terminate() {
         end(.terminated, nil, as: .terminated)
     }
@@ -165,7 +168,7 @@ final class GraphQLSocket: Sendable {
     ) {
         state.timers[timer]?.cancel()
         state.timers[timer] = Task.detached { [weak self, clock] in
-            // Thrown only where the time does not matter any more.
+            // Throws only if the timer is no longer needed.
             do { try await clock.sleep(for: duration) } catch { return }
             if let self { await body(self) }
         }
@@ -173,14 +176,14 @@ final class GraphQLSocket: Sendable {
 
     // MARK: - The end
 
-    /// Ends all; the first end counts.
+    /// Ends the WebSocket and its operations. Only the first end counts.
     ///
     /// - Parameters:
-    ///   - error: what operations end with.
-    ///   - goodbye: what the server is told, if there is a connection; nil drops that.
-    ///   - close: what the app is told that it ended with, where the server is told nothing.
-    ///   - ifEmpty: whether it goes on where there are operations.
-    ///   - ifSilent: whether it goes on where the server takes operations.
+    ///   - error: The error of the operations.
+    ///   - goodbye: The close message to the server, or `nil` to drop the connection.
+    ///   - close: The close code and reason reported to the app if the server is sent none.
+    ///   - ifEmpty: Whether to do nothing if there are operations.
+    ///   - ifSilent: Whether to do nothing if the server has acknowledged the connection.
     private func end(
         _ error: NetworkError,
         _ goodbye: WebSocketClose?,
@@ -199,7 +202,7 @@ final class GraphQLSocket: Sendable {
             if let goodbye, state.isOpen {
                 if options.subprotocol == .graphQLWS { state.outgoing.append(.request(.termination)) }
                 state.outgoing.append(.close(goodbye))
-                // A server that takes nothing any more is not said goodbye to for ever.
+                // A server that stops reading must not delay the end forever.
                 start(.goodbye, Self.goodbyeTime, &state) { socket in
                     socket.state.withLock { $0.driver }?.cancel()
                 }
@@ -259,13 +262,13 @@ final class GraphQLSocket: Sendable {
         }
     }
 
-    /// Told when both tasks have told all.
+    /// Reports the end. Called after both tasks have reported their events.
     private func tellOfTheEnd(_ webSocket: WebSocket?) {
         let (close, failure) = state.withLock { ($0.close, $0.failure) }
         news.tellOfEnd(failure, close ?? webSocket?.peerClose ?? .abnormal)
     }
 
-    /// Connects, and lets go of what that takes; nil where nobody wants it any more.
+    /// Connects and releases the connection parameters. Returns `nil` if the WebSocket is no longer needed.
     private func open() async throws(NetworkError) -> WebSocket? {
         let opening = state.withLock { state in
             defer { state.opening = nil }
@@ -294,16 +297,17 @@ final class GraphQLSocket: Sendable {
                 }
             }
         } catch {
-            // The reader hears of it too, and says so.
+            // The reader gets the same error and reports it.
         }
     }
 
-    /// - Returns: whether anything may follow.
+    /// - Returns: Whether another entry may follow.
     private func write(_ next: Outgoing, to webSocket: WebSocket) async throws(NetworkError) -> Bool {
         switch next {
         case .request(let request): try await send(request, to: webSocket)
         case .operation(let id):
-            // Told before the server can answer: what it says of an operation that was not asked for is passed over.
+            // Delivered before the request is sent, because the server's messages for an operation that wasn't sent are
+            // ignored.
             state.withLock { $0.session.operation(id) }?.give(.open)
             guard let parameters = state.withLock({ $0.session.ask(id) })?.parameters else { break }
             try await send(.operation(id: id, parameters), to: webSocket)
@@ -319,7 +323,7 @@ final class GraphQLSocket: Sendable {
         news.tell(ofSent: request)
     }
 
-    /// What is to be written next, as soon as there is something; nil at the end.
+    /// Waits for entries of the write queue and returns them, or `nil` at the end.
     private func nextOutgoing() async -> [Outgoing]? {
         while true {
             let (batch, isOver) = state.withLock { state -> ([Outgoing], Bool) in
@@ -343,11 +347,11 @@ final class GraphQLSocket: Sendable {
 
     // MARK: - Reading
 
-    /// - Returns: why no more comes.
+    /// - Returns: The reason for which no more messages arrive.
     private func read(_ webSocket: WebSocket) async -> NetworkError {
         var messages = webSocket.messages.makeAsyncIterator()
         do throws(NetworkError) {
-            // What is ended without a goodbye reads no further, however much is there.
+            // If the connection is dropped, the remaining messages are not read.
             while !Task.isCancelled, let message = try await messages.next() {
                 guard take(message) else { return .leftSocket }
             }
@@ -359,7 +363,7 @@ final class GraphQLSocket: Sendable {
 
     private var isAcknowledged: Bool { state.withLock { $0.session.isAcknowledged } }
 
-    /// - Returns: whether to read on.
+    /// - Returns: Whether to continue reading.
     private func take(_ message: WebSocketMessage) -> Bool {
         do throws(SocketFault) {
             guard case .text(let text) = message else { throw SocketFault(reason: "a message is not text") }
@@ -406,7 +410,7 @@ final class GraphQLSocket: Sendable {
         state.withLock { $0.takeWriter() }?.resume()
     }
 
-    /// The server takes operations.
+    /// Handles the server's acknowledgement of the connection.
     private func begin() {
         let timer = state.withLock { state in
             if let keepAlive = options.keepAlive, options.subprotocol != .graphQLWS, !state.isOver {
@@ -420,9 +424,9 @@ final class GraphQLSocket: Sendable {
 
     // MARK: - Signs of life
 
-    /// Asks for signs of life whenever nothing came for a while.
+    /// Sends a ping whenever no message was received for a while.
     private func keepAlive(every interval: Duration) async {
-        // Thrown only where the WebSocket is over.
+        // Throws only if the WebSocket has ended.
         do {
             while true {
                 while takeHeard() { try await clock.sleep(for: interval) }
@@ -451,13 +455,13 @@ extension WebSocketClose {
         WebSocketClose.Code(rawValue: 4504),
         reason: "Connection acknowledgement timeout"
     )
-    /// As the reference has it; never on the wire.
+    /// The close code of the `graphql-ws` reference for a terminated connection; never sent.
     fileprivate static let terminated = WebSocketClose(WebSocketClose.Code(rawValue: 4499), reason: "Terminated")
-    /// 1006: the connection was lost (RFC 6455, 7.1.5); never on the wire.
+    /// 1006: the connection was lost (RFC 6455, 7.1.5); never sent.
     fileprivate static let abnormal = WebSocketClose(WebSocketClose.Code(rawValue: 1006))
 }
 
 extension WebSocketClose.Code {
-    /// 4004: the server says what the protocol does not know.
+    /// 4004: the server sent a message that the protocol doesn't define.
     fileprivate static let badResponse = Self(rawValue: 4004)
 }

@@ -1,33 +1,47 @@
 public import BeagleNetHTTP
 
-/// What happens to a WebSocket of GraphQL operations, from its beginning to its end. See `GraphQLSocketOptions.onEvent`.
+/// An event of a WebSocket for GraphQL operations.
+///
+/// See `GraphQLSocketOptions.onEvent`.
 public enum GraphQLSocketEvent: Sendable {
-    /// Which way a sign of life went.
+    /// The direction of a ping or pong.
     public enum Direction: Sendable, Hashable {
-        /// From this side to the server.
+        /// From the client to the server.
         case sent
-        /// From the server to this side.
+        /// From the server to the client.
         case received
     }
 
-    /// A connection is begun: a retry where the last one of the same operations was lost or could not be made, and was so
-    /// less than ten minutes ago.
+    /// The client is connecting.
+    ///
+    /// It is a retry if the last connection of the same operations was lost or couldn't be opened less than ten minutes
+    /// ago.
     case connecting(isRetry: Bool)
-    /// The WebSocket is open. What the server is told first follows.
+    /// The WebSocket is open.
+    ///
+    /// The initial message to the server follows.
     case opened
-    /// The server takes operations, and may have said something with it (the payload of `connection_ack`): that is for the app,
-    /// and may be secret. Told once, before the first operation is asked for.
+    /// The server accepts operations.
+    ///
+    /// The value is the payload of `connection_ack`, if it has one; it is for the app and may be secret. Reported once,
+    /// before the first operation is sent.
     case connected(JSONValue?, isRetry: Bool)
-    /// One side asked for a sign of life, by a message of the protocol's; those of the WebSocket itself are not told.
-    /// Of what came with it nil is known where no value can hold it.
+    /// One side sent a ping message of the protocol; pings of the WebSocket itself aren't reported.
+    ///
+    /// The payload is `nil` if it is missing or can't be parsed.
     case ping(Direction, JSONValue?)
-    /// One side gave a sign of life: `pong`, or `ka` of the older protocol.
+    /// One side sent a `pong`, or the server sent a `ka` of the older protocol.
     case pong(Direction, JSONValue?)
-    /// It fails: it could not be opened, was lost, or the server broke the protocol or gave no sign of life in time. `closed`
-    /// follows.
+    /// The connection failed: it couldn't be opened, was lost, or the server violated the protocol or didn't send a
+    /// pong in time.
+    ///
+    /// `closed` follows.
     case failed(NetworkError)
-    /// It is over: the last event of each connection, also of one that was never open. The code is that of the side which said
-    /// goodbye for a reason of the protocol's; 1006 where none did, as where a message was too large, and 4499 after
-    /// `GraphQLEndpoint.terminateWebSockets()`.
+    /// The connection has ended.
+    ///
+    /// This is the last event of each connection, including one that was never open.
+    ///
+    /// The code is that of the side that closed the WebSocket according to the protocol. It is 1006 if neither side
+    /// did, for example because a message was too large, and 4499 after `GraphQLEndpoint.terminateWebSockets()`.
     case closed(WebSocketClose)
 }

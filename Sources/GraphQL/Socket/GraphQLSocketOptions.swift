@@ -5,90 +5,103 @@ public import BeagleNetHTTP
     public import Foundation
 #endif
 
-/// How operations go over a WebSocket.
+/// The options of operations over a WebSocket.
 public struct GraphQLSocketOptions: Sendable {
-    /// What is spoken over it.
+    /// A WebSocket subprotocol.
     public struct Subprotocol: RawRepresentable, Sendable, Hashable {
-        /// The name on the wire (`Sec-WebSocket-Protocol`).
+        /// The protocol's name in `Sec-WebSocket-Protocol`.
         public let rawValue: String
 
-        /// The protocol of this name; one that is neither of the two below is refused.
+        /// Creates a subprotocol from its name.
+        ///
+        /// Names other than the two below are refused.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
+        /// The current protocol (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
         public static let graphQLTransportWS = Subprotocol(rawValue: "graphql-transport-ws")
-        /// What servers of years ago speak:
-        /// https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
+        /// The protocol of older servers
+        /// (https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md).
         public static let graphQLWS = Subprotocol(rawValue: "graphql-ws")
     }
 
-    /// What is spoken; `graphql-transport-ws` by default.
+    /// The subprotocol; `graphql-transport-ws` by default.
     public var subprotocol = Subprotocol.graphQLTransportWS {
         didSet { identity = Identity() }
     }
-    /// Where the WebSocket is, asked anew for each connection; nil, the default, where the endpoint is. With `http` or `ws`,
-    /// `https` or `wss`.
+    /// The closure that returns the URL of the WebSocket, with the scheme `http`, `ws`, `https` or `wss`.
     ///
-    /// Credentials and fields of the app's own go there only if it is of the endpoint's origin, or of one that the app
-    /// declares.
+    /// It is called for each connection. `nil`, the default, uses the endpoint's URL.
+    ///
+    /// Credentials and header fields set by the app are only sent if the URL has the endpoint's origin, or one that the
+    /// app declares.
     public var url: (@Sendable () async throws -> URL)? {
         didSet { identity = Identity() }
     }
-    /// What the server is told when a connection begins, as credentials, asked anew for each; nil, the default, tells it
-    /// nothing.
+    /// The closure that returns the parameters of the connection, such as credentials.
     ///
-    /// It is told to the endpoint's origin, and to those that the app declares: an operation that is moved elsewhere, as by an
-    /// interceptor, begins without them. `url` may be anywhere.
+    /// It is called for each connection. `nil`, the default, sends none.
     ///
-    /// Operations share a connection that have the same URL, header fields and `partition`. Where nothing but these parameters
-    /// tells who asks, set `NetworkOperation.partition`, or call `GraphQLEndpoint.retireConnections()` when that changes: else
-    /// the next person's operations may join a connection of the last one's.
+    /// Parameters are sent to the endpoint's origin and to those that the app declares. They are omitted for an
+    /// operation that was moved elsewhere, for example by an interceptor. `url` may have any origin.
+    ///
+    /// Operations with the same URL, header fields and `partition` share a connection. If only these parameters
+    /// identify the user, set `NetworkOperation.partition`, or call `GraphQLEndpoint.retireConnections()` when the user
+    /// changes. Otherwise the next user's operations may join the previous user's connection.
     public var parameters: (@Sendable () async throws -> JSONValue?)? {
         didSet { identity = Identity() }
     }
-    /// Hears what happens to each connection that is made with these options: that it begins, opens, is acknowledged, is asked
-    /// for signs of life, fails and ends (`GraphQLSocketEvent`). nil, the default, where nobody wants to know.
+    /// The closure that receives the events of each connection with these options, such as opening, acknowledgement,
+    /// pings, failure and end (`GraphQLSocketEvent`).
     ///
-    /// It is called on any thread, with no lock held, in the way of all that the connection brings: return quickly. One
-    /// connection's events come in order, but for signs of life that cross: it may be called for two at once. The next may begin
-    /// before the last is told to be closed. Nothing of it is logged.
+    /// `nil`, the default, ignores the events. They aren't logged.
+    ///
+    /// The closure is called on any thread without a lock held, and delays the connection's messages, so it should
+    /// return quickly. The events of one connection arrive in order, except that pings and pongs of both directions may
+    /// be reported at the same time. The next connection may begin before the last one is reported as closed.
     public var onEvent: (@Sendable (GraphQLSocketEvent) -> Void)? {
         didSet { identity = Identity() }
     }
-    /// How long the server may take to say that it takes operations. 10 s.
+    /// The time limit for the server's acknowledgement of the connection.
+    ///
+    /// The default is 10 s.
     public var acknowledgementTimeout = Duration.seconds(10) {
         didSet { identity = Identity() }
     }
-    /// How long nothing may come before the server is asked for a sign of life by a message of the protocol's, or up to twice
-    /// as long; nil, the default, leaves that to the pings of the WebSocket, every 30 s. The older protocol has no such
-    /// message.
+    /// The time without received messages after which the client sends a ping of the protocol.
+    ///
+    /// The ping may take up to twice that time. `nil`, the default, relies on the pings of the WebSocket, every 30 s.
+    /// The older protocol has no such ping.
     public var keepAlive: Duration? {
         didSet { identity = Identity() }
     }
-    /// How long such a sign may take. 20 s.
+    /// The time limit for a response to a ping.
+    ///
+    /// The default is 20 s.
     public var pongTimeout = Duration.seconds(20) {
         didSet { identity = Identity() }
     }
-    /// How long a connection is kept that no operation needs any more. 5 s.
+    /// The time for which an unused connection is kept open.
+    ///
+    /// The default is 5 s.
     public var linger = Duration.seconds(5) {
         didSet { identity = Identity() }
     }
-    /// Tells apart options that were set apart: functions cannot be compared.
+    /// The identity of separately configured options, because closures can't be compared.
     private(set) var identity = Identity()
 
-    /// Options with the documented defaults.
+    /// Creates options with the documented defaults.
     public init() {}
 
-    /// Options with the documented defaults for a connection that speaks this protocol.
+    /// Creates options with the documented defaults for a subprotocol.
     public init(subprotocol: Subprotocol) {
         self.subprotocol = subprotocol
     }
 }
 
 extension GraphQLSocketOptions {
-    /// The same object in all copies that were not changed.
+    /// An object shared by all unchanged copies.
     final class Identity: Sendable, Hashable {
         static func == (one: Identity, other: Identity) -> Bool { one === other }
 

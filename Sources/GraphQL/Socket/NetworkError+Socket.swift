@@ -7,18 +7,19 @@ public import BeagleNetHTTP
 #endif
 
 extension NetworkError {
-    /// How the server ended the WebSocket that the operation went over; nil where it did not, or nothing ended. What it says
-    /// in `reason` is the server's own text.
+    /// The close code and reason with which the server closed the operation's WebSocket, or `nil` if it didn't.
+    ///
+    /// The `reason` is the server's own text.
     public var webSocketClose: WebSocketClose? { (underlying as? SocketClosed)?.close }
 }
 
-/// How a server ended a WebSocket, below a `NetworkError`.
+/// The server's close code and reason, as the underlying error of a `NetworkError`.
 struct SocketClosed: Error, CustomStringConvertible {
     let close: WebSocketClose
 
     var description: String { close.description }
 
-    /// The code and the reason for a message, without secrets; empty if the server gave neither.
+    /// The code and the reason for a message, with secrets redacted; empty if the server sent neither.
     var clause: String {
         if close.code == .noStatus { return "" }
         let reason = close.reason.isEmpty ? "" : " \"\(close.reason.shown)\""
@@ -27,7 +28,8 @@ struct SocketClosed: Error, CustomStringConvertible {
 }
 
 extension String {
-    /// A server's words for a message: without secrets, control characters and more than 1,000 characters.
+    /// The server's text for a message: with secrets redacted, without control characters, and at most 1,000 characters
+    /// long.
     fileprivate var shown: String {
         var text = String.UnicodeScalarView()
         for scalar in Redactor.standard.redact(text: self).prefix(1000).unicodeScalars {
@@ -38,8 +40,8 @@ extension String {
 }
 
 extension WebSocketClose.Code {
-    /// Whether another connection would end likewise, as the reference has it (`graphql-ws`): all that says that one of the
-    /// sides does not speak as the other, or that the client must not.
+    /// Whether another connection would end the same way, as in the `graphql-ws` reference: all codes that mean that
+    /// one side violates the protocol, or that the client is not allowed.
     var isFatal: Bool {
         switch rawValue {
         case 4500, 4005, 4400, 4004, 4401, 4406, 4409, 4429: true
@@ -51,7 +53,7 @@ extension WebSocketClose.Code {
 }
 
 extension NetworkError {
-    /// Why operations end that went over a WebSocket which the server ended.
+    /// Returns the error of operations on a WebSocket that the server closed.
     static func ended(_ close: WebSocketClose, _ isAcknowledged: Bool) -> NetworkError {
         let closed = SocketClosed(close: close)
         if close.code.rawValue == 4406, !isAcknowledged {
@@ -70,7 +72,7 @@ extension NetworkError {
         )
     }
 
-    /// Why an operation has no result: what the server says, as the text of a list of errors or of one.
+    /// Returns the error of an operation from the server's JSON text of one error or a list of errors.
     static func errors(_ payload: Data) -> NetworkError {
         do throws(NetworkError) {
             let value = try JSONValue(parsing: payload)
@@ -81,7 +83,7 @@ extension NetworkError {
         }
     }
 
-    /// Why there are no results at all (`connection_error`). Its payload may be any value.
+    /// Returns the error for a refused connection (`connection_error`), whose payload may be any value.
     static func refused(_ payload: Data?) -> NetworkError {
         let said = payload.map(Self.errors)
         let reasons = said?.graphQLErrors.map(\.description.shown) ?? []
@@ -93,10 +95,10 @@ extension NetworkError {
         )
     }
 
-    /// What an operation failed with as the conversation did: libcurl takes the abrupt end of a connection for that of a
-    /// body, and the GET of the handshake, which might be sent again, is not what was asked.
+    /// Returns the error in terms of the WebSocket. libcurl reports a lost connection as a truncated body, and the
+    /// error's request is only the GET of the handshake, which could be sent again.
     ///
-    /// - Parameter maxMessageBytes: the limit under which the WebSocket was opened.
+    /// - Parameter maxMessageBytes: The maximum message size of the WebSocket.
     func ofConversation(_ maxMessageBytes: Int) -> NetworkError {
         if kind == .tooLarge { return .messageTooLarge(maxMessageBytes) }
         var error = self
@@ -105,7 +107,8 @@ extension NetworkError {
         return error
     }
 
-    /// What a handshake failed with, where that says that there is no WebSocket of this protocol.
+    /// Returns the error of a handshake, as `.unsupported` if it means that the server has no WebSocket with this
+    /// protocol.
     func asRefusal(of subprotocol: GraphQLSocketOptions.Subprotocol) -> NetworkError {
         var error = self
         error.mayHaveReachedServer = false
@@ -121,7 +124,7 @@ extension NetworkError {
         return error
     }
 
-    /// What servers answer who know no WebSocket there, or not this protocol.
+    /// The statuses of servers that don't support a WebSocket or this protocol.
     private static let refusals: Set<Int> = [400, 404, 405, 406, 415, 426, 501]
 
     static func otherSubprotocol(
@@ -160,10 +163,10 @@ extension NetworkError {
 
     static let leftSocket = NetworkError(.cancelled, during: .body, "the operation was cancelled")
 
-    /// `GraphQLEndpoint.terminateWebSockets()`.
+    /// An error for operations that were ended by `GraphQLEndpoint.terminateWebSockets()`.
     static let terminated = appEnded("the app terminated the WebSocket")
 
-    /// What held a WebSocket open that nobody can join any more.
+    /// An error for holds on a WebSocket that was retired.
     static let socketRetired = appEnded("the WebSocket no longer accepts operations")
 
     private static func appEnded(_ message: String) -> NetworkError {
@@ -172,7 +175,7 @@ extension NetworkError {
         return error
     }
 
-    /// The connection was ended by this side, when nobody needed it.
+    /// An error for a WebSocket that the client closed because it was unused.
     static let socketLeft = NetworkError(
         .network,
         during: .queue,

@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
     import Foundation
 #endif
 
-/// Performs operations over a WebSocket that those of an endpoint share.
+/// Performs operations over a WebSocket that the operations of an endpoint share.
 struct SocketCarrier: SubscriptionCarrier {
     let options: GraphQLSocketOptions
 
@@ -17,7 +17,7 @@ struct SocketCarrier: SubscriptionCarrier {
         try await operation.wait { socket.leave(id) }
     }
 
-    /// A function of its own, so that what waits keeps nothing of the attempt.
+    /// Joins the shared WebSocket. It is a separate function so that the waiting caller doesn't retain the attempt.
     @inline(never)
     private func join(
         _ operation: SocketOperation,
@@ -47,7 +47,7 @@ struct SocketCarrier: SubscriptionCarrier {
 }
 
 extension SubscriptionAttempt {
-    /// Whether the operation goes where what belongs to its endpoint may go.
+    /// Whether the operation's destination may receive the endpoint's parameters.
     fileprivate var isAtHome: Bool {
         let origin = Origin(of: operation.transfer.head)
         if operation.declaredOrigins.contains(origin) { return true }
@@ -56,7 +56,7 @@ extension SubscriptionAttempt {
             let message = try HttpRequestBuilder().build(Request(url: home, type: .rawRequest(.init())))
             return Origin(of: message.head) == origin
         } catch {
-            // It has no origin, as a path.
+            // The URL has no origin, for example because it is a path.
             return false
         }
     }

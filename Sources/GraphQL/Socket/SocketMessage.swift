@@ -5,27 +5,27 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What a server says over a WebSocket: graphql-transport-ws, and what came before it.
+/// A message from the server, in the protocol `graphql-transport-ws` or its predecessor.
 ///
-/// Read in one pass that checks the grammar of the whole and makes no value of the payload. Of a member that repeats the last
-/// counts, and members that nobody knows are passed over.
+/// It is parsed in one pass that checks the JSON grammar and creates no values for the payload. If a member is
+/// repeated, the last one counts; unknown members are ignored.
 enum SocketMessage: Sendable, Hashable {
-    /// It takes operations (`connection_ack`), and may say something with it: the text of an object.
+    /// The connection is acknowledged (`connection_ack`), with an optional payload as the text of an object.
     case acknowledgement(Data?)
-    /// It takes none (`connection_error`, of the older protocol), and says why.
+    /// The connection is refused (`connection_error` of the older protocol), with the reason.
     case refusal(Data?)
-    /// It is there (`ka`, of the older protocol; `pong`, which may hold something).
+    /// A keep-alive message: `ka` of the older protocol, or `pong` with an optional payload.
     case signOfLife(Data?)
-    /// It asks for a sign of life, which is to hold the same payload.
+    /// A ping, whose payload the pong must repeat.
     case ping(Data?)
-    /// A result (`next`, `data`): the text of an object. Of ids that are none of ours nil is known.
+    /// A result (`next`, `data`) as the text of an object. The ID is `nil` if the client didn't assign it.
     case result(id: Int?, Data)
-    /// Why there is no result, nor will be (`error`): the text of a list, in the older protocol of anything.
+    /// The final error of an operation (`error`) as the text of a list, or of any value in the older protocol.
     case failure(id: Int?, Data)
-    /// Nothing more comes (`complete`).
+    /// The end of an operation (`complete`).
     case completion(id: Int?)
 
-    /// - Throws: `SocketFault` where the protocol knows no such message.
+    /// - Throws: `SocketFault` if the protocol doesn't define the message.
     init(_ text: String, _ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketFault) {
         var text = text
         let outcome: Result<SocketMessage, SocketFault> = text.withUTF8 { bytes in
@@ -39,11 +39,11 @@ enum SocketMessage: Sendable, Hashable {
     }
 }
 
-/// How a message breaks the protocol, in words of ours.
+/// A violation of the protocol.
 struct SocketFault: Error, Hashable {
     let reason: String
 
-    /// What operations fail with.
+    /// The error for operations.
     var error: NetworkError {
         NetworkError(
             .protocol,
@@ -54,7 +54,7 @@ struct SocketFault: Error, Hashable {
     }
 }
 
-/// Where the members of a message are.
+/// The members of a message, by their position in its text.
 private struct Envelope {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var type: JSONScanner.Text?
@@ -83,7 +83,7 @@ private struct Envelope {
         if text(name, is: "payload") {
             payload = try scanner.value()
         } else if text(name, is: "id") {
-            // What is no text is none of ours; messages that need none may hold anything.
+            // An ID that isn't a string can't be one of the client's. Messages that need no ID may have any value here.
             id = scanner.peek() == UInt8(ascii: "\"") ? try scanner.text() : nil
             if id == nil { _ = try scanner.value() }
         } else if text(name, is: "type") {
@@ -117,7 +117,7 @@ private struct Envelope {
         return message
     }
 
-    /// https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
+    /// Parses a message of the current protocol (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
     private func currentMessage(_ type: JSONScanner.Text) throws(SocketFault) -> SocketMessage? {
         if text(type, is: "next") { return .result(id: try number(), try object()) }
         if text(type, is: "complete") { return .completion(id: try number()) }
@@ -128,26 +128,27 @@ private struct Envelope {
         return nil
     }
 
-    /// https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
+    /// Parses a message of the older protocol
+    /// (https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md).
     private func olderMessage(_ type: JSONScanner.Text) throws(SocketFault) -> SocketMessage? {
         if text(type, is: "data") { return .result(id: try number(), try object()) }
         if text(type, is: "complete") { return .completion(id: try number()) }
         if text(type, is: "error") { return .failure(id: id == nil ? nil : try number(), try anything()) }
         if text(type, is: "ka") { return .signOfLife(nil) }
-        // The older protocol says nothing of a payload, and servers may put anything there.
+        // The older protocol doesn't define this payload, so it can be any value.
         if text(type, is: "connection_ack") { return .acknowledgement(payload.map { Data(bytes[$0]) }) }
         if text(type, is: "connection_error") { return .refusal(payload.map { Data(bytes[$0]) }) }
         return nil
     }
 
-    /// The id as a number of ours; nil where it is another's.
+    /// Returns the ID as a number, or `nil` if it can't be one of the client's.
     private func number() throws(SocketFault) -> Int? {
         guard let id else { throw SocketFault(reason: "a message has no id") }
         return id.hasEscapes ? Self.number(unescaped(id).utf8) : Self.number(bytes[id.range])
     }
 
     private static func number(_ digits: some Collection<UInt8>) -> Int? {
-        // Another writing of the same number is another id.
+        // Another notation of the same number is another ID.
         guard (1...18).contains(digits.count), digits.first != 0x30 else { return nil }
         var number = 0
         for digit in digits {
@@ -169,13 +170,13 @@ private struct Envelope {
         return Data(UnsafeBufferPointer(rebasing: bytes[payload]))
     }
 
-    /// Of what may be left out null stands for nothing, as some servers write it.
+    /// Returns the payload. A null counts as missing, because some servers send it.
     private func objectOrNothing() throws(SocketFault) -> Data? {
         guard let payload, bytes[payload.lowerBound] != UInt8(ascii: "n") else { return nil }
         return try object()
     }
 
-    /// A list that is not empty.
+    /// Returns the payload, which must be a list that isn't empty.
     private func errors() throws(SocketFault) -> Data {
         guard let payload, bytes[payload.lowerBound] == UInt8(ascii: "[") else {
             throw SocketFault(reason: "the payload of an error is not a list")

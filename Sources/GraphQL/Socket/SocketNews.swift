@@ -6,10 +6,10 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Tells the app what happens to one WebSocket, where it wants to know. To be called with no lock held.
+/// Reports the events of one WebSocket to the app. Its methods must be called without a lock held.
 struct SocketNews: Sendable {
     private let onEvent: (@Sendable (GraphQLSocketEvent) -> Void)?
-    /// What the app's functions are called in.
+    /// The scope in which the app's closures are called.
     private let scope: Beagle.Scope
     /// Whether the WebSocket before this one failed.
     private let isRetry: Bool
@@ -28,13 +28,13 @@ struct SocketNews: Sendable {
         tell(.connecting(isRetry: isRetry))
     }
 
-    /// - Parameter failure: what neither side meant to happen; nil where one of them ended it.
+    /// - Parameter failure: The error of an unintended end, or `nil` if one side closed the WebSocket.
     func tellOfEnd(_ failure: NetworkError?, _ close: WebSocketClose) {
         if let failure { tell(.failed(failure)) }
         tell(.closed(close))
     }
 
-    /// - Parameter isFirst: whether the server had not said before that it takes operations.
+    /// - Parameter isFirst: Whether the server has not acknowledged the connection before.
     func tell(ofReceived message: SocketMessage, isFirst: @autoclosure () -> Bool) throws(SocketFault) {
         if onEvent == nil { return }
         switch message {
@@ -64,7 +64,7 @@ struct SocketNews: Sendable {
 }
 
 extension JSONValue {
-    /// What came with a sign of life; nil if it can't be read: nobody else looks into it.
+    /// Parses the payload of a ping or pong. An unreadable payload is `nil` and no error, because only the app uses it.
     fileprivate init?(whereReadable payload: Data?) {
         guard let payload else { return nil }
         do throws(NetworkError) {

@@ -8,24 +8,26 @@ import BeagleNetRequestBuilder
     import Foundation
 #endif
 
-/// How the connection of a WebSocket is made: where to, with which fields, and what the server is told first.
+/// The parameters of a WebSocket connection: its URL, header fields and initial message.
 struct SocketOpening: Sendable {
     private let options: GraphQLSocketOptions
-    /// The operation's message.
+    /// The operation's request.
     private let transfer: TransferRequest
     private let declaredOrigins: Set<Origin>
     private let hasParameters: Bool
-    /// The largest message taken.
+    /// The maximum message size, in bytes.
     let maxMessageBytes: Int
     private let transport: any WebSocketTransport
-    /// What the app's functions are called in.
+    /// The scope in which the app's closures are called.
     let scope: Beagle.Scope
 
+    /// Creates the parameters of a connection.
+    ///
     /// - Parameters:
-    ///   - transfer: the message of an operation.
-    ///   - declaredOrigins: those that the app declares as its own.
-    ///   - hasParameters: whether the server is told the options' parameters.
-    ///   - maxMessageBytes: the largest message taken.
+    ///   - transfer: The request of an operation.
+    ///   - declaredOrigins: The origins that the app declares as its own.
+    ///   - hasParameters: Whether the server receives the options' parameters.
+    ///   - maxMessageBytes: The maximum message size, in bytes.
     init(
         _ options: GraphQLSocketOptions,
         _ transfer: TransferRequest,
@@ -43,10 +45,10 @@ struct SocketOpening: Sendable {
         scope = Beagle.scope
     }
 
-    /// Asks where to go and what to say there, and connects.
+    /// Asks the app for the URL and parameters, and connects.
     ///
-    /// - Returns: the WebSocket, and the parameters to begin with.
-    /// - Throws: `NetworkError`; of kind `.unsupported` where the server has no WebSocket of this protocol there.
+    /// - Returns: The WebSocket, and the parameters of the initial message.
+    /// - Throws: `NetworkError`; of kind `.unsupported` if the server has no WebSocket with this protocol.
     func open() async throws(NetworkError) -> (webSocket: WebSocket, parameters: Data?) {
         let request = try await request()
         let parameters = try await parameters()
@@ -94,7 +96,8 @@ struct SocketOpening: Sendable {
         return request
     }
 
-    /// Sends the message elsewhere: under the rules for the endpoint, and without what belongs to its origin alone.
+    /// Changes the destination, under the same rules as for the endpoint, and removes the header fields that are meant
+    /// only for its origin.
     private func move(_ head: inout HTTPRequest, _ options: inout TransferOptions, to url: URL) throws(NetworkError) {
         var builder = HttpRequestBuilder()
         builder.allowedHosts = transfer.allowedHosts
@@ -113,7 +116,7 @@ struct SocketOpening: Sendable {
 }
 
 extension URL {
-    /// The same with the scheme that stands for it elsewhere.
+    /// The URL with `ws` and `wss` replaced by `http` and `https`.
     fileprivate var withoutWebSocketScheme: URL {
         guard let scheme = scheme?.lowercased(), scheme == "ws" || scheme == "wss" else { return self }
         let rest = absoluteString.dropFirst(scheme.utf8.count)

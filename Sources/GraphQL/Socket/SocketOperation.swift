@@ -5,10 +5,10 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// One operation that goes over a WebSocket: hears what comes of it until it ends, which it does once.
+/// An operation over a WebSocket. It receives events until it ends, which happens once.
 ///
-/// What it hears comes from the task that writes and, after that, from the one that reads. It does not end while something is
-/// being heard: what waits for its end has heard all by then.
+/// Events come first from the writing task, then from the reading one. The operation doesn't end during a delivery, so
+/// a caller that waits for the end has received all events by then.
 final class SocketOperation: Sendable {
     typealias Outcome = Result<Void, NetworkError>
 
@@ -17,7 +17,7 @@ final class SocketOperation: Sendable {
         var outcome: Outcome?
         var waiter: UnsafeContinuation<Void, Never>?
 
-        /// Whom to tell that it is over.
+        /// Returns the waiting continuation if the operation has ended and nothing is being delivered.
         mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
             guard outcome != nil, !isGiving else { return nil }
             defer { waiter = nil }
@@ -25,7 +25,7 @@ final class SocketOperation: Sendable {
         }
     }
 
-    /// What is asked, as JSON; nil asks nothing: it only holds the WebSocket open.
+    /// The request parameters as JSON, or `nil` for a hold, which sends no operation.
     let parameters: Data?
     private let receive: @Sendable (SubscriptionAttempt.Event) -> Void
     private let state = InlineLock(State())
@@ -35,7 +35,7 @@ final class SocketOperation: Sendable {
         self.receive = receive
     }
 
-    /// Tells what comes, unless the operation has ended. Never called twice at once.
+    /// Delivers an event, unless the operation has ended. Calls must not overlap.
     func give(_ event: SubscriptionAttempt.Event) {
         let isOver = state.withLock { state in
             state.isGiving = state.outcome == nil
@@ -50,7 +50,7 @@ final class SocketOperation: Sendable {
         waiter?.resume()
     }
 
-    /// Ends it; the first end counts. Nothing is told any more.
+    /// Ends the operation. Only the first end counts, and no events are delivered afterwards.
     func end(_ outcome: Outcome) {
         let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
             guard state.outcome == nil else { return nil }
@@ -60,10 +60,10 @@ final class SocketOperation: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until it has ended.
+    /// Waits until the operation has ended.
     ///
-    /// - Parameter cancel: called when the task is cancelled, to see to that.
-    /// - Throws: why it ended before the server had said all.
+    /// - Parameter cancel: Called when the task is cancelled, to end the operation.
+    /// - Throws: `NetworkError` if the operation ended early.
     func wait(onCancel cancel: @escaping @Sendable () -> Void) async throws(NetworkError) {
         await suspend { continuation in
             let isOver = state.withLock { state in

@@ -1,16 +1,17 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// The WebSockets of an endpoint, each shared by the operations of one person.
+/// The WebSockets of an endpoint, each shared by the operations of one user.
 ///
-/// Shared is what has the same `ConnectionKey` and the same options. One that has ended is replaced by the next operation.
+/// Operations share a WebSocket if they have the same `ConnectionKey` and the same options. A WebSocket that has ended
+/// is replaced by the next operation.
 final class SocketPool: Sendable {
-    /// What the operations of one WebSocket have in common.
+    /// The properties that the operations of a WebSocket have in common.
     struct Key: Hashable, Sendable {
         private let connection: ConnectionKey
         private let subprotocol: GraphQLSocketOptions.Subprotocol
         private let options: GraphQLSocketOptions.Identity
-        /// Whether its server is told the options' parameters.
+        /// Whether the server receives the options' parameters.
         private let hasParameters: Bool
 
         init(_ attempt: SubscriptionAttempt, _ options: GraphQLSocketOptions, hasParameters: Bool) {
@@ -25,26 +26,26 @@ final class SocketPool: Sendable {
         let socket: GraphQLSocket
         let transport: TransportReference
 
-        /// Whether its transport is still the one of its key.
+        /// Whether the transport of the key still exists.
         var isCurrent: Bool { transport.isAlive }
     }
 
     private let sockets = Lock<[Key: Entry]>([:])
     private let failures = ConnectionFailures<Key>()
 
-    /// Those that can be joined.
+    /// The WebSockets that accept operations.
     var all: [GraphQLSocket] { sockets.withLock { $0.values.map(\.socket) } }
-    /// How many there are.
+    /// The number of WebSockets that accept operations.
     var count: Int { sockets.withLock { $0.count } }
 
-    /// Has an operation join the WebSocket of its key.
+    /// Adds an operation to the WebSocket of its key, creating one if necessary.
     ///
     /// - Parameters:
-    ///   - transport: that of the key.
-    ///   - lastFailure: the number of the last failure that the operation had; nil where it had none.
-    ///   - make: makes one, given whether the last failed, and what to call when it has ended.
-    /// - Returns: the WebSocket, and the operation's number there.
-    /// - Throws: why another could not connect that tried just now, where this one tries again.
+    ///   - transport: The transport of the key.
+    ///   - lastFailure: The number of the operation's last failure, or `nil` if it had none.
+    ///   - make: Creates a WebSocket. It receives whether the last one failed, and a closure to call at the end.
+    /// - Returns: The WebSocket, and the operation's number in it.
+    /// - Throws: The error of another operation that has just failed to connect, if this one is a retry.
     func join(
         _ operation: SocketOperation,
         _ key: Key,
@@ -53,7 +54,7 @@ final class SocketPool: Sendable {
         _ make: (_ isRetry: Bool, _ onEnd: @escaping GraphQLSocket.OnEnd) -> GraphQLSocket
     ) throws(NetworkError) -> (socket: GraphQLSocket, id: Int) {
         while true {
-            // Before the lock: they ask the app's clock.
+            // Read before taking the lock, because they call the app's clock.
             let failure = failures.failure(at: key, after: lastFailure)
             let isRetry = failures.hasFailed(at: key)
             let socket = try sockets.withLock { sockets throws(NetworkError) in
@@ -68,7 +69,7 @@ final class SocketPool: Sendable {
         }
     }
 
-    /// Lets nobody join those that there are; each ends with its last operation.
+    /// Retires all WebSockets. Each one closes after its last operation has ended.
     func retireAll() {
         failures.forget()
         let retired = sockets.withLock { sockets in
@@ -78,15 +79,15 @@ final class SocketPool: Sendable {
         for socket in retired { socket.retire() }
     }
 
-    /// Drops those that can be joined, without a word to the server.
+    /// Drops the WebSockets that accept operations, without a closing handshake.
     func terminateAll() {
         for socket in all { socket.terminate() }
     }
 
-    /// - Returns: the error for all that were on it; nil for the one that it ended with.
+    /// - Returns: The error for all operations of the WebSocket, or `nil` to use the WebSocket's own error.
     private func end(_ socket: GraphQLSocket, _ loss: GraphQLSocket.Loss?, _ key: Key) -> NetworkError? {
         let isCurrent = sockets.withLock { $0[key]?.socket === socket }
-        // Noted before another can be made: whoever comes then knows of it.
+        // Recorded before another WebSocket can be created, so that the next operation knows of the failure.
         let error = loss.map { loss in
             failures.note(
                 loss.error,
@@ -111,7 +112,7 @@ final class SocketPool: Sendable {
     }
 }
 
-/// Tells whether a transport is still there, without keeping it.
+/// A weak reference to a transport.
 private struct TransportReference: Sendable {
     private struct Part: Sendable {
         weak let object: (any AnyObject & Sendable)?

@@ -5,22 +5,22 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What a client says over a WebSocket.
+/// A message from the client.
 enum SocketRequest: Sendable, Hashable {
-    /// The first message; with parameters, the text of an object, where there are some: `null` is refused by servers.
+    /// The first message, with parameters as the text of an object, if there are any. Servers refuse `null`.
     case initialisation(Data?)
-    /// An operation of this id and these parameters (`subscribe`, `start`).
+    /// An operation with its ID and request parameters (`subscribe`, `start`).
     case operation(id: Int, Data)
-    /// Nobody wants more of it (`complete`, `stop`).
+    /// The cancellation of an operation (`complete`, `stop`).
     case cancellation(id: Int)
-    /// Asks for a sign of life.
+    /// A ping.
     case ping
-    /// The sign of life that was asked for, with the payload that came.
+    /// A pong, with the payload of the ping.
     case pong(Data?)
     /// The last message of the older protocol.
     case termination
 
-    /// The message on the wire.
+    /// Returns the text of the message.
     func text(_ subprotocol: GraphQLSocketOptions.Subprotocol) -> String {
         let isOlder = subprotocol == .graphQLWS
         switch self {

@@ -5,27 +5,28 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The conversation over one WebSocket, without the WebSocket: which operations there are, and what follows from a message.
+/// The protocol state of a WebSocket, without the connection: the operations, and the reaction to each message.
 ///
-/// An operation is asked for after the server has said that it takes some, each under a number of its own. What comes for
-/// another number, or for one that was not asked for or is over, is passed over. A second acknowledgement changes nothing, as
-/// with the reference (`graphql-ws`); anything but signs of life before the first breaks the protocol.
+/// Operations are sent after the server has acknowledged the connection, each with a number of its own. Messages for
+/// unknown numbers, and for operations that haven't been sent or have ended, are ignored. A second acknowledgement has
+/// no effect, as in the reference (`graphql-ws`). Any message other than a ping or pong before the first
+/// acknowledgement is a protocol violation.
 struct SocketSession {
     private struct Entry {
         let operation: SocketOperation
         var isAsked = false
     }
 
-    /// What is to be done about a message.
+    /// The reaction to a message.
     enum Step {
         case nothing
-        /// These are to be asked for; the server may have said something with it.
+        /// Sends the operations with these numbers.
         case begin([Int])
         case pong(Data?)
         case give(SocketOperation, Data)
-        /// It is over.
+        /// Ends an operation.
         case end(SocketOperation, Data?)
-        /// All are over, as the server takes none.
+        /// Ends all operations, because the server refused the connection.
         case refuse(Data?)
     }
 
@@ -40,44 +41,44 @@ struct SocketSession {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Takes an operation on.
+    /// Adds an operation.
     ///
-    /// - Returns: its number. It is to be asked for at once where the server `isAcknowledged`.
+    /// - Returns: The operation's number. If the server `isAcknowledged`, send the operation immediately.
     mutating func add(_ operation: SocketOperation) -> Int {
         lastID += 1
         entries[lastID] = Entry(operation: operation)
         return lastID
     }
 
-    /// An operation; nil where nobody wants it any more.
+    /// Returns an operation, or `nil` if it has ended.
     func operation(_ id: Int) -> SocketOperation? { entries[id]?.operation }
 
-    /// Notes that an operation is asked for now; nil where nobody wants it any more, or it asks nothing.
+    /// Marks an operation as sent and returns it. Returns `nil` if it has ended or is a hold.
     mutating func ask(_ id: Int) -> SocketOperation? {
         guard let operation = entries[id]?.operation, operation.parameters != nil else { return nil }
         entries[id]?.isAsked = true
         return operation
     }
 
-    /// Lets an operation go; nil where it is over already.
+    /// Removes an operation. Returns `nil` if it has already ended.
     mutating func remove(_ id: Int) -> (operation: SocketOperation, isAsked: Bool)? {
         entries.removeValue(forKey: id).map { ($0.operation, $0.isAsked) }
     }
 
-    /// Lets those go that ask nothing.
+    /// Removes the holds.
     mutating func removeHolders() -> [SocketOperation] {
         let holders = entries.filter { $0.value.operation.parameters == nil }
         for id in holders.keys { entries[id] = nil }
         return holders.values.map(\.operation)
     }
 
-    /// Lets all go.
+    /// Removes all operations.
     mutating func removeAll() -> [(operation: SocketOperation, isAsked: Bool)] {
         defer { entries = [:] }
         return entries.values.map { ($0.operation, $0.isAsked) }
     }
 
-    /// - Throws: `SocketFault` where the message must not come now.
+    /// - Throws: `SocketFault` if the message is not allowed now.
     mutating func receive(_ message: SocketMessage) throws(SocketFault) -> Step {
         switch message {
         case .acknowledgement:

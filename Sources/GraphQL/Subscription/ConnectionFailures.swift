@@ -1,21 +1,22 @@
 import BeagleNetHTTP
 import Synchronization
 
-/// Of all connections, whichever way they go: an operation remembers one number.
+/// The number of the last failure, counted over all connections and transports, so that an operation remembers only one
+/// number.
 private let numbers = Atomic(0)
 
-/// How connections failed that operations share, so that those which were on one try again together: one of them connects,
-/// and what becomes of that is so for all.
+/// The failures of shared connections. They let the operations of a lost connection retry together: one of them
+/// connects, and its outcome applies to all.
 ///
-/// All operations of a connection are given the same chance for their wait (`SharedRetry`). Whoever comes back when another
-/// has tried already, and failed just now, is told of that failure in place of trying itself.
+/// All operations of a connection get the same random value for their delay (`SharedRetry`). If another operation has
+/// just failed to reconnect, a retry fails with its error instead of connecting itself.
 final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
     private struct Failure: Sendable {
         let error: NetworkError
         let retry: SharedRetry
-        /// Whether others may take it for theirs: what worked may work again.
+        /// Whether other operations may use this failure. After a connection that worked, each may try again.
         let isShared: Bool
-        /// How long ago it was.
+        /// Returns the age of the failure.
         let age: @Sendable () -> Duration
     }
 
@@ -23,22 +24,23 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
         var failures: [Key: Failure] = [:]
     }
 
-    /// How long a failure stands for other attempts: longer than those who wait for the same time take to wake up.
+    /// The time for which a failure applies to other attempts. It is longer than the differences in wake-up time of
+    /// operations with the same delay.
     private static var life: Duration { .seconds(1) }
-    /// How long failures in a row are counted: longer than any wait between them.
+    /// The time for which consecutive failures are counted. It is longer than any delay between them.
     private static var memory: Duration { .seconds(600) }
 
     private let state = Lock(State())
 
-    /// Notes that a connection failed which operations were on.
+    /// Records the failure of a connection that had operations.
     ///
     /// - Parameters:
-    ///   - isAcknowledged: whether the server took operations on it, so that the count begins anew.
-    ///   - hasGiven: whether it gave results.
-    ///   - isCurrent: whether it was the one that operations of the key join: what becomes of one that was retired is
-    ///     for those alone who were on it.
-    ///   - clock: what the operations wait by.
-    /// - Returns: the error for all of them.
+    ///   - isAcknowledged: Whether the server accepted operations on it, which resets the count.
+    ///   - hasGiven: Whether it delivered results.
+    ///   - isCurrent: Whether new operations of the key would join this connection. The failure of a retired connection
+    ///     concerns only its own operations.
+    ///   - clock: The clock of the operations' delays.
+    /// - Returns: The error for all of the operations.
     func note(
         _ error: NetworkError,
         at key: Key,
@@ -64,9 +66,9 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// What an attempt fails with that need not be made.
+    /// Returns the error of an attempt that need not be made, or `nil` if it should be made.
     ///
-    /// - Parameter number: of the failure that the operation had last; nil where it had none, so that it tries.
+    /// - Parameter number: The number of the operation's last failure. If it is `nil`, the attempt should be made.
     func failure(at key: Key, after number: Int?) -> NetworkError? {
         guard let number, let failure = state.withLock({ $0.failures[key] }) else { return nil }
         guard failure.isShared, failure.retry.number > number, failure.age() < Self.life else { return nil }
@@ -75,18 +77,18 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
         return error
     }
 
-    /// Whether the last connection failed that operations were on.
+    /// Returns whether the last connection with operations has failed.
     func hasFailed(at key: Key) -> Bool {
         guard let failure = state.withLock({ $0.failures[key] }) else { return false }
         return failure.age() <= Self.memory
     }
 
-    /// A connection worked to its end: the count begins anew.
+    /// Resets the count after a connection ended without a failure.
     func forget(_ key: Key) {
         state.withLock { $0.failures[key] = nil }
     }
 
-    /// Whoever comes next tries.
+    /// Forgets all failures, so that the next operation connects.
     func forget() {
         state.withLock { $0.failures = [:] }
     }

@@ -1,8 +1,9 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// What operations have in common that may share a connection: the same URL, the same fields and options that say who asks and
-/// how, the same partition and limit of messages, and the same transport, where that can be told.
+/// The properties that operations on a shared connection have in common: the URL, the header fields and options that
+/// identify the user and the connection, the partition, the maximum message size, and the transport, if it can be
+/// identified.
 struct ConnectionKey: Hashable, Sendable {
     private let url: String
     private let fields: [HTTPField]
@@ -24,7 +25,7 @@ struct ConnectionKey: Hashable, Sendable {
 }
 
 extension TransferOptions {
-    /// Those that say who asks and how: limits and the like are each operation's own.
+    /// The options that concern the connection. Limits and similar options are specific to each operation.
     fileprivate var forConnection: TransferOptions {
         var options = self
         options.timeouts = Timeouts()
@@ -38,7 +39,8 @@ extension TransferOptions {
 }
 
 extension HTTPRequest {
-    /// The fields that say who asks, and not what: those of one operation would make each a connection of its own.
+    /// The header fields that identify the user. Fields that concern a single operation are excluded, because they
+    /// would give each operation a connection of its own.
     var connectionFields: HTTPFields {
         headerFields.filter { !Self.operationFields.contains($0.name.canonicalName) }
     }

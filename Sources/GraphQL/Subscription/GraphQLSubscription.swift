@@ -1,41 +1,45 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// The results of a subscription, over as many connections as it takes. See `NetworkClient.subscribe(to:)`.
+/// The results of a subscription, over as many connections as needed.
+///
+/// See `NetworkClient.subscribe(to:)`.
 ///
 /// ```swift
 /// for try await result in try client.subscribe(to: .newPosts(in: "news")) { show(result.data) }
 /// ```
-/// It ends when the server says that nothing more comes. Each iteration subscribes anew, when its first element is asked
-/// for; a cancelled task, or an iterator that is let go, ends the subscription, and the server is told.
+/// The sequence ends when the server completes the subscription. Each iteration subscribes again, when its first
+/// element is requested. Cancelling the task or releasing the iterator unsubscribes from the server.
 ///
-/// A connection that is lost is followed by another, as `RetryInterceptor.subscriptionBackoff` says. What the server had to
-/// tell meanwhile is lost, unless it goes on where it was (events with ids, of `.distinct` streams); `events` tells of each gap.
+/// A lost connection is replaced as `RetryInterceptor.subscriptionBackoff` specifies. Results sent by the server in the
+/// meantime are lost, unless it can resume (events with IDs, over `.distinct` streams); `events` reports each gap.
 public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
-    /// What the server tells. One with errors may have no data.
+    /// A result of the subscription.
+    ///
+    /// A result with errors may have no data.
     public typealias Element = GraphQLResponse<Output>
 
-    /// What happens to a subscription.
+    /// An event of a subscription.
     public enum Event {
-        /// The server was asked over a connection that works.
+        /// The subscription was sent over a working connection.
         case open
-        /// The connection was lost; the server is asked again after this wait.
+        /// The connection was lost, and the client subscribes again after this delay.
         case interrupted(NetworkError, wait: Duration)
-        /// So many results were dropped here, as they were not read in time.
+        /// A number of results were dropped because they weren't read in time.
         case missed(Int)
-        /// A result. Behind a reference: who waits for an event keeps room for one.
+        /// A result. It is indirect so that a suspended reader reserves less memory.
         indirect case response(GraphQLResponse<Output>)
     }
 
     let client: any NetworkClient
     let operation: NetworkOperation
     let buffering: GraphQLBuffering
-    /// Makes what is given of an answer.
+    /// Converts a response to a result.
     let read: @Sendable (NetworkResponse) throws(NetworkError) -> GraphQLResponse<Output>
 
     /// The operation for another iteration.
     fileprivate var renewedOperation: NetworkOperation {
-        // The first takes the operation as it is: a copy for each of many subscriptions would cost room.
+        // The first iteration uses the operation itself, because copies would cost memory with many subscriptions.
         guard let performer = operation.performer as? SubscriptionPerformer, !performer.begin() else {
             return operation
         }
@@ -44,21 +48,21 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
         return operation
     }
 
-    /// The same with what happens to the connection, in order.
+    /// The results and the connection events of the subscription, in order.
     public var events: Events { Events(subscription: self) }
 
-    /// Begins when its first element is asked for.
+    /// Creates an iterator, which subscribes when its first element is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(events: events.makeAsyncIterator())
     }
 
-    /// Gives the results one after another.
+    /// An iterator over the results.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var events: Events.AsyncIterator
 
-        /// The next result; nil when nothing more comes.
+        /// Returns the next result, or `nil` when the subscription has ended.
         ///
-        /// - Throws: `NetworkError`: why there are no more. After it comes nil.
+        /// - Throws: `NetworkError` that ended the subscription. Later calls return `nil`.
         public mutating func next() async throws(NetworkError) -> GraphQLResponse<Output>? {
             while let event = try await events.next() {
                 if case .response(let response) = event { return response }
@@ -67,19 +71,19 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
         }
     }
 
-    /// What happens to a subscription, one after another.
+    /// A sequence of the events of a subscription.
     public struct Events: AsyncSequence, Sendable {
-        /// What happens.
+        /// An event of the subscription.
         public typealias Element = Event
 
         fileprivate let subscription: GraphQLSubscription
 
-        /// Begins when its first element is asked for.
+        /// Creates an iterator, which subscribes when its first element is requested.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(subscription: subscription)
         }
 
-        /// Gives the events one after another.
+        /// An iterator over the events.
         public struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate let subscription: GraphQLSubscription
             private var run: SubscriptionRun?
@@ -89,9 +93,9 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
                 self.subscription = subscription
             }
 
-            /// The next event; nil when nothing more comes.
+            /// Returns the next event, or `nil` when the subscription has ended.
             ///
-            /// - Throws: `NetworkError`: why there are no more. After it comes nil.
+            /// - Throws: `NetworkError` that ended the subscription. Later calls return `nil`.
             public mutating func next() async throws(NetworkError) -> Event? {
                 if isOver { return nil }
                 let run =

@@ -1,17 +1,21 @@
-/// A way in which a server takes subscriptions.
+/// A transport for subscriptions.
 public enum GraphQLSubscriptionTransport: Sendable {
-    /// A WebSocket that all operations of an endpoint share: `graphql-transport-ws`, or what came before it.
+    /// A WebSocket shared by all operations of an endpoint, with the `graphql-transport-ws` protocol or its
+    /// predecessor.
     case webSocket(GraphQLSocketOptions = GraphQLSocketOptions())
     /// Server-sent events (https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md).
     case events(Events = .distinct)
-    /// A body of parts (https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol).
+    /// A multipart body
+    /// (https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol).
     case multipart
 
-    /// How events are told apart.
+    /// The assignment of operations to event streams.
     public enum Events: Sendable, Hashable {
-        /// Each subscription has a connection of its own.
+        /// Each subscription has its own connection.
         case distinct
-        /// All share one, which is reserved first: for connections over HTTP/1.1, of which there may be few.
+        /// All operations share one stream, which is reserved first.
+        ///
+        /// It is for HTTP/1.1, where the number of connections is limited.
         case single
     }
 
@@ -20,7 +24,7 @@ public enum GraphQLSubscriptionTransport: Sendable {
         return false
     }
 
-    /// What a refusal is remembered by.
+    /// The name of the transport, which also identifies it in remembered refusals.
     var name: String {
         switch self {
         case .webSocket(let options): "WebSocket with \(options.subprotocol.rawValue)"

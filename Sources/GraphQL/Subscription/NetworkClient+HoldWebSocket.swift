@@ -2,27 +2,31 @@ public import BeagleNet
 public import BeagleNetHTTP
 
 extension NetworkClient {
-    /// Opens an endpoint's WebSocket at once, and keeps it open: no operation waits for it, and none ends it by leaving.
+    /// Opens an endpoint's WebSocket immediately and keeps it open, independently of operations.
     ///
     /// ```swift
     /// let held = try client.holdWebSocket(of: endpoint)
     /// ```
-    /// It is the one that operations share which have the same header fields and `partition`; nothing is asked over it. Those are
-    /// what they are now: when somebody signs in or out, cancel it and hold anew. `GraphQLSocketOptions.onEvent` tells how it is.
+    /// The WebSocket is shared by operations with the same header fields and `partition`; the hold itself sends no
+    /// operation. The header fields are those at the time of the call: when a user signs in or out, cancel the hold and
+    /// create another. `GraphQLSocketOptions.onEvent` reports the state of the connection.
     ///
-    /// One that is lost is followed by another, as the container's `RetryInterceptor` says (`subscriptionBackoff`), which gives up
-    /// after ten in a row by default. As it hears no results, each counts that was not open for 30 s: where something on the way
-    /// ends silent connections sooner, set `GraphQLSocketOptions.keepAlive`. Without that interceptor the first loss ends it, and
-    /// a `DeadlineInterceptor` its time.
+    /// A lost WebSocket is replaced as the container's `RetryInterceptor` specifies (`subscriptionBackoff`), which by
+    /// default gives up after ten consecutive failures. Because the hold receives no results, each connection that was
+    /// open for less than 30 s counts as a failure. If an intermediary closes silent connections sooner, set
+    /// `GraphQLSocketOptions.keepAlive`. Without a `RetryInterceptor` the first loss ends the hold, and a
+    /// `DeadlineInterceptor` ends it after its deadline.
     ///
     /// - Parameters:
-    ///   - endpoint: whose; the container's `graphQLEndpoint` where nil.
-    ///   - configure: says more of the operation that holds it, as its partition.
-    ///   - onEnd: hears why it is not held any more, unless the hold was cancelled: as that the server takes no WebSockets there, or
-    ///     that too many connections in a row were lost. Called once at most, on any thread; by default nobody hears.
-    /// - Returns: the hold. Once cancelled, the WebSocket ends as others do (`GraphQLSocketOptions.linger`); letting go of it
-    ///   alone ends nothing, and the client stays as long.
-    /// - Throws: `NetworkError` where it cannot begin, as where the endpoint's `subscriptions` have no WebSocket.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - configure: Configures the operation that holds the WebSocket, such as its partition.
+    ///   - onEnd: Receives the reason for which the hold ended, unless it was cancelled: for example, that the server
+    ///     doesn't support WebSockets, or that too many consecutive connections failed. Called at most once, on any
+    ///     thread; does nothing by default.
+    /// - Returns: The hold. After its cancellation, the WebSocket closes as usual (`GraphQLSocketOptions.linger`).
+    ///   Releasing the hold without cancelling it has no effect; it also retains the client.
+    /// - Throws: `NetworkError` if the hold can't start, for example because the endpoint's `subscriptions` have no
+    ///   WebSocket.
     public func holdWebSocket(
         of endpoint: GraphQLEndpoint? = nil,
         _ configure: Configuring = { _ in },
@@ -30,7 +34,7 @@ extension NetworkClient {
     ) throws(NetworkError) -> any RequestToken {
         let endpoint = try container.endpoint(endpoint)
         guard endpoint.subscriptions.contains(where: \.isWebSocket) else { throw .noWebSocketToHold }
-        // What interceptors see; it is never sent.
+        // A placeholder for interceptors, which is never sent.
         let request = GraphQLRequest(query: "subscription { __typename }", kind: .subscription)
         var operation = try liveOperation(request, at: endpoint)
         operation.performer = try SubscriptionPerformer(request, at: endpoint, isHolding: true)
@@ -45,7 +49,7 @@ extension NetworkClient {
                 } catch {
                     end = error
                 }
-                // What is cancelled by another, as by its scope, is told.
+                // A cancellation from elsewhere, such as by the hold's scope, is reported.
                 if !Task.isCancelled { onEnd(end) }
             }
         )

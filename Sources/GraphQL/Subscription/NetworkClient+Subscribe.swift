@@ -2,24 +2,25 @@ public import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkClient {
-    /// Subscribes to what an operation asks for.
+    /// Subscribes to an operation.
     ///
     /// ```swift
     /// for try await result in try client.subscribe(to: .newPosts(in: "news")) { show(result.data) }
     /// ```
-    /// Operations that ask the same at the same time share one subscription. What the server says is wrong with one result
-    /// comes with it, and is an error only where the endpoint's policy is strict.
+    /// Simultaneous equal operations share one subscription. The server's errors for a single result are part of that
+    /// result, and are only thrown if the endpoint's policy is strict.
     ///
     /// - Parameters:
-    ///   - operation: what to ask, a subscription.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil. It says how (`GraphQLEndpoint.subscriptions`).
-    ///   - decoder: how values are made; the container's `bodyDecoder` where nil.
-    ///   - buffering: what becomes of results that are not read in time; by default 4,096 may wait.
-    ///   - configure: says more of the operation before it is run: partition, deadline, context.
-    /// - Returns: the results. Its iterator throws `NetworkError`: of kind `.graphQL` where the server refuses the operation,
-    ///   `.unsupported` where it takes no subscriptions, `.decoding` where a result is not what was expected, or why there
-    ///   is no connection any more.
-    /// - Throws: `NetworkError` where it cannot be sent.
+    ///   - operation: The operation, a subscription.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`. It determines the transports
+    ///     (`GraphQLEndpoint.subscriptions`).
+    ///   - decoder: The decoder of values, or `nil` for the container's `bodyDecoder`.
+    ///   - buffering: The handling of results that aren't read in time; by default, up to 4,096 results are buffered.
+    ///   - configure: Configures the operation before it runs, such as its partition, deadline and context.
+    /// - Returns: The results. The iterator throws `NetworkError`: of kind `.graphQL` if the server refuses the
+    ///   operation, `.unsupported` if it doesn't support subscriptions, `.decoding` if a result can't be decoded, or
+    ///   the reason for which the connection was lost.
+    /// - Throws: `NetworkError` if the operation can't be sent.
     public func subscribe<Input: Encodable, Output: Decodable & SendableMetatype>(
         to operation: GraphQLOperation<Input, Output>,
         at endpoint: GraphQLEndpoint? = nil,
@@ -39,7 +40,7 @@ extension NetworkClient {
             do throws(NetworkError) {
                 return try answer.decode(Output.self, at: key, policy, with: decoder)
             } catch {
-                // One result that could not be made is not the end of those that follow.
+                // An error in one result doesn't end the subscription.
                 guard error.kind == .graphQL, policy != .strict else { throw error }
                 return GraphQLResponse(
                     data: nil,
@@ -51,14 +52,14 @@ extension NetworkClient {
         }
     }
 
-    /// Subscribes to what a request asks for, and gives the results as JSON: for code that reads them itself.
+    /// Subscribes to a request and returns the results as JSON, for code that parses them itself.
     ///
     /// - Parameters:
-    ///   - request: what to ask, a subscription.
-    ///   - endpoint: where; the container's `graphQLEndpoint` where nil.
-    ///   - buffering: what becomes of results that are not read in time; by default 4,096 may wait.
-    ///   - configure: says more of the operation before it is run.
-    /// - Throws: `NetworkError` where it cannot be sent.
+    ///   - request: The operation, a subscription.
+    ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
+    ///   - buffering: The handling of results that aren't read in time; by default, up to 4,096 results are buffered.
+    ///   - configure: Configures the operation before it runs.
+    /// - Throws: `NetworkError` if the operation can't be sent.
     public func subscribe(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
@@ -99,9 +100,9 @@ extension NetworkClient {
         return operation
     }
 
-    /// The operation of a request that goes the way of subscriptions.
+    /// Creates the network operation of a request that uses the transports of subscriptions.
     ///
-    /// - Throws: `NetworkError` where it cannot be sent.
+    /// - Throws: `NetworkError` if the operation can't be sent.
     package func liveOperation(
         _ request: GraphQLRequest,
         at endpoint: GraphQLEndpoint
@@ -112,7 +113,7 @@ extension NetworkClient {
         var operation = NetworkOperation(revision.made, kind: NetworkOperation.Kind(request.kind))
         operation.operationName = request.operationName
         operation.performer = try SubscriptionPerformer(request, at: endpoint)
-        // What a subscription has given would be given again.
+        // A subscription isn't revised, because results that were already delivered would be delivered again.
         if request.kind != .subscription, revision.made.isGet { operation.revision = revision }
         return operation
     }
@@ -121,7 +122,7 @@ extension NetworkClient {
 extension GraphQLEndpoint {
     private var hasWebSocket: Bool { subscriptions.contains(where: \.isWebSocket) }
 
-    /// How an operation is asked for whose results come over time.
+    /// The HTTP method of operations with several results.
     fileprivate var liveMethod: QueryMethod {
         get throws(NetworkError) {
             guard subscriptionMethod == .get else { return .post }
@@ -134,12 +135,12 @@ extension GraphQLEndpoint {
         }
     }
 
-    /// What is sent of a document whose results come over time.
+    /// The form in which documents with several results are sent.
     fileprivate var liveDocuments: DocumentStyle {
         switch documents {
-        // A server that does not know a hash would have to be asked twice.
+        // A server that doesn't know a hash would need a second request.
         case .automatic: .text
-        // The path would be the WebSocket's too, which is for all documents.
+        // The WebSocket would have the same path, although it is used for all documents.
         case .path where hasWebSocket: .text
         default: documents
         }

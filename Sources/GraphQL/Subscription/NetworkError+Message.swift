@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 
 extension NetworkError {
-    /// A message of a subscription has more bytes than `GraphQLEndpoint.maxMessageBytes` allows.
+    /// Returns an error for a message of a subscription that exceeds `GraphQLEndpoint.maxMessageBytes`.
     static func messageTooLarge(_ maxMessageBytes: Int) -> NetworkError {
         NetworkError(
             .tooLarge,

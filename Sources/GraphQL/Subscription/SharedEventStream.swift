@@ -6,39 +6,40 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// An event stream that operations share: reserved with a token, open while there are operations and some time longer.
+/// An event stream shared by operations. It is reserved with a token, and closes some time after its last operation has
+/// left.
 ///
-/// It holds itself while it is open, and nobody else has to. One task reads, and hands results on itself: between it and
-/// those who hear them nothing is kept.
+/// The stream retains itself while it is open. One task reads it and delivers the results directly, without a buffer.
 final class SharedEventStream: Sendable {
-    /// What a stream ended with that operations were on.
+    /// The loss of a stream that had operations.
     struct Loss: Sendable {
         let error: NetworkError
-        /// Whether the server opened it.
+        /// Whether the server had opened the stream.
         let isOpen: Bool
-        /// Whether a result came.
+        /// Whether a result was received.
         let hasGiven: Bool
-        /// What the operations wait by.
+        /// The clock of the operations' delays.
         let clock: any Clock<Duration>
     }
 
-    /// Hears that a stream takes no operations any more: where it was lost, why. It may give another error for them.
+    /// A closure that is called when the stream accepts no more operations, with the loss if it was lost. It may return
+    /// a different error for the operations.
     typealias OnEnd = @Sendable (SharedEventStream, Loss?) -> NetworkError?
 
     private struct State: Sendable {
         var operations: [String: SharedOperation] = [:]
         var lastID = 0
-        /// nil before the stream is open.
+        /// The token of the stream, or `nil` before the stream is open.
         var token: String?
         var reading: Task<Void, Never>?
         var closing: Task<Void, Never>?
-        /// Whether it takes no operations any more.
+        /// Whether the stream accepts no more operations.
         var isRetired = false
         var isOver = false
-        /// Whether a result came.
+        /// Whether a result was received.
         var hasGiven = false
 
-        /// - Returns: what reads, to be cancelled.
+        /// - Returns: The reading task, which must be cancelled.
         mutating func end() -> Task<Void, Never>? {
             defer { (reading, closing) = (nil, nil) }
             (isRetired, isOver) = (true, true)
@@ -46,11 +47,11 @@ final class SharedEventStream: Sendable {
         }
     }
 
-    /// How long it is kept that no operation needs any more.
+    /// The time for which an unused stream is kept open.
     private static let linger = Duration.seconds(5)
 
     private let state = Lock(State())
-    /// Hears that it takes no operations any more.
+    /// Called when the stream accepts no more operations.
     private let onEnd: OnEnd
 
     init(onEnd: @escaping OnEnd = { _, _ in nil }) {
@@ -59,9 +60,9 @@ final class SharedEventStream: Sendable {
 
     // MARK: - Operations
 
-    /// Adds an operation; the first has the stream opened.
+    /// Adds an operation. The first one opens the stream.
     ///
-    /// - Returns: whether it takes any more.
+    /// - Returns: Whether the operation was added; `false` if the stream accepts no more operations.
     func join(_ operation: SharedOperation, _ attempt: SubscriptionAttempt) -> Bool {
         let joined: (token: String?, isFirst: Bool, closing: Task<Void, Never>?)? = state.withLock { state in
             if state.isRetired { return nil }
@@ -79,7 +80,7 @@ final class SharedEventStream: Sendable {
         return true
     }
 
-    /// An operation needs it no more. After the last it is kept for a while.
+    /// Removes an operation. After the last one, the stream stays open for a while.
     func leave(_ operation: SharedOperation, _ clock: any Clock<Duration>) {
         let isLast = state.withLock { state in
             state.operations[operation.id] = nil
@@ -87,11 +88,11 @@ final class SharedEventStream: Sendable {
         }
         guard isLast else { return }
         let closing = Task { [weak self] in
-            // Thrown only where another operation came.
+            // Throws only if another operation has joined.
             do { try await clock.sleep(for: Self.linger) } catch { return }
             if !Task.isCancelled { self?.closeIfUnused() }
         }
-        // Of two who left at once one closes it.
+        // If two operations leave at the same time, only one closes the stream.
         let needless: Task<Void, Never>? = state.withLock { state in
             if !state.operations.isEmpty || state.isOver { return closing }
             defer { state.closing = closing }
@@ -100,7 +101,7 @@ final class SharedEventStream: Sendable {
         needless?.cancel()
     }
 
-    /// Takes no more operations; those that it has go on.
+    /// Stops accepting operations. Existing operations continue.
     func retire() {
         state.withLock { $0.isRetired = true }
         _ = onEnd(self, nil)
@@ -120,7 +121,7 @@ final class SharedEventStream: Sendable {
     private func begin(_ attempt: SubscriptionAttempt) {
         var transfer = attempt.operation.transfer
         transfer.carryNothing()
-        // What others share knows nothing of the first one's surroundings.
+        // The shared stream must not inherit the task-local values of its first operation.
         let (maxMessageBytes, clock) = (attempt.endpoint.maxMessageBytes, attempt.operation.clock)
         let reading = Task.detached { [transfer, transport = attempt.transport] in
             do throws(NetworkError) {
@@ -137,7 +138,7 @@ final class SharedEventStream: Sendable {
         if isOver { reading.cancel() }
     }
 
-    /// Asks for a token.
+    /// Requests a token.
     private static func reserve(
         _ transfer: TransferRequest,
         over transport: any HTTPTransport
@@ -157,7 +158,7 @@ final class SharedEventStream: Sendable {
         return String(words[0])
     }
 
-    /// Asks for the stream.
+    /// Requests the stream.
     private static func open(
         _ transfer: TransferRequest,
         _ token: String,
@@ -206,12 +207,13 @@ final class SharedEventStream: Sendable {
         do throws(NetworkError) {
             return try events.next()
         } catch {
-            // An event fails for its size alone.
+            // Reading an event fails only because of its size.
             throw .messageTooLarge(maxMessageBytes)
         }
     }
 
-    /// Hands an event to the operation that it is of. What is of none is passed over: it may have ended meanwhile.
+    /// Passes an event to its operation. Events of unknown operations are ignored, because the operation may have just
+    /// ended.
     private func take(_ event: EventStream.Event) throws(NetworkError) {
         guard event.type == "next" || event.type == "complete" else { return }
         let event = try SharedEvent(event)
@@ -230,7 +232,7 @@ final class SharedEventStream: Sendable {
             let loss = Loss(error: error, isOpen: state.token != nil, hasGiven: state.hasGiven, clock: clock)
             return (operations, operations.isEmpty ? nil : loss)
         }
-        // Before they ask for another.
+        // Called before the operations can join another stream.
         let error = onEnd(self, loss) ?? error
         for operation in operations { operation.lose(error) }
     }
@@ -238,12 +240,12 @@ final class SharedEventStream: Sendable {
 
 /// An event of a shared stream: `{"id": …, "payload": …}`.
 private struct SharedEvent {
-    /// Which operation.
+    /// The ID of the operation.
     let id: String
-    /// The result; nil where nothing more comes.
+    /// The result, or `nil` if the operation is complete.
     let payload: Data?
 
-    /// - Throws: `NetworkError` of kind `.protocol` where it tells neither.
+    /// - Throws: `NetworkError` of kind `.protocol` if a required member is missing.
     init(_ event: EventStream.Event) throws(NetworkError) {
         let text = Data(event.data.utf8)
         let members: AnswerMembers
@@ -270,13 +272,13 @@ private struct SharedEvent {
 }
 
 extension TransferRequest {
-    /// Names a shared event stream.
+    /// Adds the token of a shared event stream.
     mutating func carry(token: String) {
         head.headerFields[Self.eventStreamToken] = token
         originScopedFields.insert(Self.eventStreamToken)
     }
 
-    /// Has no body, and no field that tells of one.
+    /// Removes the body and the header fields that describe it.
     mutating func carryNothing() {
         body = nil
         for name in [HTTPField.Name.contentType, .contentLength, .accept] { head.headerFields[name] = nil }

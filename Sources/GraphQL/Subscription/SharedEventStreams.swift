@@ -1,14 +1,14 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// The event streams of an endpoint that operations of the same `ConnectionKey` share.
+/// The event streams of an endpoint, each shared by operations with the same `ConnectionKey`.
 final class SharedEventStreams: Sendable {
     private let streams = Lock<[ConnectionKey: SharedEventStream]>([:])
     private let failures = ConnectionFailures<ConnectionKey>()
 
-    /// Takes part in the stream of those that an operation can share one with; where there is none, one is opened.
+    /// Adds an operation to a stream that it can share, opening one if necessary.
     ///
-    /// - Throws: why another could not open one that tried just now, where this one tries again.
+    /// - Throws: The error of another operation that has just failed to open the stream, if this one is a retry.
     func join(
         _ operation: SharedOperation,
         _ attempt: SubscriptionAttempt
@@ -17,12 +17,12 @@ final class SharedEventStreams: Sendable {
         while true {
             let stream = try stream(at: key, after: attempt.progress.lastFailure)
             if stream.join(operation, attempt) { return stream }
-            // It has ended just now.
+            // The stream has just ended.
             remove(stream, at: key)
         }
     }
 
-    /// Lets nobody join those that there are; each ends some time after its last operation.
+    /// Retires all streams. Each one closes some time after its last operation has ended.
     func retireAll() {
         failures.forget()
         for stream in streams.withLock({ Array($0.values) }) { stream.retire() }
@@ -39,7 +39,7 @@ final class SharedEventStreams: Sendable {
         }
     }
 
-    /// - Returns: the error for all that were on it; nil for the one that it ended with.
+    /// - Returns: The error for all operations of the stream, or `nil` to use the stream's own error.
     private func end(
         _ stream: SharedEventStream,
         _ loss: SharedEventStream.Loss?,

@@ -1,7 +1,7 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Performs operations over one event stream that those of an endpoint share.
+/// Performs operations over a single event stream that the operations of an endpoint share.
 ///
 /// Source: https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md (single connection mode)
 struct SharedEventsCarrier: SubscriptionCarrier {

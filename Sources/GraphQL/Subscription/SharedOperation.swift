@@ -6,40 +6,42 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// One operation over a shared event stream: asks, gives what comes, and tells the server when nobody wants more.
+/// An operation over a shared event stream: it is sent, delivers its results, and tells the server when it is
+/// cancelled.
 ///
-/// What comes is heard where the stream is read, and that the operation is open in a task of its own, as the answer to it comes
-/// on the transport's thread; of two at once one hears for both. It does not end while something is being heard: what waits for its end has heard all by
+/// Results are delivered in the stream's reading task. The open event may be delivered in a task of its own, because
+/// the response to the request arrives on the transport's thread. If both occur at the same time, one of them delivers
+/// for both. The operation doesn't end during a delivery, so a caller that waits for the end has received all events by
 /// then.
 final class SharedOperation: Sendable {
     typealias Answer = Result<TransferResponse, NetworkError>
 
-    /// What it ends with.
+    /// The end of an operation.
     private enum End: Sendable {
-        /// Nothing more comes.
+        /// The server completed the operation.
         case complete
-        /// The server does not perform it, or there is one result, which is in the answer.
+        /// The server responded with a refusal, or with the only result.
         case answered(TransferResponse)
         case failed(NetworkError)
     }
 
     private struct State: Sendable {
-        /// For the server: which operation of the stream.
+        /// The ID of the operation in the stream.
         var id = ""
-        /// Of the stream; nil before the server was asked.
+        /// The token of the stream, or `nil` before the request is sent.
         var token: String?
-        /// Whether the server may be about it.
+        /// Whether the server may be executing the operation.
         var isUnderWay = false
         var isLeft = false
         var isOpen = false
-        /// What came while something else was being heard.
+        /// The events that arrived during another delivery.
         var waiting: [SubscriptionAttempt.Event] = []
         var waitingBytes = 0
         var isHearing = false
         var end: End?
         var waiter: UnsafeContinuation<Void, Never>?
 
-        /// Whom to tell that it is over.
+        /// Returns the waiting continuation if the operation has ended and nothing is being delivered.
         mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
             guard end != nil, !isHearing else { return nil }
             defer { waiter = nil }
@@ -47,7 +49,7 @@ final class SharedOperation: Sendable {
         }
     }
 
-    /// Results, and bytes of several, that may wait while something else is being heard; more end the operation.
+    /// The maximum number and total size of results that wait for another delivery. More results end the operation.
     private static let (maxWaiting, maxWaitingBytes) = (4096, 64 << 20)
 
     private let attempt: SubscriptionAttempt
@@ -57,19 +59,20 @@ final class SharedOperation: Sendable {
         self.attempt = attempt
     }
 
-    /// For the server: which operation of the stream.
+    /// The ID of the operation in the stream.
     var id: String { state.withLock { $0.id } }
 
-    /// The stream has it under this id.
+    /// Sets the ID of the operation in the stream.
     func begin(as id: String) {
         state.withLock { $0.id = id }
     }
 
     // MARK: - Asking
 
-    /// Asks the server.
+    /// Sends the request.
     ///
-    /// The message is not cancelled: where the operation is left meanwhile, the server is told behind it.
+    /// The request is not cancelled. If the operation is cancelled in the meantime, the server is asked to end it
+    /// afterwards.
     func send(with token: String) {
         var request = attempt.operation.transfer
         do throws(NetworkError) {
@@ -87,7 +90,7 @@ final class SharedOperation: Sendable {
         if isWanted { attempt.transport.perform(request) { self.note($0) } }
     }
 
-    /// The parameters, with the number under which results come.
+    /// Returns the request parameters with the operation's ID.
     private func body() throws(NetworkError) -> Data {
         let parameters = attempt.operation.transfer.body?.data ?? attempt.parameters
         let members: AnswerMembers
@@ -131,16 +134,16 @@ final class SharedOperation: Sendable {
         }
     }
 
-    /// Says what came of an answer that is no promise of results: one result, or why there are none.
+    /// Handles a response that doesn't announce results over the stream: it has a single result, or a refusal.
     ///
-    /// - Throws: `NetworkError` where the server does not perform the operation.
+    /// - Throws: `NetworkError` if the server doesn't perform the operation.
     func conclude(with response: TransferResponse, _ stream: SharedEventStream) async throws(NetworkError) {
         noteEnd()
         let answer = StreamAnswer(response, to: attempt.operation.transfer.head)
         if response.status == .notFound {
             let error = await answer.refusal(over: SharedEventsCarrier.name)
             guard error.kind == .unsupported else { throw error }
-            // It is the stream that it does not know any more.
+            // The status means that the server no longer knows the stream.
             stream.retire()
             throw NetworkError(.network, during: .response, "the server no longer knows the event stream")
         }
@@ -152,12 +155,12 @@ final class SharedOperation: Sendable {
 
     // MARK: - What comes
 
-    /// A result; it may come before the server has said that it takes the operation.
+    /// Delivers a result, which may arrive before the server's response to the request.
     func give(_ payload: Data) {
         hear(.payload(payload))
     }
 
-    /// Has an event heard, after the others and those that tell that the operation is open.
+    /// Delivers an event after earlier ones and after the open event.
     private func hear(_ event: SubscriptionAttempt.Event) {
         let (isMine, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
             guard state.end == nil else { return (false, nil) }
@@ -171,7 +174,7 @@ final class SharedOperation: Sendable {
                 state.waiting.append(event)
                 state.waitingBytes += payload.count
             }
-            // One result is no more than a message may have.
+            // A single result is limited by the maximum message size.
             let isTooLarge = state.waitingBytes > Self.maxWaitingBytes && state.waiting.count > 2
             if state.waiting.count > Self.maxWaiting || isTooLarge {
                 state.waiting = []
@@ -204,25 +207,25 @@ final class SharedOperation: Sendable {
 
     // MARK: - The end
 
-    /// Nothing more comes.
+    /// Ends the operation after the server has completed it.
     func complete() {
         hear(.open)
         noteEnd()
         end(.complete)
     }
 
-    /// There is no stream, or none any more.
+    /// Ends the operation because the stream is lost or could not be opened.
     func lose(_ error: NetworkError) {
         noteEnd()
         end(.failed(error))
     }
 
-    /// The server is not about it any more.
+    /// Records that the server no longer executes the operation.
     private func noteEnd() {
         state.withLock { ($0.token, $0.isUnderWay) = (nil, false) }
     }
 
-    /// The first end counts.
+    /// Ends the operation. Only the first end counts.
     private func end(_ end: End) {
         let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
@@ -232,10 +235,10 @@ final class SharedOperation: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until it has ended; cancelling the task ends it.
+    /// Waits until the operation has ended. Cancelling the task ends it.
     ///
-    /// - Returns: an answer that is still to be read; nil where nothing more comes.
-    /// - Throws: why it ended before the server had said all.
+    /// - Returns: A response that is still to be read, or `nil` if the operation is complete.
+    /// - Throws: `NetworkError` if the operation ended early.
     func wait() async throws(NetworkError) -> TransferResponse? {
         await suspend { continuation in
             let isOver = state.withLock { state in
@@ -254,7 +257,7 @@ final class SharedOperation: Sendable {
         }
     }
 
-    /// Nobody wants more.
+    /// Leaves the operation, and tells the server to end it if it may be executing it.
     func leave() {
         let token: String? = state.withLock { state in
             state.isLeft = true
@@ -264,7 +267,7 @@ final class SharedOperation: Sendable {
         if let token { tellServer(token) }
     }
 
-    /// Has the server end it; what it answers changes nothing.
+    /// Asks the server to end the operation. The response is ignored.
     private func tellServer(_ token: String) {
         var request = attempt.operation.transfer
         request.head.method = .delete
@@ -277,7 +280,7 @@ final class SharedOperation: Sendable {
 }
 
 extension String {
-    /// A path with one more item in its query.
+    /// Returns the path with another query item.
     fileprivate func appendingItem(_ item: String) -> String {
         self + (utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + item
     }

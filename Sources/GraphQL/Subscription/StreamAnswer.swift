@@ -6,7 +6,7 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What a server answers when it is asked for results over time: a stream, one result, or why there is neither.
+/// A server's response to an operation with several results: a stream, a single result, or a refusal.
 struct StreamAnswer: Sendable {
     let response: StreamingResponse
     private let request: HTTPRequest
@@ -17,28 +17,28 @@ struct StreamAnswer: Sendable {
     }
 
     var status: HTTPResponse.Status { response.response.status }
-    /// The answer without its body.
+    /// The response without its body.
     var head: NetworkResponse { NetworkResponse(response: response.response, url: response.url) }
-    /// Whether payloads come in it one after another.
+    /// Whether the body is a stream of payloads.
     var isStream: Bool { status.kind == .successful && GraphQLPayloadReader.isStream(contentType) }
-    /// Whether they are parts.
+    /// Whether the payloads are parts of a multipart body.
     var isOfParts: Bool { mediaType?.essence == "multipart/mixed" }
-    /// Whether it is of server-sent events.
+    /// Whether the body consists of server-sent events.
     var isOfEvents: Bool { status.kind == .successful && mediaType?.essence == MediaType.eventStream }
 
     private var contentType: String? { response.response.headerFields[single: .contentType] }
     private var mediaType: MediaType? { contentType.flatMap(MediaType.init) }
 
-    /// Returns the one result of a query or mutation that a server answered without a stream.
+    /// Returns the single result of a query or mutation that a server answered without a stream.
     ///
-    /// For a subscription such an answer is never a result: the server refuses the operation, or ran it once as if it were a
-    /// query, which shows that it has no stream of results here.
+    /// For a subscription, such a response is never a result: the server refused the operation, or executed it once
+    /// like a query, which shows that it has no stream of results here.
     ///
     /// - Parameters:
-    ///   - attempt: The attempt that was answered.
-    ///   - way: How the server was asked, for messages.
-    /// - Throws: `NetworkError`: `.unsupported` if the server does not know this way, `.graphQL` or `.status` if it refuses
-    ///   the operation, `.tooLarge` if the result is too large.
+    ///   - attempt: The attempt.
+    ///   - way: The transport, for messages.
+    /// - Throws: `NetworkError`: `.unsupported` if the server doesn't support the transport, `.graphQL` or `.status` if
+    ///   it refuses the operation, `.tooLarge` if the result is too large.
     func whole(of attempt: SubscriptionAttempt, over way: String) async throws(NetworkError) -> Data {
         guard status.kind == .successful else { throw await refusal(over: way) }
         guard isJSON else { throw unsupported(over: way, head) }
@@ -62,14 +62,15 @@ struct StreamAnswer: Sendable {
         }
     }
 
-    /// Why a server does not do what it was asked. Statuses that tell of the way and not of the operation are of kind
-    /// `.unsupported`, also where the body has errors: Apollo's router writes some for a media type that it does not know.
+    /// Returns the reason for which a server refused a request. Statuses that concern the transport instead of the
+    /// operation are of kind `.unsupported`, even if the body has errors, because Apollo's router sends some for an
+    /// unknown media type.
     ///
-    /// - Parameter isOfWay: whether the message had no operation, so that any refusal of it but one of who asks, or when,
-    ///   tells of the way.
+    /// - Parameter isOfWay: Whether the request had no operation, so that any refusal concerns the transport, unless
+    ///   its reason is the user or the time of the request.
     func refusal(over way: String, isOfWay: Bool = false) async -> NetworkError {
         var whole = head
-        // What the server says about it, if it is short and comes to an end; the status is the error all the same.
+        // The server's explanation is included if it is short and complete. The status remains the error in any case.
         do throws(NetworkError) {
             whole.data = try await response.body.collect(upTo: 1 << 20)
         } catch {
@@ -82,7 +83,7 @@ struct StreamAnswer: Sendable {
         case 401, 403, 408, 429, 500...599: return error
         case 400..<500 where isOfWay: return unsupported(over: way, whole, error.underlying)
         default:
-            // A document of GraphQL's own media type speaks for itself whatever the status (GraphQL over HTTP, 6.4.2).
+            // A body of GraphQL's own media type counts regardless of the status (GraphQL over HTTP, 6.4.2).
             guard mediaType?.essence == GraphQLAnswer.mediaType, !error.graphQLErrors.isEmpty else { return error }
             return NetworkError(error.graphQLErrors, of: whole)
         }
@@ -90,7 +91,7 @@ struct StreamAnswer: Sendable {
 
     private var isJSON: Bool { contentType == nil || mediaType?.isJSON == true }
 
-    /// What was answered is not how this way goes, to a message that had no operation.
+    /// Returns an error for a response that doesn't fit the transport, to a request without an operation.
     func unsupported(over way: String) -> NetworkError {
         var error = unsupported(over: way, head)
         error.mayHaveReachedServer = false
@@ -111,15 +112,15 @@ struct StreamAnswer: Sendable {
             underlying: underlying
         ).holding(whole)
         error.request = request
-        // Who refuses the way has done nothing of what was asked.
+        // A server that refuses the transport has not executed the operation.
         error.mayHaveReachedServer = status.kind == .successful
         return error
     }
 }
 
 extension GraphQLAnswer {
-    /// Whether fields were executed. An operation that is refused has no data, or null and errors of no field (GraphQL
-    /// specification, 7.1.6).
+    /// Whether fields were executed. A refused operation has no data, or null with errors that concern no field
+    /// (GraphQL specification, 7.1.6).
     fileprivate var isOfExecution: Bool {
         if data != nil { return true }
         return members["data"] != nil && errors.contains { !$0.path.isEmpty }

@@ -1,7 +1,7 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Performs an operation over an answer that has no end, its own: events or parts.
+/// Performs an operation over a streamed response of its own: events or parts.
 ///
 /// Sources: https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md (distinct connections mode),
 /// https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol
@@ -13,12 +13,12 @@ struct StreamCarrier: SubscriptionCarrier {
     let framing: Framing
 
     func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError) {
-        // What was given of a query does not outlive its attempt.
+        // The partial results of a query are discarded with its attempt.
         let isSubscription = attempt.request.kind == .subscription
         let lastEventID = isSubscription ? attempt.progress.lastEventID : ""
         let transfer = request(of: attempt, behind: lastEventID)
         let answer = StreamAnswer(try await attempt.transport.perform(transfer), to: transfer.head)
-        // The end of a stream that goes on nowhere (HTML, 9.2.3).
+        // The status ends a stream without reconnection (HTML, 9.2.3).
         if framing == .events, answer.status == .noContent { return }
         guard answer.isStream else {
             let payload = try await answer.whole(of: attempt, over: framing.name)
@@ -30,7 +30,7 @@ struct StreamCarrier: SubscriptionCarrier {
         try await read(answer, behind: lastEventID, for: attempt)
     }
 
-    /// The message of the operation, as one that asks for a stream.
+    /// Returns the operation's request with the settings of a stream.
     private func request(of attempt: SubscriptionAttempt, behind lastEventID: String) -> TransferRequest {
         var request = attempt.operation.transfer
         request.delivery = .stream
@@ -63,7 +63,7 @@ struct StreamCarrier: SubscriptionCarrier {
             excess: .messageTooLarge(limit)
         ).makeAsyncIterator()
         let mayComeInPieces = try attempt.request.mayComeInPieces
-        // What is in the middle of a result cannot be put together with what another connection brings.
+        // A connection can't resume in the middle of an incremental result.
         var isInPieces = false
         func noteLastEvent() {
             if !isInPieces, attempt.request.kind == .subscription {
@@ -88,7 +88,7 @@ struct StreamCarrier: SubscriptionCarrier {
 }
 
 extension StreamCarrier.Framing {
-    /// As messages have it.
+    /// The name used in messages.
     fileprivate var name: String {
         switch self {
         case .events: "an event stream"
@@ -98,22 +98,22 @@ extension StreamCarrier.Framing {
 }
 
 extension Data {
-    /// Whether a result goes on after this payload.
+    /// Whether more parts of the result follow this payload.
     fileprivate var announcesMore: Bool {
         get throws(NetworkError) { try JSONValue(parsing: self)["hasNext"]?.bool == true }
     }
 }
 
 extension SubscriptionProgress {
-    /// The events up to this one were given.
+    /// Records the ID of the last delivered event.
     fileprivate func note(lastEventID id: String) {
-        // What no field can hold cannot be told either.
+        // An ID that a header field can't contain is ignored.
         if !id.unicodeScalars.contains(where: { $0 < " " || $0 == "\u{7F}" }), id != lastEventID { lastEventID = id }
     }
 }
 
 extension NetworkError {
-    /// The same with what a server wishes that lost its stream.
+    /// Returns the error with the server's reconnection delay.
     func wanting(_ reconnectionTime: Duration?) -> NetworkError {
         guard let reconnectionTime else { return self }
         var error = self

@@ -6,31 +6,31 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// One attempt of an operation whose results come over time, whichever way it goes.
+/// One attempt of an operation with several results, over any transport.
 struct SubscriptionAttempt: Sendable {
-    /// What comes of it.
+    /// An event of an attempt.
     enum Event: Sendable {
-        /// The server was asked over a connection that works: results may come.
+        /// The operation was sent over a working connection, and results may arrive.
         case open
-        /// A result, as the text of a JSON object with `data`, `errors` or both.
+        /// A result as the text of a JSON object with `data`, `errors` or both.
         case payload(Data)
     }
 
-    /// What is asked, and where.
+    /// The operation and its endpoint.
     let plan: SubscriptionPlan
-    /// The operation as interceptors made it: a POST to the endpoint, with credentials and other fields.
+    /// The operation after all interceptors: a POST to the endpoint, with credentials and other header fields.
     let operation: NetworkOperation
-    /// What performs its transfers. One that opens WebSockets is a `WebSocketTransport` too.
+    /// The transport of its transfers. If it can open WebSockets, it is also a `WebSocketTransport`.
     let transport: any HTTPTransport
-    /// What earlier attempts left.
+    /// The state shared with earlier attempts.
     let progress: SubscriptionProgress
-    /// Hears what comes, on any thread, one event after another.
+    /// Receives the events in order, on any thread.
     let receive: @Sendable (Event) -> Void
 
-    /// What is asked.
+    /// The operation before interceptors.
     var request: GraphQLRequest { plan.request }
-    /// The parameters of the operation as JSON, `query`, `operationName`, `variables`, `extensions`: what its message says,
-    /// as interceptors may have changed that, unless it is in words that only HTTP has.
+    /// The request parameters as JSON: `query`, `operationName`, `variables` and `extensions`. They come from the
+    /// message's body, which interceptors may have changed, unless its form only works over HTTP.
     var parameters: Data {
         if case .parameter = endpoint.documents { return plan.parameters }
         let transfer = operation.transfer
@@ -39,22 +39,22 @@ struct SubscriptionAttempt: Sendable {
         }
         return body
     }
-    /// Where it goes.
+    /// The endpoint of the operation.
     var endpoint: GraphQLEndpoint { plan.endpoint }
 }
 
-/// What is asked with an operation, and where: one object for all its attempts.
+/// An operation and its endpoint, shared by all attempts.
 final class SubscriptionPlan: Sendable {
     let request: GraphQLRequest
-    /// The parameters of the operation as JSON, before interceptors.
+    /// The request parameters as JSON, before interceptors.
     let parameters: Data
     let endpoint: GraphQLEndpoint
-    /// Whether a result may come in pieces, so that each has to be looked into.
+    /// Whether results may be incremental, so that each payload must be parsed.
     let mayComeInPieces: Bool
-    /// Whether nothing is asked, and a WebSocket only held open.
+    /// Whether the operation only holds a WebSocket open.
     let isHolding: Bool
 
-    /// - Throws: `NetworkError` where the operation is none that can be sent.
+    /// - Throws: `NetworkError` if the operation can't be sent.
     init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint, isHolding: Bool = false) throws(NetworkError) {
         try request.checkKind()
         self.request = request
@@ -65,18 +65,18 @@ final class SubscriptionPlan: Sendable {
     }
 }
 
-/// A way of performing operations.
+/// A type that performs operations over one transport.
 protocol SubscriptionCarrier: Sendable {
-    /// Performs one attempt; cancelling the task cancels it, and the server is told.
+    /// Performs one attempt. Cancelling the task cancels it and notifies the server.
     ///
-    /// It returns when the server has said that nothing more comes.
+    /// Returns when the server has completed the operation.
     ///
-    /// - Throws: `NetworkError`: of kind `.unsupported` where the server does not know this way, `.graphQL` where it refused
-    ///   the operation, and of a kind that is transient where the connection was lost.
+    /// - Throws: `NetworkError`: of kind `.unsupported` if the server doesn't support this transport, `.graphQL` if it
+    ///   refused the operation, and of a transient kind if the connection was lost.
     func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError)
 }
 
-/// What the attempts of one operation leave for each other.
+/// The state that the attempts of an operation share.
 final class SubscriptionProgress: Sendable {
     private struct State: Sendable {
         var hasBegun = false
@@ -86,7 +86,7 @@ final class SubscriptionProgress: Sendable {
 
     private let state = Lock(State())
 
-    /// - Returns: whether nothing has begun with it before.
+    /// - Returns: Whether this is the first call.
     func begin() -> Bool {
         state.withLock { state in
             defer { state.hasBegun = true }
@@ -94,16 +94,16 @@ final class SubscriptionProgress: Sendable {
         }
     }
 
-    /// The id of the last event that was given; empty where there was none or events have none.
+    /// The ID of the last delivered event; empty if no event had an ID.
     var lastEventID: String {
         get { state.withLock { $0.eventID } }
         set { state.withLock { $0.eventID = newValue } }
     }
 
-    /// The number of the last failure of a connection that others shared (`SharedRetry`); nil where there was none.
+    /// The number of the last failure of a shared connection (`SharedRetry`), or `nil` if there was none.
     var lastFailure: Int? { state.withLock { $0.failure } }
 
-    /// An attempt failed.
+    /// Records the failure of an attempt.
     func note(_ error: NetworkError) {
         if let retry = error.sharedRetry { state.withLock { $0.failure = retry.number } }
     }

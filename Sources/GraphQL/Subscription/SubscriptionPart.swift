@@ -6,16 +6,17 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// One part of a body over which an operation's results come: `{"payload": {…}}`, with errors that end it all where there
-/// are some; of an answer to `@defer` the payload itself. Source:
-/// https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol
+/// A part of a multipart body with results: `{"payload": {…}}`, with errors if they end the stream; for `@defer`, the
+/// payload itself.
+///
+/// Source: https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol
 struct SubscriptionPart {
-    /// The result in it.
+    /// The result.
     let payload: Data?
-    /// Why no more come; empty where more may.
+    /// The errors that end the stream; empty if more results may follow.
     let errors: [GraphQLError]
 
-    /// - Throws: `NetworkError` of kind `.decoding` where it is no JSON object.
+    /// - Throws: `NetworkError` of kind `.decoding` if the part is not a JSON object.
     init(_ part: Data) throws(NetworkError) {
         let members: AnswerMembers
         do {
@@ -44,9 +45,9 @@ struct SubscriptionPart {
             } ?? []
     }
 
-    /// Gives the result.
+    /// Delivers the result.
     ///
-    /// - Throws: `NetworkError` of kind `.graphQL` where no more come.
+    /// - Throws: `NetworkError` of kind `.graphQL` if no more results follow.
     func give(to attempt: SubscriptionAttempt, _ head: NetworkResponse) throws(NetworkError) {
         if let payload { attempt.receive(.payload(payload)) }
         if !errors.isEmpty { throw NetworkError(errors, of: head) }

@@ -6,26 +6,28 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Performs an operation whose results come over time, in the first way that the server knows.
+/// Performs an operation with several results, over the first transport that the server supports.
 struct SubscriptionPerformer: OperationPerformer {
     private let plan: SubscriptionPlan
     private var progress = SubscriptionProgress()
 
-    /// - Parameter isHolding: whether nothing is asked, and a WebSocket only held open.
-    /// - Throws: `NetworkError` where the operation is none that can be sent.
+    /// Creates a performer.
+    ///
+    /// - Parameter isHolding: Whether the operation only holds a WebSocket open.
+    /// - Throws: `NetworkError` if the operation can't be sent.
     init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint, isHolding: Bool = false) throws(NetworkError) {
         plan = try SubscriptionPlan(request, at: endpoint, isHolding: isHolding)
     }
 
-    /// Those of an operation stay behind where it shares a WebSocket.
+    /// Whether the header fields of an operation reach the server. Over a shared WebSocket they don't.
     var sendsFields: Bool { !plan.endpoint.subscriptions.contains(where: \.isWebSocket) }
 
-    /// Takes it for an iteration.
+    /// Marks the performer as used by an iteration.
     ///
-    /// - Returns: whether it is the first, so that there is nothing that it would go on behind.
+    /// - Returns: Whether this is the first iteration, which has no state to resume from.
     func begin() -> Bool { progress.begin() }
 
-    /// The same from the beginning: it does not go on behind what another run was given.
+    /// Returns a performer without state, which doesn't resume after the events of another run.
     func renewed() -> SubscriptionPerformer {
         var performer = self
         performer.progress = SubscriptionProgress()
@@ -42,7 +44,8 @@ struct SubscriptionPerformer: OperationPerformer {
         return try ways.results.last()
     }
 
-    /// One way after another. Whoever waits for a subscription keeps this and little else, so that many cost little.
+    /// The transports still to be tried. A waiting subscription retains little more than this object, so that many
+    /// subscriptions need little memory.
     private final class Ways: Sendable {
         let attempt: SubscriptionAttempt
         let results: SubscriptionResults
@@ -50,9 +53,9 @@ struct SubscriptionPerformer: OperationPerformer {
 
         private struct Left {
             var ways: [GraphQLSubscriptionTransport]
-            /// Why WebSockets were forbidden.
+            /// The error with which a WebSocket was forbidden.
             var forbidden: NetworkError?
-            /// The ways that the server does not know, and how it said so.
+            /// The transports that the server doesn't support, with their errors.
             var refusals: [(way: String, error: NetworkError)] = []
         }
 
@@ -62,10 +65,11 @@ struct SubscriptionPerformer: OperationPerformer {
             left = Lock(Left(ways: ways))
         }
 
-        /// The way to be tried.
+        /// The transport to try now.
         var current: GraphQLSubscriptionTransport { left.withLock { $0.ways[0] } }
 
-        /// What performs in the way to be tried. Never inlined: what waits for it would have room for what a way is.
+        /// Returns the carrier for the current transport. It is never inlined, because the caller's async frame would
+        /// then reserve space for a transport.
         @inline(never)
         func carrier() -> any SubscriptionCarrier {
             switch current {
@@ -76,7 +80,7 @@ struct SubscriptionPerformer: OperationPerformer {
             }
         }
 
-        /// What is to be done about a failure of the current way: the next is tried, or this is thrown.
+        /// Handles a failure of the current transport. Returns the error to throw, or `nil` to try the next transport.
         func note(_ error: NetworkError) -> NetworkError? {
             var error = error
             if error.url == nil { error.url = attempt.operation.transfer.head.urlText }
@@ -89,19 +93,20 @@ struct SubscriptionPerformer: OperationPerformer {
             }
             switch error.kind {
             case .unsupported:
-                // What this side lacks is not the server's doing.
+                // A failure on the client's side says nothing about the server.
                 if error.phase != .build {
                     let operation = attempt.operation
                     let head = operation.transfer.head
                     attempt.endpoint.memory.note(refusalOf: way.name, at: head, operation.stopwatch())
                 }
-                // What may have been done is not asked for a second time.
+                // A mutation that may have been executed isn't sent again.
                 if attempt.request.kind == .mutation, error.mayHaveReachedServer { return error }
                 return left.withLock { left in
                     left.refusals.append((way.name, error))
                     return rest.isEmpty ? left.forbidden ?? .noKnownWay(left.refusals) : nil
                 }
-            // So Python's servers answer where no WebSocket is; or it is a refusal, and will be one in another way too.
+            // Python's servers respond with 403 at a path without a WebSocket. If it is a refusal instead, other
+            // transports will be refused too.
             case .status where way.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:
                 left.withLock { $0.forbidden = error }
                 return nil
@@ -135,9 +140,9 @@ struct SubscriptionPerformer: OperationPerformer {
         return Ways(ways, attempt, results)
     }
 
-    /// Performs one attempt in one way.
+    /// Performs one attempt over one transport.
     ///
-    /// - Returns: whether it is over; false where the next way is to be tried.
+    /// - Returns: Whether the operation is complete; `false` to try the next transport.
     private func perform(by ways: Ways) async throws(NetworkError) -> Bool {
         let error: NetworkError?
         do throws(NetworkError) {
@@ -154,7 +159,8 @@ struct SubscriptionPerformer: OperationPerformer {
         return false
     }
 
-    /// What cannot be put together ends it, however long more would come.
+    /// Performs an attempt with incremental results. It ends at the first part that can't be merged, even if the stream
+    /// continues.
     private func performInPieces(by ways: Ways) async throws(NetworkError) {
         let work = Task {
             await Result<Void, NetworkError>.catching { () throws(NetworkError) in
@@ -172,12 +178,12 @@ struct SubscriptionPerformer: OperationPerformer {
     }
 }
 
-/// Makes results of what comes in one attempt.
+/// Converts the payloads of an attempt to results.
 private final class SubscriptionResults: Sendable {
     private struct State: Sendable {
         var isOpen = false
         var merge: IncrementalMerge?
-        /// Of an operation that has one result the last that came.
+        /// The last result, for an operation that has only one.
         var last: NetworkOperation.Result?
         var failure: NetworkError?
         var onFailure: (@Sendable () -> Void)?
@@ -188,9 +194,11 @@ private final class SubscriptionResults: Sendable {
     private let url: String
     private let emit: Interceptor.Emit
 
+    /// Creates the results of an attempt.
+    ///
     /// - Parameters:
-    ///   - url: The URL that was asked, which shares its text with the operation.
-    ///   - merge: The merge of results that come in pieces; `nil` if none do.
+    ///   - url: The requested URL, which shares its text with the operation.
+    ///   - merge: The merge of incremental results; `nil` if there can be none.
     init(_ kind: OperationKind, _ url: String, _ merge: IncrementalMerge?, _ emit: @escaping Interceptor.Emit) {
         self.kind = kind
         self.url = url
@@ -198,12 +206,12 @@ private final class SubscriptionResults: Sendable {
         state = Lock(State(merge: merge))
     }
 
-    /// Whether the server was asked over a connection that works.
+    /// Whether the operation was sent over a working connection.
     var isOpen: Bool { state.withLock { $0.isOpen } }
-    /// Why what came cannot be put together.
+    /// The error of a part that couldn't be merged.
     var failure: NetworkError? { state.withLock { $0.failure } }
 
-    /// Says what is done where something cannot be put together; at once where that is so already.
+    /// Sets a closure that is called when a part can't be merged, or immediately if that has already happened.
     func onFailure(_ body: @escaping @Sendable () -> Void) {
         let hasFailed = state.withLock { state in
             state.onFailure = body
@@ -224,7 +232,7 @@ private final class SubscriptionResults: Sendable {
         }
     }
 
-    /// - Returns: what is to be given now, and what is to be done.
+    /// - Returns: The result to deliver, and a closure to call.
     private func take(_ payload: Data) -> (NetworkOperation.Result?, (@Sendable () -> Void)?) {
         state.withLock { state in
             if state.failure != nil { return (nil, nil) }
@@ -248,13 +256,13 @@ private final class SubscriptionResults: Sendable {
         }
     }
 
-    /// What the operation ends with.
+    /// Returns the final result of the operation.
     func last() throws(NetworkError) -> NetworkOperation.Result {
         let state = state.withLock { $0 }
         if let failure = state.failure { throw failure }
         if kind == .subscription { return NetworkOperation.Result(.connection(.ended)) }
         if let last = state.last {
-            // What is missing must not pass for what the server has.
+            // An incomplete result must not appear to be complete.
             if state.merge?.isUnfinished == true, let response = last.response { throw .endedEarly(response) }
             return last
         }
@@ -267,7 +275,7 @@ extension NetworkResponse {
         response: HTTPResponse(status: .ok, headerFields: [.contentType: "application/graphql-response+json"])
     )
 
-    /// A result that came by itself, as the answer that it would be over HTTP.
+    /// Creates a response from a single payload, as if it had arrived over HTTP.
     fileprivate init(ofPayload payload: Data, _ url: String) {
         self = .empty
         data = payload
@@ -276,7 +284,8 @@ extension NetworkResponse {
 }
 
 extension EndpointMemory {
-    /// The ways that the server has not refused; all where it has refused all, as it may have learned meanwhile.
+    /// Returns the transports that the server has not refused. If it has refused all, returns all of them, because the
+    /// server may have changed.
     fileprivate func known(
         of ways: [GraphQLSubscriptionTransport],
         at head: HTTPRequest
@@ -287,7 +296,7 @@ extension EndpointMemory {
 }
 
 extension GraphQLSubscriptionTransport {
-    /// Whether an operation is sent as a message of its own, which may be a form.
+    /// Whether an operation has an HTTP request of its own, which can be a form.
     fileprivate var takesFiles: Bool {
         switch self {
         case .events(.distinct), .multipart: true
@@ -297,8 +306,8 @@ extension GraphQLSubscriptionTransport {
 }
 
 extension NetworkError {
-    /// The error for a server that knows none of several ways: the last refusal, or one in which the server speaks, with the
-    /// reason of each.
+    /// Returns the error for a server that supports none of several transports: the last refusal, or the last with the
+    /// server's own errors, together with the reasons of all.
     fileprivate static func noKnownWay(_ refusals: [(way: String, error: NetworkError)]) -> NetworkError {
         var error = (refusals.last { !$0.error.graphQLErrors.isEmpty } ?? refusals[refusals.count - 1]).error
         guard refusals.count > 1 else { return error }

@@ -1,13 +1,12 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// One reader's side of a subscription: keeps what comes until it is read, as much as may be kept. Letting go of it ends the
-/// subscription.
+/// A reader's side of a subscription, which buffers events until they are read. Releasing it ends the subscription.
 final class SubscriptionRun: Sendable {
-    /// What there is to read.
+    /// An element to read.
     enum Step: Sendable {
         case result(NetworkOperation.Result)
-        /// So many answers were dropped before this.
+        /// The number of results that were dropped at this point.
         case missed(Int)
     }
 
@@ -22,7 +21,8 @@ final class SubscriptionRun: Sendable {
         buffer.onOverflow { token.cancel() }
     }
 
-    /// A task of its own only where the client has none: many subscriptions are to cost little.
+    /// Starts the operation. A task is only created if the client can't start it itself, because many subscriptions
+    /// should need little memory.
     private static func start(
         _ operation: NetworkOperation,
         _ client: any NetworkClient,
@@ -49,7 +49,7 @@ final class SubscriptionRun: Sendable {
         token.cancel()
     }
 
-    /// What comes next; nil where nothing does. One asks at a time.
+    /// Returns the next element, or `nil` at the end. Only one caller may wait at a time.
     func next() async throws(NetworkError) -> Step? {
         let (token, buffer) = (token, buffer)
         return try await withTaskCancellationHandler {
@@ -61,23 +61,23 @@ final class SubscriptionRun: Sendable {
     }
 }
 
-/// Holds what came and was not read.
+/// A buffer of events that weren't read yet.
 private final class SubscriptionBuffer: Sendable {
     typealias Step = SubscriptionRun.Step
     typealias Outcome = Result<Step?, NetworkError>
 
     private struct State: Sendable {
-        /// Read from the end.
+        /// The elements to read next, in reverse order.
         var ready: [Step] = []
-        /// What came behind `ready`.
+        /// The elements after `ready`.
         var received: [Step] = []
-        /// Answers among them, and their bytes.
+        /// The number of buffered results, and their size in bytes.
         var answers = 0
         var bytes = 0
-        /// Answers that were dropped before all of them, and behind them.
+        /// The number of results dropped before all elements, and after them.
         var missedBefore = 0
         var missedBehind = 0
-        /// What became of the connection since, behind all: the last that there is to tell.
+        /// The latest connection events, after all other elements.
         var notices: [NetworkOperation.Result] = []
         var end: Result<Void, NetworkError>?
         var reader: UnsafeContinuation<Outcome, Never>?
@@ -93,13 +93,14 @@ private final class SubscriptionBuffer: Sendable {
             received.append(.result(answer))
         }
 
-        /// Of a connection that is lost again and again without an answer no more than the last losses are told.
+        /// Adds a connection event. If the connection is lost repeatedly without a result, only the latest losses are
+        /// kept.
         mutating func append(notice: NetworkOperation.Result) {
             if notices.count == 4 { notices.removeFirst(2) }
             notices.append(notice)
         }
 
-        /// Whether there is no room for one more. One is kept, whatever its size.
+        /// Returns whether the buffer has no room for another result. A single result always fits, whatever its size.
         func isFull(for answer: NetworkOperation.Result, _ buffering: GraphQLBuffering) -> Bool {
             answers >= buffering.limit || answers > 0 && answer.byteCount > buffering.maxBytes - bytes
         }
@@ -117,7 +118,7 @@ private final class SubscriptionBuffer: Sendable {
             return notices.isEmpty ? nil : .result(notices.removeFirst())
         }
 
-        /// Drops the oldest answer, and what was told before it.
+        /// Drops the oldest result and the connection events before it.
         mutating func dropOldest() {
             while let step = popFirst() {
                 switch step {
@@ -151,7 +152,8 @@ private final class SubscriptionBuffer: Sendable {
         self.buffering = buffering
     }
 
-    /// Says what ends the sending where nobody keeps up with it; done at once where that is so already.
+    /// Sets a closure that ends the subscription when the buffer overflows. It is called immediately if the
+    /// subscription has already ended.
     func onOverflow(_ body: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if state.end == nil { state.onOverflow = body }
@@ -188,7 +190,7 @@ private final class SubscriptionBuffer: Sendable {
         overflow?()
     }
 
-    /// Nobody wants what is kept any more.
+    /// Discards the buffered elements and ends the subscription.
     func drop() {
         let dropped = state.withLock { state in
             defer {
@@ -201,7 +203,7 @@ private final class SubscriptionBuffer: Sendable {
         end(.unsubscribed)
     }
 
-    /// Nothing more comes but this.
+    /// Adds the final event and ends the subscription.
     func end(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
         switch outcome {
         case .success(let last):
@@ -239,7 +241,7 @@ private final class SubscriptionBuffer: Sendable {
 }
 
 extension NetworkOperation.Result {
-    /// How much of a buffer it takes.
+    /// The size of the result in the buffer, in bytes.
     fileprivate var byteCount: Int {
         if case .response(let response) = content { return response.data.count }
         return 0
@@ -247,7 +249,7 @@ extension NetworkOperation.Result {
 }
 
 extension NetworkError {
-    /// - Parameter isCount: whether it is the number of results that is too large, and not their bytes.
+    /// - Parameter isCount: Whether the number of results exceeds its limit, instead of their size.
     fileprivate static func notReadInTime(_ buffering: GraphQLBuffering, isCount: Bool) -> NetworkError {
         NetworkError(
             .tooLarge,

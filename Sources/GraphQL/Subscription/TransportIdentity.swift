@@ -1,12 +1,12 @@
 import BeagleNetHTTP
 
-/// What tells transports apart, without keeping them. One that nothing tells apart is another each time.
+/// The identity of a transport, without retaining it. A transport that has none is different each time.
 struct TransportIdentity: Hashable, Sendable {
     private final class Own: Sendable {}
 
-    /// Of objects that are gone others may have the same.
+    /// Identifiers of released objects may be reused.
     private let objects: [ObjectIdentifier]
-    /// Keeps that of a transport that has no object its own.
+    /// Retains the identifying object of a transport that has none of its own.
     private let own: Own?
 
     init(_ transport: any HTTPTransport) {

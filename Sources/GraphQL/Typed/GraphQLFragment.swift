@@ -1,34 +1,36 @@
-/// A selection that several documents share, by its name.
+/// A named selection that documents can share.
 ///
 /// ```swift
 /// let author = GraphQLFragment("AuthorParts", on: "User", "{ id name }")
 /// let text: GraphQLText = "query Post($id: ID!) { post(id: $id) { title author { \(author) } } }"
 /// ```
 public struct GraphQLFragment: Sendable, Hashable {
-    /// Its name.
+    /// The name of the fragment.
     public let name: String
-    /// The type whose fields it selects.
+    /// The type whose fields the fragment selects.
     public let type: String
-    /// What it selects, in braces. It may use other fragments.
+    /// The selection in braces.
+    ///
+    /// It may use other fragments.
     public let selection: GraphQLText
 
-    /// A fragment.
+    /// Creates a fragment.
     ///
     /// - Parameters:
-    ///   - name: its name; other than those of all fragments it meets in a document.
-    ///   - type: the type whose fields it selects.
-    ///   - selection: what it selects, with its braces.
+    ///   - name: The name of the fragment, which must be unique in each document that uses it.
+    ///   - type: The type whose fields the fragment selects.
+    ///   - selection: The selection, including its braces.
     public init(_ name: String, on type: String, _ selection: GraphQLText) {
         self.name = name
         self.type = type
         self.selection = selection
     }
 
-    /// A fragment that selects what a Swift type reads: `GraphQLSelection.of`.
+    /// Creates a fragment that selects the fields that a Swift type decodes; see `GraphQLSelection.of`.
     public init(_ name: String, on type: String, selectionOf value: (some Decodable).Type) {
         self.init(name, on: type, "\(selectionOf: value)")
     }
 
-    /// The definition, without those of the fragments it uses.
+    /// The definition of the fragment, without the fragments it uses.
     var definition: String { "fragment \(name) on \(type) \(selection.body)" }
 }

@@ -1,4 +1,4 @@
-/// A value that a server tells apart from null, and null from nothing at all (GraphQL specification, 2.9.5).
+/// An input value that can be left out, null or present, which servers distinguish (GraphQL specification, 2.9.5).
 ///
 /// ```swift
 /// struct PostChange: Encodable {
@@ -9,23 +9,23 @@
 /// PostChange(title: "New")                   // {"title":"New"}
 /// ```
 ///
-/// The encoding that the compiler writes for a struct leaves `.none` out where `BeagleNetGraphQL` is imported in the
-/// struct's file; so does `container.encode(_:forKey:)` in one of your own. In a list, where nothing can be left out,
-/// `.none` is null.
+/// The compiler-generated encoding of a struct leaves `.none` out if `BeagleNetGraphQL` is imported in the struct's
+/// file, and so does `container.encode(_:forKey:)` in a custom encoding. In a list, where nothing can be left out,
+/// `.none` is encoded as null.
 public enum GraphQLNullable<Value> {
-    /// Left out: a change leaves alone what this is about, a variable has its default.
+    /// Left out: a mutation leaves the field unchanged, and a variable has its default.
     case none
-    /// Null, said explicitly: a change takes away what this is about.
+    /// An explicit null: a mutation removes the value of the field.
     case null
     /// A value.
     case some(Value)
 
-    /// The value, or `.none` for nil.
+    /// Creates a value, or `.none` for `nil`.
     public init(_ value: Value?) {
         self = value.map(Self.some) ?? .none
     }
 
-    /// The value, or `.null` for nil.
+    /// Creates a value, or `.null` for `nil`.
     public init(orNull value: Value?) {
         self = value.map(Self.some) ?? .null
     }
@@ -42,7 +42,9 @@ extension GraphQLNullable: Equatable where Value: Equatable {}
 extension GraphQLNullable: Hashable where Value: Hashable {}
 
 extension GraphQLNullable: Encodable where Value: Encodable {
-    /// Writes the value or null. Leaving out is up to the container: see `KeyedEncodingContainer.encode`.
+    /// Encodes the value or null.
+    ///
+    /// The container decides whether to leave it out; see `KeyedEncodingContainer.encode`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let value {
@@ -54,7 +56,7 @@ extension GraphQLNullable: Encodable where Value: Encodable {
 }
 
 extension KeyedEncodingContainer {
-    /// Writes a value or null, and nothing for `.none`.
+    /// Encodes a value or null, and leaves `.none` out.
     public mutating func encode<Value: Encodable>(_ value: GraphQLNullable<Value>, forKey key: Key) throws {
         switch value {
         case .none: break
@@ -67,14 +69,14 @@ extension KeyedEncodingContainer {
 // MARK: - Literals
 
 extension GraphQLNullable: ExpressibleByNilLiteral {
-    /// `nil` is `.none`.
+    /// Creates `.none` from `nil`.
     public init(nilLiteral: ()) {
         self = .none
     }
 }
 
 extension GraphQLNullable: ExpressibleByUnicodeScalarLiteral where Value: ExpressibleByUnicodeScalarLiteral {
-    /// A value.
+    /// Creates a value.
     public init(unicodeScalarLiteral value: Value.UnicodeScalarLiteralType) {
         self = .some(Value(unicodeScalarLiteral: value))
     }
@@ -82,42 +84,42 @@ extension GraphQLNullable: ExpressibleByUnicodeScalarLiteral where Value: Expres
 
 extension GraphQLNullable: ExpressibleByExtendedGraphemeClusterLiteral
 where Value: ExpressibleByExtendedGraphemeClusterLiteral {
-    /// A value.
+    /// Creates a value.
     public init(extendedGraphemeClusterLiteral value: Value.ExtendedGraphemeClusterLiteralType) {
         self = .some(Value(extendedGraphemeClusterLiteral: value))
     }
 }
 
 extension GraphQLNullable: ExpressibleByStringLiteral where Value: ExpressibleByStringLiteral {
-    /// A value.
+    /// Creates a value.
     public init(stringLiteral value: Value.StringLiteralType) {
         self = .some(Value(stringLiteral: value))
     }
 }
 
 extension GraphQLNullable: ExpressibleByIntegerLiteral where Value: ExpressibleByIntegerLiteral {
-    /// A value.
+    /// Creates a value.
     public init(integerLiteral value: Value.IntegerLiteralType) {
         self = .some(Value(integerLiteral: value))
     }
 }
 
 extension GraphQLNullable: ExpressibleByFloatLiteral where Value: ExpressibleByFloatLiteral {
-    /// A value.
+    /// Creates a value.
     public init(floatLiteral value: Value.FloatLiteralType) {
         self = .some(Value(floatLiteral: value))
     }
 }
 
 extension GraphQLNullable: ExpressibleByBooleanLiteral where Value: ExpressibleByBooleanLiteral {
-    /// A value.
+    /// Creates a value.
     public init(booleanLiteral value: Value.BooleanLiteralType) {
         self = .some(Value(booleanLiteral: value))
     }
 }
 
 extension GraphQLNullable: ExpressibleByArrayLiteral where Value: RangeReplaceableCollection {
-    /// A list.
+    /// Creates a list.
     public init(arrayLiteral elements: Value.Element...) {
         self = .some(Value(elements))
     }

@@ -1,6 +1,6 @@
 public import BeagleNet
 
-/// An operation that is built at run time, for documents that nobody can know before.
+/// An operation that is built at run time, for documents that aren't known in advance.
 ///
 /// ```swift
 /// let query = GraphQLQuery("Post", variables: ["id": "ID!"]) {
@@ -12,19 +12,19 @@ public import BeagleNet
 /// }
 /// query.text.description  // query Post($id: ID!) { post(id: $id) { id title author { name } } }
 /// ```
-/// Names are checked, and text among the arguments is escaped. Yet what a user wrote is better sent as a variable: the
-/// document then stays the same, and servers and caches know it again.
+/// Names are validated, and strings in arguments are escaped. Still, send user input as a variable: the document then
+/// stays the same, and servers and caches can recognize it.
 public struct GraphQLQuery: Sendable, Hashable {
     /// A variable of the operation.
     public struct Variable: Sendable, Hashable {
-        /// Its name, without `$`.
+        /// The name of the variable, without `$`.
         public var name: String
-        /// Its type, as `[ID!]!`.
+        /// The type of the variable, such as `[ID!]!`.
         public var type: String
-        /// What it is where none is sent.
+        /// The default value.
         public var defaultValue: GraphQLValue?
 
-        /// A variable.
+        /// Creates a variable.
         public init(_ name: String, _ type: String, default defaultValue: GraphQLValue? = nil) {
             self.name = name
             self.type = type
@@ -32,25 +32,25 @@ public struct GraphQLQuery: Sendable, Hashable {
         }
     }
 
-    /// Its name, if it has one.
+    /// The name of the operation, if it has one.
     public var name: String?
-    /// What it does.
+    /// The kind of operation.
     public var kind: OperationKind
-    /// What it wants to be told.
+    /// The declared variables.
     public var variables: [Variable]
-    /// Its directives.
+    /// The directives of the operation.
     public var directives: [GraphQLDirective]
-    /// What it selects.
+    /// The selection set.
     public var selection: GraphQLSelection
 
-    /// An operation.
+    /// Creates an operation.
     ///
     /// - Parameters:
-    ///   - name: its name; none by default.
-    ///   - kind: what it does; a query by default.
-    ///   - variables: the types of its variables by their names.
-    ///   - directives: its directives.
-    ///   - selection: what it selects.
+    ///   - name: The name of the operation; `nil` by default.
+    ///   - kind: The kind of operation; a query by default.
+    ///   - variables: The types of the variables by name.
+    ///   - directives: The directives of the operation.
+    ///   - selection: The selection set.
     public init(
         _ name: String? = nil,
         kind: OperationKind = .query,
@@ -65,7 +65,7 @@ public struct GraphQLQuery: Sendable, Hashable {
         self.selection = selection()
     }
 
-    /// The document, with the definitions of the fragments it uses.
+    /// The text of the document, including the definitions of the fragments it uses.
     public var text: GraphQLText {
         var writer = GraphQLWriter()
         writer.write(verbatim: kind == .query ? "query" : kind == .mutation ? "mutation" : "subscription")
@@ -95,9 +95,9 @@ public struct GraphQLQuery: Sendable, Hashable {
         writer.write(verbatim: ")")
     }
 
-    /// The document, read.
+    /// Returns the parsed document.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` where it selects nothing, or a name in it is none.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the selection set is empty or a name is invalid.
     public func document() throws(NetworkError) -> GraphQLDocument {
         try text.document()
     }

@@ -5,36 +5,37 @@ public import BeagleNet
     import Foundation
 #endif
 
-/// A type whose selection cannot be seen by decoding it, because no made-up value is one: an enumeration that doesn't
-/// list its cases, or a struct that checks what it reads.
+/// A type whose selection can't be derived by decoding it, because it rejects all sample values: for example, an enum
+/// without `CaseIterable`, or a struct that validates its input.
 public protocol GraphQLSample: Decodable {
-    /// Any value, which stands for what is decoded while a selection is derived.
+    /// Any value, which is used in place of a decoded one while a selection is derived.
     static var graphQLSample: Self { get }
-    /// What is to be selected; by default nothing: a leaf.
+    /// The selection of the type; by default empty, for a leaf.
     static var graphQLSelection: GraphQLSelection { get }
 }
 
 extension GraphQLSample {
-    /// Nothing: a leaf.
+    /// An empty selection, for a leaf.
     public static var graphQLSelection: GraphQLSelection { GraphQLSelection() }
 }
 
 extension GraphQLSelection {
-    /// What a type reads, as a selection: `{ id title author { name } }`.
+    /// Derives a selection from the fields that a type decodes: `{ id title author { name } }`.
     ///
-    /// The type decodes itself from made-up values, and what it asks for is written down: keys as its `CodingKeys` name
-    /// them, objects and lists of objects with their fields. What is decoded by a `keyDecodingStrategy` must name its keys
-    /// as the server does. Leaves are text, numbers, truth values, `Date`, `URL`, `UUID`, `Decimal`, `Data`, `JSONValue`,
-    /// dictionaries, and enumerations that list their cases; a type that accepts none of the made-up values (empty text, 0,
-    /// false) conforms to `GraphQLSample`. Of an enumeration that decodes each case in its own way only one is seen.
+    /// The type is decoded from sample values while its requests are recorded: keys as named by its `CodingKeys`,
+    /// objects and lists of objects with their fields. A type that relies on a `keyDecodingStrategy` must name its keys
+    /// as the server does. Leaves are strings, numbers, Booleans, `Date`, `URL`, `UUID`, `Decimal`, `Data`,
+    /// `JSONValue`, dictionaries, and enums that are `CaseIterable`. A type that accepts none of the sample values (an
+    /// empty string, 0, false) must conform to `GraphQLSample`. If an enum decodes each case differently, only one case
+    /// is recorded.
     ///
     /// - Parameters:
-    ///   - type: the type; of an array or an optional, its elements' fields are selected.
-    ///   - arguments: what fields are given, by the way to them: `["comments": ["first": 5], "author.image": ["size": 64]]`.
-    ///   - userInfo: what the type asks its decoder for.
-    /// - Returns: the selection; one without parts for a leaf.
-    /// - Throws: `NetworkError` of kind `.badRequest`, with the path, where the type refuses made-up values, contains
-    ///   itself, or has a key that is no name, and where arguments are for a field that it does not read.
+    ///   - type: The type. For an array or optional, the fields of its element are selected.
+    ///   - arguments: The arguments of fields by path: `["comments": ["first": 5], "author.image": ["size": 64]]`.
+    ///   - userInfo: The `userInfo` of the decoder.
+    /// - Returns: The selection; empty for a leaf.
+    /// - Throws: `NetworkError` of kind `.badRequest` with the path if the type rejects the sample values, contains
+    ///   itself, or has a key that is not a valid name, or if arguments are given for a field that it doesn't decode.
     public static func of(
         _ type: (some Decodable).Type,
         arguments: [String: GraphQLMembers] = [:],
@@ -61,7 +62,7 @@ extension GraphQLSelection {
 }
 
 extension GraphQLSelection {
-    /// Gives arguments to the field at the end of this way; false where there is none.
+    /// Sets the arguments of the field at a path. Returns `false` if there is no such field.
     fileprivate mutating func give(_ arguments: GraphQLMembers, to path: ArraySlice<Substring>) -> Bool {
         for index in parts.indices {
             guard case .field(var field) = parts[index], let name = path.first, field.name == name else { continue }
@@ -106,7 +107,7 @@ extension DecodingError {
     }
 }
 
-/// Why no selection can be derived.
+/// An error that prevents a selection from being derived.
 struct SelectionFault: Error {
     let reason: String
     let advice: String
@@ -118,12 +119,12 @@ struct SelectionFault: Error {
     }
 }
 
-/// The fields that a type asked for, in order.
+/// The fields that a type requested, in order.
 final class SelectionRecording {
     private var names: [String] = []
     private var fields: [String: SelectionRecording] = [:]
     private var given = GraphQLSelection()
-    /// Whether the type asked for fields at all.
+    /// Whether the type requested any fields.
     var isObject = false
 
     func field(_ name: String) -> SelectionRecording {
@@ -159,7 +160,7 @@ final class SelectionRecording {
     }
 }
 
-/// A fault that must not get lost where a type tries to decode something and goes on without it.
+/// An error that must be kept even if the type handles a failed decoding with `try?`.
 final class RecordingFailure {
     var error: SelectionFault?
 }

@@ -1,31 +1,31 @@
-/// What is selected of an object (GraphQL specification, 2.4): fields and fragments, in order.
+/// A selection set: the fields and fragments selected from an object, in order (GraphQL specification, 2.4).
 public struct GraphQLSelection: Sendable, Hashable {
-    /// A part of a selection.
+    /// A part of a selection set.
     public indirect enum Part: Sendable, Hashable {
         /// A field.
         case field(GraphQLField)
-        /// A fragment, by its name.
+        /// A fragment spread.
         case fragment(GraphQLFragment)
-        /// Parts for objects of one type; of any where it is nil.
+        /// An inline fragment: parts for objects of one type, or of any type if `nil`.
         case inline(on: String?, [GraphQLDirective], GraphQLSelection)
     }
 
-    /// The parts, in order; none for what has no fields.
+    /// The parts in order; empty for a leaf.
     public var parts: [Part]
 
-    /// These parts.
+    /// Creates a selection set from parts.
     public init(_ parts: [Part] = []) {
         self.parts = parts
     }
 
-    /// These parts.
+    /// Creates a selection set with a result builder.
     public init(@GraphQLSelectionBuilder _ selection: () -> GraphQLSelection) {
         self = selection()
     }
 }
 
 extension GraphQLSelection: CustomStringConvertible {
-    /// In braces, as documents write it; empty where there are no parts.
+    /// The selection set in GraphQL syntax, with braces; empty if there are no parts.
     public var description: String {
         var writer = GraphQLWriter()
         writer.write(self)
@@ -33,27 +33,27 @@ extension GraphQLSelection: CustomStringConvertible {
     }
 }
 
-/// A field of a selection.
+/// A field of a selection set.
 public struct GraphQLField: Sendable, Hashable {
-    /// Its name.
+    /// The name of the field.
     public var name: String
-    /// Under what the answer has it; nil for its name.
+    /// The alias, or `nil` if the response key is the name.
     public var alias: String?
-    /// Its arguments.
+    /// The arguments of the field.
     public var arguments: GraphQLMembers
-    /// Its directives.
+    /// The directives of the field.
     public var directives: [GraphQLDirective]
-    /// What is selected of it; nothing for a leaf.
+    /// The selection set of the field; empty for a leaf.
     public var selection: GraphQLSelection
 
-    /// A field.
+    /// Creates a field.
     ///
     /// - Parameters:
-    ///   - name: its name.
-    ///   - alias: under what the answer has it; its name by default.
-    ///   - arguments: its arguments, in their order.
-    ///   - directives: its directives.
-    ///   - selection: what is selected of it.
+    ///   - name: The name of the field.
+    ///   - alias: The response key; the name by default.
+    ///   - arguments: The arguments, in order.
+    ///   - directives: The directives of the field.
+    ///   - selection: The selection set of the field.
     public init(
         _ name: String,
         alias: String? = nil,
@@ -69,45 +69,45 @@ public struct GraphQLField: Sendable, Hashable {
     }
 }
 
-/// A directive, as `@include(if: $wanted)`.
+/// A directive, such as `@include(if: $wanted)`.
 public struct GraphQLDirective: Sendable, Hashable {
-    /// Its name, without `@`.
+    /// The name of the directive, without `@`.
     public var name: String
-    /// Its arguments.
+    /// The arguments of the directive.
     public var arguments: GraphQLMembers
 
-    /// A directive.
+    /// Creates a directive.
     public init(_ name: String, arguments: GraphQLMembers = [:]) {
         self.name = name
         self.arguments = arguments
     }
 
-    /// Selects only where this is true: a variable or a truth value.
+    /// Returns a directive that includes the field only if a variable or Boolean is true.
     public static func include(if condition: GraphQLValue) -> Self {
         Self("include", arguments: ["if": condition])
     }
 
-    /// Selects only where this is false: a variable or a truth value.
+    /// Returns a directive that skips the field if a variable or Boolean is true.
     public static func skip(if condition: GraphQLValue) -> Self {
         Self("skip", arguments: ["if": condition])
     }
 }
 
-/// Parts for objects of one type, as `... on Video { length }`.
+/// An inline fragment: parts for objects of one type, such as `... on Video { length }`.
 public struct GraphQLInlineFragment: Sendable, Hashable {
-    /// The type; nil for any.
+    /// The type condition, or `nil` for any type.
     public var type: String?
-    /// Its directives.
+    /// The directives of the fragment.
     public var directives: [GraphQLDirective]
-    /// What is selected.
+    /// The selection set of the fragment.
     public var selection: GraphQLSelection
 
-    /// Parts for objects of one type.
+    /// Creates an inline fragment.
     ///
     /// - Parameters:
-    ///   - type: the type; any by default.
-    ///   - directives: its directives.
-    ///   - selection: what is selected.
+    ///   - type: The type condition; any type by default.
+    ///   - directives: The directives of the fragment.
+    ///   - selection: The selection set of the fragment.
     public init(
         on type: String? = nil,
         directives: [GraphQLDirective] = [],
@@ -119,48 +119,50 @@ public struct GraphQLInlineFragment: Sendable, Hashable {
     }
 }
 
-/// Lets selections be written as they are in documents: a name is a field without arguments.
+/// A result builder for selection sets that are written as in documents.
+///
+/// A string is a field without arguments.
 @resultBuilder
 public enum GraphQLSelectionBuilder {
-    /// A field by its name.
+    /// Returns a field by its name.
     public static func buildExpression(_ name: String) -> GraphQLSelection {
         GraphQLSelection([.field(GraphQLField(name))])
     }
 
-    /// A field.
+    /// Returns a field.
     public static func buildExpression(_ field: GraphQLField) -> GraphQLSelection {
         GraphQLSelection([.field(field)])
     }
 
-    /// A fragment, by its name.
+    /// Returns a fragment spread.
     public static func buildExpression(_ fragment: GraphQLFragment) -> GraphQLSelection {
         GraphQLSelection([.fragment(fragment)])
     }
 
-    /// Parts for objects of one type.
+    /// Returns an inline fragment.
     public static func buildExpression(_ fragment: GraphQLInlineFragment) -> GraphQLSelection {
         GraphQLSelection([.inline(on: fragment.type, fragment.directives, fragment.selection)])
     }
 
-    /// All parts of another selection.
+    /// Returns all parts of another selection set.
     public static func buildExpression(_ selection: GraphQLSelection) -> GraphQLSelection { selection }
 
-    /// One behind the other.
+    /// Concatenates selection sets.
     public static func buildBlock(_ selections: GraphQLSelection...) -> GraphQLSelection { buildArray(selections) }
 
-    /// One behind the other.
+    /// Concatenates selection sets.
     public static func buildArray(_ selections: [GraphQLSelection]) -> GraphQLSelection {
         GraphQLSelection(selections.flatMap(\.parts))
     }
 
-    /// Nothing where a condition is not met.
+    /// Returns an empty selection set if a condition is not met.
     public static func buildOptional(_ selection: GraphQLSelection?) -> GraphQLSelection {
         selection ?? GraphQLSelection()
     }
 
-    /// One of two.
+    /// Returns the first branch of a condition.
     public static func buildEither(first selection: GraphQLSelection) -> GraphQLSelection { selection }
 
-    /// The other.
+    /// Returns the second branch of a condition.
     public static func buildEither(second selection: GraphQLSelection) -> GraphQLSelection { selection }
 }

@@ -1,21 +1,21 @@
 public import BeagleNet
 
-/// A variable of a `GraphQLTemplate`: its name in the document, and the type that callers give.
+/// A variable of a `GraphQLTemplate`: its name in the document, and the type of the value that callers pass.
 public struct GraphQLVariable<Value: Encodable & Sendable>: Sendable {
-    /// The name, without `$`.
+    /// The name of the variable, without `$`.
     public let name: String
 
-    /// A variable.
+    /// Creates a variable.
     ///
     /// - Parameters:
-    ///   - name: its name in the document, without `$`.
-    ///   - type: the type of its values.
+    ///   - name: The name in the document, without `$`.
+    ///   - type: The type of the value.
     public init(_ name: String, _ type: Value.Type) {
         self.name = name
     }
 }
 
-/// A document to be filled in: called with its variables' values, it gives the operation.
+/// A document template: calling it with the values of its variables returns the operation.
 ///
 /// ```swift
 /// enum Blog {
@@ -28,32 +28,34 @@ public struct GraphQLVariable<Value: Encodable & Sendable>: Sendable {
 /// let post = try await client.perform(Blog.post("1"))
 /// ```
 ///
-/// No generator looks at the document, so the template does when it is first called: its variables must be those the
-/// document declares. One test that calls `check()` of all templates tells before any user does.
+/// The template checks itself against its document on the first call, because there is no code generator: its variables
+/// must match those that the document declares. A test that calls `check()` on all templates finds errors before users
+/// do.
 ///
-/// What types fit: `String` for `String`; `String` or `Int` for `ID`; integers for `Int`; any number for `Float`; `Bool`
-/// for `Boolean`; an array or a set of what fits for a list; any type that is none of these for each of them, and any
-/// type at all for the server's own scalars, enums and inputs. What may be null takes an `Optional`, whose nil is sent
-/// as null, or a `GraphQLNullable`, whose `.none` is not sent; the latter also stands for what has a default.
+/// These types match: `String` for `String`; `String` or `Int` for `ID`; integers for `Int`; any number for `Float`;
+/// `Bool` for `Boolean`; an array or set of a matching type for a list. Any other Swift type matches all of these, and
+/// every type matches the server's own scalars, enums and inputs. A nullable variable takes an `Optional`, whose `nil`
+/// is sent as null, or a `GraphQLNullable`, whose `.none` is left out. A `GraphQLNullable` also matches a variable with
+/// a default.
 public struct GraphQLTemplate<Output: Decodable, each Value: Encodable & Sendable>: Sendable {
-    /// The document.
+    /// The text of the document.
     public let text: GraphQLText
-    /// Which operation of the document is meant; nil where there is only one.
+    /// The name of the operation to run, or `nil` if the document has only one.
     public let operationName: String?
-    /// What of the data `Output` is made of.
+    /// The part of the data from which `Output` is decoded.
     public let root: GraphQLRoot
     private let variables: [TemplateVariable]
     private let checked = Lock<Result<Void, NetworkError>?>(nil)
 
-    /// A template. Nothing is checked yet.
+    /// Creates a template without checking it.
     ///
     /// - Parameters:
-    ///   - text: the document, as a literal; other text is `GraphQLText(verbatim:)`.
-    ///   - output: the type of the result.
-    ///   - variables: what callers give, in the order in which they do. Variables of the document that may be null or have
-    ///     a default can be missing.
-    ///   - operationName: which operation of the document is meant, where it has several.
-    ///   - root: what of the data the result is made of; the only root field by default.
+    ///   - text: The document as a literal; use `GraphQLText(verbatim:)` for other strings.
+    ///   - output: The type of the result.
+    ///   - variables: The variables, in the order in which callers pass their values. Nullable variables and those with
+    ///     a default may be omitted.
+    ///   - operationName: The name of the operation to run, if the document has several.
+    ///   - root: The part of the data from which the result is decoded; the only root field by default.
     public init(
         _ text: GraphQLText,
         returning output: Output.Type,
@@ -69,9 +71,9 @@ public struct GraphQLTemplate<Output: Decodable, each Value: Encodable & Sendabl
         self.variables = known
     }
 
-    /// The operation with these values.
+    /// Returns the operation with these values.
     ///
-    /// - Throws: as `check`, which is done once.
+    /// - Throws: The errors of `check`, which is performed once.
     public func callAsFunction(
         _ values: repeat each Value
     ) throws(NetworkError) -> GraphQLOperation<GraphQLArguments, Output> {
@@ -87,10 +89,10 @@ public struct GraphQLTemplate<Output: Decodable, each Value: Encodable & Sendabl
         return operation
     }
 
-    /// Compares the template with its document.
+    /// Checks the template against its document.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest`, which tells all that is wrong: the document is none, a variable is
-    ///   not declared or is declared and missing, cannot be null, or is of another kind.
+    /// - Throws: `NetworkError` of kind `.badRequest` that lists all problems: an invalid document, or variables that
+    ///   are undeclared, missing, of a mismatched type, or nullable where the document requires a value.
     public func check() throws(NetworkError) {
         let operation = try text.document().operation(named: operationName)
         var problems: [String] = []
@@ -123,7 +125,7 @@ public struct GraphQLTemplate<Output: Decodable, each Value: Encodable & Sendabl
     }
 }
 
-/// The values of variables by their names, as a template was called with them.
+/// The values of an operation's variables by name, as passed to a template.
 public struct GraphQLArguments: Encodable, Sendable {
     private let values: [(name: String, value: any Encodable & Sendable)]
 
@@ -131,7 +133,7 @@ public struct GraphQLArguments: Encodable, Sendable {
         self.values = values
     }
 
-    /// Writes an object, without what is `.none`.
+    /// Encodes an object without the values that are `.none`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
         for (name, value) in values where (value as? any LeavingOut)?.isLeftOut != true {
@@ -151,7 +153,7 @@ public struct GraphQLArguments: Encodable, Sendable {
     }
 }
 
-/// What may be left out, as it knows itself.
+/// A value that may be left out.
 private protocol LeavingOut {
     var isLeftOut: Bool { get }
 }

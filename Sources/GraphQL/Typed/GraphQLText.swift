@@ -1,6 +1,6 @@
 public import BeagleNet
 
-/// A document as a literal, with fragments and selections put into it.
+/// A document literal with interpolated fragments and selections.
 ///
 /// ```swift
 /// let text: GraphQLText = """
@@ -9,15 +9,15 @@ public import BeagleNet
 ///     }
 ///     """
 /// ```
-/// A fragment is written as `...Name`, and its definition is appended once, with those of the fragments it uses. No value
-/// can be put in: between quotes it could end them and change what the server does, and each value would make another
-/// document, which no server and no cache would know. Values are variables.
+/// A fragment is written as `...Name`, and its definition is appended once, together with the fragments it uses. Values
+/// can't be interpolated: a value in quotes could end the quotes and change the operation, and each value would create
+/// another document that servers and caches don't know. Use variables for values.
 public struct GraphQLText: Sendable, Hashable {
-    /// The text without the definitions of fragments that were put into it.
+    /// The text without the definitions of interpolated fragments.
     let body: String
-    /// All fragments of the text, each once, those first that come first.
+    /// The fragments of the text without duplicates, in order of first use.
     let fragments: [GraphQLFragment]
-    /// Why something that was put in could not be written.
+    /// An error in an interpolation.
     let problem: Problem?
 
     struct Problem: Sendable, Hashable {
@@ -25,9 +25,9 @@ public struct GraphQLText: Sendable, Hashable {
         let advice: String?
     }
 
-    /// Text as it is.
+    /// Creates a text from a string.
     ///
-    /// - Parameter text: a document or a part of one, as a file has it. Never what a user wrote.
+    /// - Parameter text: A document or a part of one, for example from a file. Never pass user input.
     public init(verbatim text: String) {
         self.init(body: text)
     }
@@ -38,9 +38,10 @@ public struct GraphQLText: Sendable, Hashable {
         self.problem = problem
     }
 
-    /// The text, read.
+    /// Returns the parsed document.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` where it is no document, or a selection could not be derived.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the text is not a valid document, or if a selection could not
+    ///   be derived.
     public func document() throws(NetworkError) -> GraphQLDocument {
         if let problem {
             throw NetworkError(.badRequest, during: .build, problem.message, advice: problem.advice)
@@ -50,19 +51,19 @@ public struct GraphQLText: Sendable, Hashable {
 }
 
 extension GraphQLText: CustomStringConvertible {
-    /// The text, with the definitions of its fragments behind it.
+    /// The text, followed by the definitions of its fragments.
     public var description: String {
         ([body] + fragments.map(\.definition)).joined(separator: "\n")
     }
 }
 
 extension GraphQLText: ExpressibleByStringInterpolation {
-    /// Text without anything put in.
+    /// Creates a text without interpolations.
     public init(stringLiteral value: String) {
         self.init(body: value)
     }
 
-    /// Text with what was put in.
+    /// Creates a text with interpolations.
     public init(stringInterpolation: StringInterpolation) {
         self.init(
             body: stringInterpolation.body,
@@ -71,39 +72,41 @@ extension GraphQLText: ExpressibleByStringInterpolation {
         )
     }
 
-    /// What can be put into a document.
+    /// The interpolations of a document literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var body = ""
         fileprivate var fragments: [GraphQLFragment] = []
         fileprivate var problem: Problem?
 
-        /// Room for a text.
+        /// Creates an empty text with reserved capacity.
         public init(literalCapacity: Int, interpolationCount: Int) {
             body.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
-        /// Writes a part of the literal.
+        /// Appends a part of the literal.
         public mutating func appendLiteral(_ literal: String) {
             body += literal
         }
 
-        /// Spreads a fragment, and appends its definition to the document.
+        /// Appends a fragment spread, and adds the fragment's definition to the document.
         public mutating func appendInterpolation(_ fragment: GraphQLFragment) {
             body += "...\(fragment.name)"
             append([fragment] + fragment.selection.fragments, fragment.selection.problem)
         }
 
-        /// Writes another text here, and appends the definitions of its fragments to the document.
+        /// Appends another text, and adds the definitions of its fragments to the document.
         public mutating func appendInterpolation(_ text: GraphQLText) {
             body += text.body
             append(text.fragments, text.problem)
         }
 
-        /// Writes what a Swift type reads, in braces: see `GraphQLSelection.of`. It is nothing for what has no fields.
+        /// Appends the selection of a Swift type, in braces; see `GraphQLSelection.of`.
+        ///
+        /// Appends nothing for a type without fields.
         ///
         /// - Parameters:
-        ///   - type: the type.
-        ///   - arguments: what fields are given, by the way to them.
+        ///   - type: The type.
+        ///   - arguments: The arguments of fields by path.
         public mutating func appendInterpolation(
             selectionOf type: (some Decodable).Type,
             arguments: [String: GraphQLMembers] = [:]
@@ -111,13 +114,13 @@ extension GraphQLText: ExpressibleByStringInterpolation {
             do throws(NetworkError) {
                 appendInterpolation(try GraphQLSelection.of(type, arguments: arguments))
             } catch {
-                // Nobody shall take it for a document.
+                // Empty braces make the document invalid.
                 body += "{}"
                 append([], Problem(message: error.message, advice: error.advice))
             }
         }
 
-        /// Writes a selection, in braces, and appends the definitions of its fragments to the document.
+        /// Appends a selection in braces, and adds the definitions of its fragments to the document.
         public mutating func appendInterpolation(_ selection: GraphQLSelection) {
             var writer = GraphQLWriter()
             writer.write(selection)
@@ -125,12 +128,14 @@ extension GraphQLText: ExpressibleByStringInterpolation {
             append(writer.fragments, writer.problem)
         }
 
-        /// Writes text as it is: a name that is chosen at run time, a part from a file. Never what a user wrote.
+        /// Appends a string unchanged, such as a name chosen at run time or a part from a file.
+        ///
+        /// Never pass user input.
         public mutating func appendInterpolation(verbatim text: String) {
             body += text
         }
 
-        /// A value does not belong here.
+        /// Rejects values, which must be sent as variables.
         @available(
             *,
             unavailable,

@@ -1,20 +1,20 @@
-/// A value as documents write it (GraphQL specification, 2.9), for operations that are built at run time.
+/// A value in a document (GraphQL specification, 2.9), for operations that are built at run time.
 ///
 /// ```swift
 /// let value: GraphQLValue = ["id": .variable("id"), "order": .word("NEWEST"), "tags": ["swift", nil], "first": 10]
 /// ```
 public enum GraphQLValue: Sendable, Hashable {
-    /// `null`
+    /// The null value.
     case null
-    /// `true` or `false`
+    /// A Boolean.
     case bool(Bool)
-    /// A whole number.
+    /// An integer.
     case int(Int)
-    /// Any other number; it must be finite.
+    /// A number that is not an integer; it must be finite.
     case float(Double)
-    /// Text. It is written in quotes, with what could end them escaped.
+    /// A string, which is written in quotes and escaped.
     case string(String)
-    /// A member of an enumeration.
+    /// An enum value.
     case word(String)
     /// A variable, by its name without `$`.
     case variable(String)
@@ -24,16 +24,16 @@ public enum GraphQLValue: Sendable, Hashable {
     case object(GraphQLMembers)
 }
 
-/// Values by name, in order: a field's arguments, or an input object's members.
+/// Named values in order: the arguments of a field, or the fields of an input object.
 public struct GraphQLMembers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// A value and its name.
+    /// A named value.
     public struct Member: Sendable, Hashable {
         /// The name.
         public var name: String
         /// The value.
         public var value: GraphQLValue
 
-        /// A value of this name.
+        /// Creates a named value.
         public init(_ name: String, _ value: GraphQLValue) {
             self.name = name
             self.value = value
@@ -43,12 +43,12 @@ public struct GraphQLMembers: Sendable, Hashable, ExpressibleByDictionaryLiteral
     /// The members, in the order in which they are written.
     public var members: [Member]
 
-    /// These members.
+    /// Creates a list of members.
     public init(_ members: [Member] = []) {
         self.members = members
     }
 
-    /// Members in the literal's order.
+    /// Creates members in the order of the literal.
     public init(dictionaryLiteral elements: (String, GraphQLValue)...) {
         members = elements.map { Member($0, $1) }
     }
@@ -58,37 +58,37 @@ extension GraphQLValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Ex
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// `null`
+    /// Creates the null value.
     public init(nilLiteral: ()) {
         self = .null
     }
 
-    /// `true` or `false`
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 
-    /// A whole number.
+    /// Creates an integer.
     public init(integerLiteral value: Int) {
         self = .int(value)
     }
 
-    /// A number.
+    /// Creates a number.
     public init(floatLiteral value: Double) {
         self = .float(value)
     }
 
-    /// Text.
+    /// Creates a string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// A list.
+    /// Creates a list.
     public init(arrayLiteral elements: GraphQLValue...) {
         self = .list(elements)
     }
 
-    /// An input object.
+    /// Creates an input object.
     public init(dictionaryLiteral elements: (String, GraphQLValue)...) {
         self = .object(GraphQLMembers(elements.map { GraphQLMembers.Member($0, $1) }))
     }

@@ -1,9 +1,9 @@
-/// Writes parts of a document in one line.
+/// Writes parts of a document on one line.
 struct GraphQLWriter {
     private(set) var text = ""
-    /// The fragments that were spread and those they use, each once.
+    /// The fragments used directly or by other fragments, each once.
     private(set) var fragments: [GraphQLFragment] = []
-    /// Why the text is no GraphQL, if it is none.
+    /// The error that makes the text invalid, if there is one.
     private(set) var problem: GraphQLText.Problem?
 
     mutating func write(_ selection: GraphQLSelection) {
@@ -102,7 +102,7 @@ struct GraphQLWriter {
         }
     }
 
-    /// Writes a name; what is none could be anything, and stays out.
+    /// Writes a name. An invalid name is rejected, because it could contain arbitrary GraphQL.
     mutating func write(name: String) {
         if name.isGraphQLName {
             text += name
@@ -121,12 +121,14 @@ struct GraphQLWriter {
         }
     }
 
-    /// Writes text as it is, which must be GraphQL.
+    /// Writes GraphQL text unchanged.
     mutating func write(verbatim words: StaticString) {
         text += "\(words)"
     }
 
-    /// - Parameter placeholder: what keeps the text from being a document.
+    /// Records an error.
+    ///
+    /// - Parameter placeholder: A text that makes the document invalid.
     private mutating func fail(_ message: String, instead placeholder: StaticString) {
         text += "\(placeholder)"
         problem = problem ?? GraphQLText.Problem(message: message, advice: "check where the selection is created")
@@ -134,7 +136,7 @@ struct GraphQLWriter {
 }
 
 extension String {
-    /// Whether it is a name (GraphQL specification, 2.1.9).
+    /// Whether the string is a valid name (GraphQL specification, 2.1.9).
     var isGraphQLName: Bool {
         utf8.first?.isNameStart == true && utf8.allSatisfy(\.isNamePart)
     }

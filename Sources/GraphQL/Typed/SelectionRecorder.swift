@@ -5,7 +5,7 @@ import BeagleNet
     import Foundation
 #endif
 
-/// Decodes made-up values, and writes down what it is asked for.
+/// A decoder that returns sample values and records the requested fields.
 struct SelectionRecorder: Decoder {
     let recording: SelectionRecording
     let userInfo: [CodingUserInfoKey: Any]
@@ -28,10 +28,10 @@ struct SelectionRecorder: Decoder {
         types = other.types
     }
 
-    /// What decodes the field of this key.
+    /// Returns the decoder of a field.
     func field(_ key: any CodingKey) -> Self { Self(self, at: key) }
 
-    /// A made-up value.
+    /// Returns a sample value.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let leaf = type as? any SampleLeaf.Type, let value = leaf.sample as? Value { return value }
         if let sample = type as? any GraphQLSample.Type, let value = sample.graphQLSample as? Value {
@@ -67,7 +67,7 @@ struct SelectionRecorder: Decoder {
 private struct KeyedRecorder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let recorder: SelectionRecorder
     var codingPath: [any CodingKey] { recorder.codingPath }
-    /// None: which keys there are only the server knows.
+    /// Always empty, because only the server knows the keys.
     var allKeys: [Key] { [] }
 
     func contains(_ key: Key) -> Bool { true }
@@ -98,7 +98,7 @@ private struct KeyedRecorder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// A list of one element, or of as many as a type reads without asking.
+/// A list of one element, or of as many as a type decodes without checking for the end.
 private struct UnkeyedRecorder: UnkeyedDecodingContainer {
     let recorder: SelectionRecorder
     var codingPath: [any CodingKey] { recorder.codingPath }
@@ -146,7 +146,7 @@ extension CaseIterable {
 
 // MARK: - Leaves
 
-/// A type without fields, and a value of it.
+/// A type without fields that has a sample value.
 private protocol SampleLeaf {
     static var sample: Self { get }
 }

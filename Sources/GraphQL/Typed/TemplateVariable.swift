@@ -1,9 +1,9 @@
-/// A variable as a template has it.
+/// A variable of a template, compared with the variable that the document declares.
 struct TemplateVariable: Sendable {
     let name: String
     let shape: ValueShape
 
-    /// What keeps its values from being those of the variable that the document declares.
+    /// Returns the reason why the variable doesn't match the declared one, or `nil` if it does.
     func problem(with declared: GraphQLDocument.Variable?) -> String? {
         guard let declared else { return "$\(name) is given, but the document does not declare it" }
         let type = declared.hasDefault && shape.mayBeLeftOut ? declared.type.nullable : declared.type
@@ -11,13 +11,13 @@ struct TemplateVariable: Sendable {
     }
 }
 
-/// What can be told of values by their Swift type.
+/// The kind of a value, as far as its Swift type determines it.
 indirect enum ValueShape: Sendable {
     case text, integer, float, bool
     case list(ValueShape)
     case optional(ValueShape)
     case nullable(ValueShape)
-    /// Anything else: it may encode to whatever it likes.
+    /// Any other type, which can encode to anything.
     case other
 
     init(_ type: any Any.Type) {
@@ -29,7 +29,7 @@ indirect enum ValueShape: Sendable {
         return false
     }
 
-    /// Why values of this shape are not of a type.
+    /// Returns the reason why values of this kind don't match a type, or `nil` if they do.
     func problem(with type: GraphQLType) -> String? {
         switch (self, type) {
         case (.optional, .nonNull):
@@ -44,7 +44,7 @@ indirect enum ValueShape: Sendable {
         }
     }
 
-    /// Whether values are of a type of the language; those of a server's own types are its business.
+    /// Returns whether values of this kind match a named type. The server's own types accept all values.
     private func fits(_ name: String) -> Bool {
         switch (name, self) {
         case ("String", .text), ("ID", .text), ("ID", .integer), ("Int", .integer), ("Float", .integer),

@@ -2,15 +2,16 @@ import BeagleNet
 package import BeagleNetHTTP
 
 extension GraphQLRequest {
-    /// Puts a file at a place of the variables, where null stands then (GraphQL multipart request specification), and adds
-    /// what leads there where it is missing. All else stays as it is written. The same file at several places is sent
-    /// once.
+    /// Attaches a file to a variable, which is then sent as null (GraphQL multipart request specification).
+    ///
+    /// Missing objects and lists on the path are created; everything else stays unchanged. A file that is attached at
+    /// several paths is sent once.
     ///
     /// - Parameters:
-    ///   - file: what is sent.
-    ///   - path: the names and list positions that lead there, as `photos.0` or `variables.photos.0`. A list grows by one
-    ///     at most.
-    /// - Throws: `NetworkError` of kind `.badRequest` where something else than null is there already, or nothing can be.
+    ///   - file: The file to send.
+    ///   - path: The names and list indices that lead to the variable, such as `photos.0` or `variables.photos.0`. A
+    ///     list grows by at most one element.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the path has a value other than null, or can't have one.
     package mutating func attach(_ file: FormFile, at path: String) throws(NetworkError) {
         let path = path.hasPrefix("variables.") ? path : "variables." + path
         let isTaken = files.contains { $0.paths.contains { path == $0 || path.hasPrefix($0 + ".") } }
@@ -34,12 +35,12 @@ extension GraphQLRequest {
     }
 }
 
-/// What is to be written where so that null stands at a place.
+/// An edit of JSON text that puts null at a path.
 private struct NullEdit {
     let range: Range<Int>
     let text: String
 
-    /// nil where there is no such place.
+    /// Creates the edit, or `nil` if the path is impossible.
     init?(in document: JSONDocument, at path: ArraySlice<Substring>) {
         guard document.root.kind == .object else { return nil }
         var (node, rest) = (document.root, path)
@@ -63,7 +64,7 @@ private struct NullEdit {
         self.text = text
     }
 
-    /// Null, in the objects and lists that lead to it; nil where a list would have to begin with something else.
+    /// Returns null wrapped in the objects and lists of a path, or `nil` if a list would need an index other than 0.
     private static func value(at path: ArraySlice<Substring>) -> String? {
         var text = "null"
         for step in path.reversed() {
@@ -85,14 +86,14 @@ private struct NullEdit {
 }
 
 extension JSONNode {
-    /// What a step leads to; nil where there is nothing.
+    /// Returns the member or element for a path component, or `nil` if it doesn't exist.
     fileprivate func value(at step: Substring) -> JSONNode? {
         if kind == .object { return self[String(step)] }
         guard let index = Int(step), index >= 0 else { return nil }
         return elements.dropFirst(index).first { _ in true }
     }
 
-    /// Where one more value goes; nil where it cannot have this place.
+    /// Returns the offset at which another value can be added, or `nil` if the value can't have this position.
     fileprivate func end(for step: Substring) -> (offset: Int, isFirst: Bool)? {
         var (last, count) = (JSONNode?.none, 0)
         switch kind {
@@ -107,7 +108,7 @@ extension JSONNode {
 }
 
 extension JSONDocument {
-    /// The document of variables.
+    /// Parses the JSON of variables.
     static func reading(_ variables: Data) throws(NetworkError) -> JSONDocument {
         do throws(JSONFault) {
             return try JSONDocument(variables)
@@ -118,7 +119,7 @@ extension JSONDocument {
 }
 
 extension Data {
-    /// The text with others in the place of these ranges of it, which come in their order.
+    /// Returns the text with some ranges replaced. The edits must be in ascending order.
     func replacing(_ edits: [(range: Range<Int>, text: String)]) -> Data {
         var (text, place) = (Data(), startIndex)
         for edit in edits {

@@ -1,26 +1,27 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// A file as a variable, anywhere among the variables: the operation is then sent as a form of several parts (GraphQL
-/// multipart request specification).
+/// A file as the value of a variable, at any depth.
+///
+/// The operation is then sent as a multipart form (GraphQL multipart request specification).
 ///
 /// ```swift
 /// struct Photos: Encodable { var album: String; var files: [GraphQLUpload] }
 /// ```
 ///
-/// The same file at two places is sent once. Files are read as they are sent.
+/// A file that occurs twice is sent once. Files are read from disk while they are sent.
 public struct GraphQLUpload: Encodable, Sendable, Hashable {
-    /// What is sent.
+    /// The file to send.
     public var file: FormFile
 
-    /// This file.
+    /// Creates an upload of a file.
     public init(_ file: FormFile) {
         self.file = file
     }
 
-    /// Writes null, which the specification puts in a file's place.
+    /// Encodes null, which the specification puts in the place of a file.
     ///
-    /// - Throws: `EncodingError` where this is not a variable of an operation: the file would be lost.
+    /// - Throws: `EncodingError` if this is not a variable of an operation, because the file would be lost.
     public func encode(to encoder: any Encoder) throws {
         guard let marks = UploadMarks.of(encoder) else {
             throw EncodingError.invalidValue(
@@ -36,32 +37,33 @@ public struct GraphQLUpload: Encodable, Sendable, Hashable {
     }
 }
 
-/// Text that stands for files while variables are written: an encoder may rename what leads to them, so that they are
-/// looked for in what it wrote.
+/// Placeholder texts for files while variables are encoded. They are then located in the encoder's output, because an
+/// encoder may rename the keys on their paths.
 final class UploadMarks: Sendable {
     @TaskLocal private static var current: UploadMarks?
 
-    /// A text that no variable has by chance.
+    /// A text that no variable contains by chance.
     private static let nonce = "upload-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))-"
     private let files = InlineLock<[FormFile]>([])
 
-    /// Writes variables, whose files find these marks.
+    /// Encodes variables and makes these placeholders available to their files.
     func writing(_ input: some Encodable, _ encoder: (any BodyEncoder)?) throws -> Data {
         if let encoder { return try Self.$current.withValue(self) { try encoder.encode(input) } }
         do {
             return try TreeEncoder.encode(input, lending: self)
         } catch {
-            // A file may be given an encoder that stands before ours. A task-local value costs a good part of all that is done here.
+            // An encoder may wrap ours before it reaches a file. The task-local value is only the fallback, because it
+            // costs a large part of the whole encoding.
             return try Self.$current.withValue(self) { try TreeEncoder.encode(input, lending: self) }
         }
     }
 
-    /// Those of the variables that are being written.
+    /// Returns the placeholders of the variables that are being encoded.
     static func of(_ encoder: any Encoder) -> UploadMarks? {
         (encoder as? TreeEncoder)?.context as? UploadMarks ?? current
     }
 
-    /// The text that stands for this file.
+    /// Returns the placeholder of a file.
     func mark(for file: FormFile) -> String {
         files.withLock { files in
             if let index = files.firstIndex(of: file) { return Self.nonce + "\(index)" }
@@ -70,7 +72,7 @@ final class UploadMarks: Sendable {
         }
     }
 
-    /// Variables with null in the places of files, as they were written but for that, and where those are.
+    /// Returns the variables with null in place of the files and otherwise unchanged, and the files with their paths.
     func resolve(_ variables: Data) throws(NetworkError) -> (variables: Data, files: [GraphQLRequest.File]) {
         let known = files.withLock { $0 }
         guard !known.isEmpty else { return (variables, []) }
@@ -107,21 +109,23 @@ final class UploadMarks: Sendable {
 }
 
 extension GraphQLRequest {
-    /// A file that goes with an operation.
+    /// A file that is sent with an operation.
     public struct File: Sendable, Hashable {
-        /// What is sent.
+        /// The file to send.
         public var file: FormFile
-        /// Where it belongs, as `variables.photos.0`; null stands there.
+        /// The paths of the file, such as `variables.photos.0`.
+        ///
+        /// The variables have null there.
         public var paths: [String]
 
-        /// A file for these places.
+        /// Creates a file for the given paths.
         public init(_ file: FormFile, at paths: [String]) {
             self.file = file
             self.paths = paths
         }
     }
 
-    /// The parts of a form that carry an operation and its files: `operations`, `map`, then the files.
+    /// Returns the parts of the form for an operation with files: `operations`, `map`, then the files.
     func form(of operation: Data) throws(NetworkError) -> [FormField] {
         var map: [String: JSONValue] = [:]
         for (index, file) in files.enumerated() { map["\(index)"] = .array(file.paths.map(JSONValue.string)) }

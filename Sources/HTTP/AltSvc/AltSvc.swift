@@ -1,26 +1,27 @@
-/// What `Alt-Svc` says (RFC 7838, 3): a pure function of its text.
+/// The parsed value of an `Alt-Svc` header field (RFC 7838, 3).
 package enum AltSvc: Hashable {
-    /// What was said before counts no more.
+    /// Previously announced alternatives are no longer valid.
     case clear
-    /// Who else answers for the origin, best first, in the place of those said before.
+    /// The alternative services of the origin, best first. They replace those announced before.
     case alternatives([Alternative])
 
-    /// A server that answers for an origin, too.
+    /// Another server that serves the same origin.
     package struct Alternative: Hashable {
-        /// The protocol's name in ALPN (RFC 7301, 6), as it was written.
+        /// The protocol's ALPN name (RFC 7301, 6), as the server wrote it.
         package var protocolName: String
-        /// In lower case, an IPv6 address in brackets; empty for the origin's own.
+        /// The host in lower case, with an IPv6 address in brackets. Empty for the origin's own host.
         package var host: String
-        /// In 1...65,535.
+        /// The port, in 1...65,535.
         package var port: Int
-        /// Seconds that it counts; a day where nothing is said (3.1).
+        /// The lifetime in seconds. One day unless the server says otherwise (3.1).
         package var maxAge = 86_400
-        /// Whether it counts in another network as well.
+        /// Whether the alternative stays valid when the network changes.
         package var isPersistent = false
     }
 
-    /// nil where the text does not follow the rules, and is to be ignored. An alternative without a host or port that
-    /// may be, or whose age is no number, is left out.
+    /// Parses a field value, or returns `nil` if the syntax is invalid and the field must be ignored.
+    ///
+    /// Alternatives with an invalid host, port or age are skipped.
     package init?(_ text: String) {
         var reader = FieldReader(text)
         var alternatives: [Alternative] = []
@@ -47,7 +48,9 @@ package enum AltSvc: Hashable {
         self = .alternatives(alternatives)
     }
 
-    /// By their names in lower case; the first of a name counts. nil where they break the rules.
+    /// Reads parameters, keyed by lowercase name. The first parameter of a name wins.
+    ///
+    /// - Returns: The parameters, or `nil` if the syntax is invalid.
     private static func parameters(_ reader: inout FieldReader) -> [String: String]? {
         var parameters: [String: String] = [:]
         while true {
@@ -74,11 +77,11 @@ extension AltSvc.Alternative {
             guard let seconds = Int(digits: age) else { return nil }
             maxAge = seconds
         }
-        // Other values say nothing (3.1).
+        // Other values have no meaning (3.1).
         isPersistent = parameters["persist"] == "1"
     }
 
-    /// A name of letters, digits, dots, - and _, or an IPv6 address in brackets.
+    /// Whether the text is a name of letters, digits, dots, `-` and `_`, or an IPv6 address in brackets.
     static func isHost(_ text: String) -> Bool {
         if text.hasPrefix("[") { return text.hasSuffix("]") && IPAddress(text)?.isIPv6 == true }
         return (1...255).contains(text.utf8.count) && !text.hasSuffix(".")

@@ -1,14 +1,16 @@
 /// The file format of curl's `--alt-svc` (https://curl.se/docs/alt-svc.html).
 extension AltSvcStore {
-    /// A store with the services of a file, as curl writes it: in each line the origin's protocol, host and port, the
-    /// service's protocol, host and port, in quotes until when in UTC, whether it counts in another network, and a number.
+    /// Creates a store with the services from a file in curl's format.
+    ///
+    /// Each line has the origin's protocol, host and port; the service's protocol, host and port; the expiry in UTC, in
+    /// quotes; 1 if the service stays valid when the network changes, otherwise 0; and a number that is ignored.
     ///
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - now: tells the time, by which services are forgotten.
-    ///   - onSkippedLine: Called with an error of kind `.file` for each line that cannot be read. The other lines are read, but for
-    ///     those of a protocol other than HTTP/2 and HTTP/3.
-    /// - Throws: `NetworkError` of kind `.file` that names the file, and the first line if no line can be read.
+    ///   - path: The path of the file.
+    ///   - now: The clock that decides when services expire.
+    ///   - onSkippedLine: Called with an error of kind `.file` for each invalid line. The other lines are still read.
+    ///     Lines for protocols other than HTTP/2 and HTTP/3 are skipped without an error.
+    /// - Throws: `NetworkError` of kind `.file` that names the file. If no line is valid, it also names the first line.
     public convenience init(
         contentsOf path: String,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -21,12 +23,12 @@ extension AltSvcStore {
         for case let service? in lines.map(\.service) { try add(service) }
     }
 
-    /// Writes the services into a file that nobody but its owner may read, all at once.
+    /// Writes the services to a file that only its owner may read, replacing it atomically.
     ///
-    /// - Parameter path: where the file goes; one that is there is replaced.
+    /// - Parameter path: The path of the file. An existing file is replaced.
     /// - Throws: `NetworkError` of kind `.file`.
     public func save(to path: String) throws(NetworkError) {
-        // Sorted by origin alone: of one origin the best comes first.
+        // Sort by origin only, because the services of an origin are in order of preference.
         let lines = Dictionary(grouping: services, by: \.origin).map { origin, services in
             services.map { service in
                 let name = service.version == .http3 ? "h3" : "h2"
@@ -39,7 +41,7 @@ extension AltSvcStore {
     }
 
     private struct Line {
-        /// nil where it speaks what we do not.
+        /// The service, or `nil` if its protocol isn't supported.
         let service: Service?
 
         init?(_ line: Substring) {

@@ -1,25 +1,27 @@
-/// Remembers which other servers answer for an https origin (RFC 7838), so that they are asked in its place.
+/// A store of alternative services for https origins (RFC 7838), which clients use in place of the origin's own server.
 ///
-/// A store belongs to the clients that it is given to (`CurlConfiguration.altSvc`). It believes answers over TLS only. It
-/// keeps no more than 8 alternatives of an origin and 1,000 in all; those that would be forgotten first go first. One
-/// that could not be reached, or does not speak as it should, is not asked for five minutes.
+/// A store is shared by the clients that are configured with it (`CurlConfiguration.altSvc`). It accepts announcements
+/// only over TLS. It holds at most 8 services per origin and 1,000 in total; the origins whose services expire first
+/// are evicted first. A service that couldn't be reached or violated its protocol isn't used for five minutes.
 public final class AltSvcStore: Sendable {
-    /// A server that answers for an origin, too.
+    /// Another server that serves the same origin.
     public struct Service: Sendable, Hashable {
-        /// For whom it answers; of the scheme https.
+        /// The https origin that the service serves.
         public var origin: Origin
-        /// What it speaks: `.http2` or `.http3`.
+        /// The HTTP version of the service: `.http2` or `.http3`.
         public var version: HTTPVersion
-        /// Its name or address, an IPv6 address in brackets.
+        /// The host name or address of the service, with an IPv6 address in brackets.
         public var host: String
-        /// Its port, in 1...65,535.
+        /// The port of the service, in 1...65,535.
         public var port: Int
-        /// Until when it is asked.
+        /// The date after which the service isn't used.
         public var expires: Date
-        /// Whether it is asked in another network as well. No by default: another network may have a better one.
+        /// Whether the service stays valid when the network changes.
+        ///
+        /// `false` by default, because another network may have a better service.
         public var isPersistent: Bool
 
-        /// A server at this address.
+        /// Creates a service at a host and port.
         public init(
             for origin: Origin,
             _ version: HTTPVersion = .http2,
@@ -36,7 +38,7 @@ public final class AltSvcStore: Sendable {
             self.isPersistent = isPersistent
         }
 
-        /// Whether both lead to the same place.
+        /// Whether both services have the same version, host and port.
         fileprivate func leads(where other: Service) -> Bool {
             version == other.version && host == other.host && port == other.port
         }
@@ -44,7 +46,7 @@ public final class AltSvcStore: Sendable {
 
     fileprivate struct Entry {
         let service: Service
-        /// Until when it is not asked.
+        /// The date until which the service isn't used after a failure.
         var brokenUntil = Date.distantPast
     }
 
@@ -55,37 +57,40 @@ public final class AltSvcStore: Sendable {
 
     static let limit = 1_000
     static let limitOfOrigin = 8
-    /// Seconds for which one that failed is not asked.
+    /// The time for which a failed service isn't used, in seconds.
     static let rest: TimeInterval = 300
-    /// A year: what is longer is cut.
+    /// The longest lifetime that a server can set, in seconds (one year). Longer ones are shortened.
     static let longest = 365 * 86_400
 
-    /// How long a service may take to be reached, before its origin is asked.
+    /// The time to wait for a connection to a service before falling back to the origin.
     public let patience: Duration
     private let state = Lock(State())
     private let now: @Sendable () -> Date
 
-    /// An empty store.
+    /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - patience: how long a service may take to be reached, 1 ms to 300 s; 3 s by default. What takes connections and is
-    ///     silent costs a request that long, once every five minutes.
-    ///   - now: tells the time, by which services are forgotten.
+    ///   - patience: The time to wait for a connection to a service before falling back to the origin, from 1 ms to
+    ///     300 s. 3 s by default. A service that accepts connections but never responds delays one request by this
+    ///     time, at most once every five minutes.
+    ///   - now: The clock that decides when services expire.
     public init(patience: Duration = .seconds(3), now: @escaping @Sendable () -> Date = { Date() }) {
         self.patience = patience
         self.now = now
     }
 
-    /// The services that are remembered, those of an origin best first, origins in no particular order.
+    /// The services that haven't expired.
+    ///
+    /// Those of an origin are in order of preference; origins are in no particular order.
     public var services: [Service] {
         let now = now()
         return state.withLock { $0.entries.values.flatMap { $0 } }.map(\.service).filter { $0.expires > now }
     }
 
-    /// Remembers a service behind those of the same origin, in the place of one at the same address.
+    /// Adds a service after the others of its origin, replacing one with the same version, host and port.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where the origin is not of https, the version is neither
-    ///   `.http2` nor `.http3`, or host or port cannot be.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the origin isn't https, the version is neither `.http2`
+    ///   nor `.http3`, or the host or port is invalid.
     public func add(_ service: Service) throws(NetworkError) {
         if let problem = service.problem {
             throw NetworkError(.badConfiguration, during: .build, "AltSvcStore.Service: \(problem)")
@@ -97,18 +102,18 @@ public final class AltSvcStore: Sendable {
         }
     }
 
-    /// Forgets all services that fulfil a condition.
+    /// Removes all services that satisfy a condition.
     public func removeAll(where condition: (Service) -> Bool = { _ in true }) {
         for service in state.withLock({ $0.entries.values.flatMap { $0 } }).map(\.service) where condition(service) {
             forget(service)
         }
     }
 
-    // MARK: - Of a message
+    // MARK: - Requests and responses
 
-    /// Who is to be asked in the place of a message's origin; nil where that is the origin itself.
+    /// Returns the service to use for a request, or `nil` to use the origin itself.
     ///
-    /// - Parameter speaks: whether the message may go out in this version.
+    /// - Parameter speaks: Whether the request may use this HTTP version.
     package func service(for head: HTTPRequest, speaking speaks: (HTTPVersion) -> Bool) -> Service? {
         guard head.scheme == "https" else { return nil }
         let now = now()
@@ -120,14 +125,14 @@ public final class AltSvcStore: Sendable {
         }
     }
 
-    /// Takes what the answer to a message over https says.
+    /// Stores the services that a response announces. Only responses over https are considered.
     package func take(from response: HTTPResponse, of head: HTTPRequest) {
-        // Who answers so was not to be asked (6).
+        // `Alt-Svc` in a 421 response is ignored, because the server isn't authoritative for the origin (6).
         guard head.scheme == "https", response.status != .misdirectedRequest,
             let text = response.headerFields[.altSvc], let said = AltSvc(text)
         else { return }
         let (origin, now) = (Origin(of: head), now())
-        // Since then it counts (3.1).
+        // The lifetime began when the response was generated, not when it was received (3.1).
         let age = response.headerFields[single: .age].flatMap { Int(digits: $0) } ?? 0
         var services: [Service] = []
         if case .alternatives(let alternatives) = said {
@@ -143,7 +148,7 @@ public final class AltSvcStore: Sendable {
         }
     }
 
-    /// A service could not be reached, or does not speak as it should.
+    /// Stops using a service for five minutes, because it couldn't be reached or violated its protocol.
     package func rest(_ service: Service) {
         let until = now().addingTimeInterval(Self.rest)
         state.withLock { state in
@@ -152,7 +157,7 @@ public final class AltSvcStore: Sendable {
         }
     }
 
-    /// A service does not answer for its origin.
+    /// Removes a service, for example because it isn't authoritative for its origin.
     package func forget(_ service: Service) {
         state.withLock { state in
             let others = state.entries[service.origin, default: []].filter { !$0.service.leads(where: service) }
@@ -160,7 +165,7 @@ public final class AltSvcStore: Sendable {
         }
     }
 
-    /// The network is another one (2.2).
+    /// Removes the services that aren't persistent and clears all failures after a change of network (2.2).
     package func leaveNetwork() {
         removeAll { !$0.isPersistent }
         state.withLock { state in
@@ -190,8 +195,10 @@ extension [AltSvcStore.Entry] {
 }
 
 extension AltSvcStore.Service {
-    /// What a server said; nil where we do not speak that, or where it leads to the origin itself over what TLS agrees on
-    /// anyway.
+    /// Creates a service from an announced alternative.
+    ///
+    /// Returns `nil` if the protocol isn't supported, or if the alternative is HTTP/2 at the origin's own address,
+    /// which ALPN negotiates anyway.
     fileprivate init?(_ alternative: AltSvc.Alternative, for origin: Origin, at now: Date, since age: Int) {
         guard let version = Self.versions[alternative.protocolName] else { return nil }
         let seconds = min(alternative.maxAge, AltSvcStore.longest) - age
@@ -206,13 +213,13 @@ extension AltSvcStore.Service {
         if version == .http2, isAtOrigin { return nil }
     }
 
-    /// By their names in ALPN.
+    /// The supported versions, keyed by ALPN name.
     static let versions: [String: HTTPVersion] = ["h2": .http2, "h3": .http3]
 
-    /// Whether it is the origin itself, over another protocol.
+    /// Whether the service has the origin's own host and port.
     package var isAtOrigin: Bool { host == origin.host && port == origin.port }
 
-    /// Why it cannot be asked.
+    /// The reason why the service is invalid, or `nil` if it is valid.
     var problem: String? {
         if origin.scheme != "https" { return "its origin does not use https" }
         if version != .http2 && version != .http3 { return "its version is neither HTTP/2 nor HTTP/3" }

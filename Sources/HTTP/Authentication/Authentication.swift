@@ -1,8 +1,10 @@
-/// How a request shows who asks (RFC 9110, 11). It belongs to the origin of the request: a redirect to another one
-/// leaves it behind, also where that one leads back.
+/// Credentials that a request sends to its origin (RFC 9110, 11).
 ///
-/// A request that has an `Authorization` header as well is refused with `.badConfiguration`, except with `netrc`, which
-/// then does nothing.
+/// They belong to the origin of the request. A redirect to another origin drops them, even if a later redirect leads
+/// back.
+///
+/// A request that already has an `Authorization` header is rejected with `.badConfiguration`. The exception is `netrc`,
+/// which is ignored in that case.
 public struct Authentication: Sendable, Hashable {
     private enum Scheme: Hashable {
         case basic(Credentials)
@@ -13,43 +15,49 @@ public struct Authentication: Sendable, Hashable {
 
     private let scheme: Scheme
 
-    /// User and password with each message, readable for whoever reads it: only TLS protects them (RFC 7617). A colon
-    /// in the user's name is an error.
+    /// Basic authentication: the user name and password are sent with each request (RFC 7617).
+    ///
+    /// Only TLS protects them from being read on the way. A colon in the user name is an error.
     public static func basic(_ credentials: Credentials) -> Authentication {
         Authentication(scheme: .basic(credentials))
     }
 
-    /// A token with each message (RFC 6750), of letters, digits and `-._~+/`, `=` at its end.
+    /// Bearer authentication: a token is sent with each request (RFC 6750).
+    ///
+    /// - Parameter token: Letters, digits and `-._~+/`, optionally followed by `=` signs.
     public static func bearer(_ token: String) -> Authentication {
         Authentication(scheme: .bearer(token))
     }
 
-    /// Proof of the password without the password (RFC 7616), with MD5 or SHA-256, whichever better one the server
-    /// takes. The first message goes out without it; a 401 that asks for it is answered with a second one. So a body
-    /// that cannot be replayed is an error.
+    /// Digest authentication, which proves knowledge of the password without sending it (RFC 7616).
+    ///
+    /// Uses the strongest algorithm that the server offers, of MD5 and SHA-256. The first request is sent without
+    /// credentials, and a second one answers the server's 401 challenge. For this reason a body that can't be replayed
+    /// is an error.
     public static func digest(_ credentials: Credentials) -> Authentication {
         Authentication(scheme: .digest(credentials))
     }
 
-    /// What a file of `machine`, `login` and `password` says of the request's host, sent as with `basic`; nothing where it
-    /// says nothing. The file is read for each request.
+    /// Basic authentication with the credentials for the request's host from a `.netrc` file.
     ///
-    /// - Parameter path: the file; `.netrc` in the home folder where nil.
+    /// The file is read for each request. If it has no entry for the host, no credentials are sent.
+    ///
+    /// - Parameter path: The path of the file, or `nil` for `.netrc` in the home directory.
     public static func netrc(path: String? = nil) -> Authentication {
         Authentication(scheme: .netrc(path: path))
     }
 }
 
 extension Authentication {
-    /// Who answers a challenge of Digest; nil for other schemes.
+    /// The credentials to answer a Digest challenge with, or `nil` for other schemes.
     package var digestCredentials: Credentials? {
         if case .digest(let credentials) = scheme { return credentials }
         return nil
     }
 
-    /// The value of `Authorization` with which a message goes out before any challenge; nil for none.
+    /// Returns the value of `Authorization` to send before any challenge, or `nil` to send none.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration`, or `.file` where the file cannot be read.
+    /// - Throws: `NetworkError` of kind `.badConfiguration`, or `.file` if the `.netrc` file can't be read.
     package func field(for request: TransferRequest) throws(NetworkError) -> String? {
         let hasField = request.head.headerFields.contains(.authorization)
         if case .netrc(let path) = scheme {
@@ -121,7 +129,7 @@ extension Authentication {
 }
 
 extension Authentication: CustomStringConvertible, CustomReflectable {
-    /// The scheme alone.
+    /// The name of the scheme, without the credentials.
     public var description: String {
         switch scheme {
         case .basic: "basic"
@@ -131,7 +139,7 @@ extension Authentication: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Nothing: `dump` shows what a mirror has.
+    /// An empty mirror, so that `dump` doesn't show the credentials.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 

@@ -1,11 +1,11 @@
-/// One of the ways in which a server or proxy wants to be shown who asks (RFC 9110, 11.3).
+/// An authentication challenge from a server or proxy (RFC 9110, 11.3).
 package struct Challenge: Hashable {
-    /// In lower case: `basic`, `digest`.
+    /// The scheme in lower case, such as `basic` or `digest`.
     package let scheme: String
-    /// By their names in lower case; the first of a name counts.
+    /// The parameters, keyed by lowercase name. The first parameter of a name wins.
     package var parameters: [String: String] = [:]
 
-    /// The challenges of a `WWW-Authenticate` field, in order, up to the first that cannot be read.
+    /// Parses the challenges of a `WWW-Authenticate` field, in order, up to the first invalid one.
     package static func read(_ field: String) -> [Challenge] {
         var reader = FieldReader(field)
         var challenges: [Challenge] = []
@@ -20,7 +20,9 @@ package struct Challenge: Hashable {
         return challenges
     }
 
-    /// Schemes and parameters stand in one list, separated by commas: only what follows a word tells which it is.
+    /// An element of the list of challenges: a scheme or a parameter.
+    ///
+    /// Both share one comma-separated list. Only the characters after the first word tell them apart.
     private enum Element {
         case scheme(String)
         case parameter(String, String)
@@ -42,7 +44,7 @@ package struct Challenge: Hashable {
             self = .scheme(word)
         }
 
-        /// What NTLM and Negotiate have in the place of parameters: a word that ends with the list's element.
+        /// Skips the single word that NTLM and Negotiate send in place of parameters (`token68`).
         private static func skipToken68(_ reader: inout FieldReader) {
             let start = reader.place
             reader.skip { FieldReader.isTokenByte($0) || $0 == UInt8(ascii: "/") }

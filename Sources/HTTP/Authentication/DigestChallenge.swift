@@ -1,13 +1,13 @@
-/// A challenge of Digest and its answer (RFC 7616): pure functions of their values.
+/// A Digest challenge, which computes the `Authorization` value that answers it (RFC 7616).
 package struct DigestChallenge: Sendable, Hashable {
-    /// Ways to hash, the better the later.
+    /// The hash algorithms, from weakest to strongest.
     enum Algorithm: String, CaseIterable {
         case md5 = "MD5"
         case md5Session = "MD5-sess"
         case sha256 = "SHA-256"
         case sha256Session = "SHA-256-sess"
 
-        /// The algorithm of this name, in any case.
+        /// Creates the algorithm with this name, ignoring case.
         init?(named name: String) {
             let name = name.lowercased()
             guard let algorithm = Self.allCases.first(where: { $0.rawValue.lowercased() == name }) else { return nil }
@@ -17,7 +17,7 @@ package struct DigestChallenge: Sendable, Hashable {
         var isSession: Bool { self == .md5Session || self == .sha256Session }
 
         func hash(_ text: String) throws(NetworkError) -> String {
-            // Realm, nonce and opaque are what the server sent, be it UTF-8 or not.
+            // The server may send a realm, nonce or opaque value that isn't UTF-8.
             switch self {
             case .md5, .md5Session: try MD5Digest.hex(of: Data(text.opaqueBytes))
             case .sha256, .sha256Session: try SHA256Digest.hex(of: Data(text.opaqueBytes))
@@ -29,15 +29,17 @@ package struct DigestChallenge: Sendable, Hashable {
     let nonce: String
     let opaque: String?
     let algorithm: Algorithm
-    /// Whether the server named `algorithm`, and is answered with it.
+    /// Whether the server named `algorithm`, so that `Authorization` must name it too.
     let namesAlgorithm: Bool
-    /// Whether the answer counts and is mixed with a word of ours (`qop=auth`); servers of RFC 2069 don't know that.
+    /// Whether `Authorization` includes a nonce count and a client nonce (`qop=auth`).
+    ///
+    /// Servers of RFC 2069 don't support them.
     let hasQuality: Bool
     let hidesUser: Bool
-    /// Whether the last answer was right but for the age of its nonce.
+    /// Whether the server rejected the previous credentials only because their nonce was too old.
     package let isStale: Bool
 
-    /// The best challenge that can be answered; nil where there is none.
+    /// Selects the strongest challenge that is supported, or returns `nil` if no challenge is.
     package init?(of fields: HTTPFields) {
         let challenges = fields[fields: .wwwAuthenticate].flatMap { Challenge.read($0.opaqueValue) }
         let found = challenges.compactMap(DigestChallenge.init)
@@ -49,7 +51,7 @@ package struct DigestChallenge: Sendable, Hashable {
         self = best
     }
 
-    /// Why none of the Digest challenges can be answered; `nil` if one can, or if there are none.
+    /// Returns the reason why no Digest challenge is supported, or `nil` if one is supported or the server sent none.
     package static func obstacle(in fields: HTTPFields) -> String? {
         let challenges = fields[values: .wwwAuthenticate].flatMap(Challenge.read).filter { $0.scheme == "digest" }
         guard let first = challenges.first, !challenges.contains(where: { DigestChallenge($0) != nil }) else {
@@ -77,7 +79,7 @@ package struct DigestChallenge: Sendable, Hashable {
             let algorithm
         else { return nil }
         let qualities = parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
-        // auth-int would want the body's hash.
+        // `auth-int` would require a hash of the body.
         if let qualities, !qualities.contains("auth") { return nil }
         self.realm = realm
         self.nonce = nonce
@@ -89,12 +91,12 @@ package struct DigestChallenge: Sendable, Hashable {
         isStale = parameters["stale"]?.lowercased() == "true"
     }
 
-    /// The value of `Authorization` for a message, as opaque text (`String(opaque:)`).
+    /// Returns the value of `Authorization` for a request, as opaque text (`String(opaque:)`).
     ///
     /// - Parameters:
-    ///   - count: the number of answers with this nonce, this one included.
-    ///   - word: what nobody can guess, new for each answer.
-    /// - Throws: `NetworkError` where the system cannot hash.
+    ///   - count: The number of requests sent with this nonce, including this one.
+    ///   - word: The client nonce: an unpredictable value, new for each request.
+    /// - Throws: `NetworkError` if the system doesn't provide the hash algorithm.
     package func answer(
         to head: HTTPRequest,
         as credentials: Credentials,
@@ -120,12 +122,13 @@ package struct DigestChallenge: Sendable, Hashable {
         return "Digest " + parts.joined(separator: ", ")
     }
 
-    /// 128 random bits.
+    /// Returns a random client nonce of 128 bits.
     package static func newWord() -> String {
         String(UInt64.random(in: .min ... .max), radix: 16) + String(UInt64.random(in: .min ... .max), radix: 16)
     }
 
-    /// Hidden, plain, or where it is no ASCII in the form of RFC 8187.
+    /// Returns the user name parameter: hashed if the server asks for that, encoded as in RFC 8187 if the name isn't
+    /// ASCII, otherwise in plain text.
     private func user(_ name: String) throws(NetworkError) -> String {
         if hidesUser { return "username=\"\(try algorithm.hash("\(name):\(realm)"))\"" }
         guard name.utf8.contains(where: { $0 >= 0x80 }) else { return "username=\(quoted(name))" }

@@ -7,11 +7,13 @@
     import CryptoKit
 #endif
 
-/// MD5 (RFC 1321), by the system. It protects nothing any more; RFC 7616 has it for servers that know nothing else.
+/// MD5 (RFC 1321), as implemented by the system.
+///
+/// MD5 is no longer secure. RFC 7616 keeps it for servers that support nothing else.
 enum MD5Digest {
-    /// The digest in lower-case hexadecimal.
+    /// Returns the digest in lowercase hexadecimal.
     ///
-    /// - Throws: `NetworkError` where the system has no MD5.
+    /// - Throws: `NetworkError` if the system has no MD5.
     static func hex(of data: Data) throws(NetworkError) -> String {
         let digits = Array("0123456789abcdef")
         return String(try bytes(of: data).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
@@ -33,7 +35,7 @@ enum MD5Digest {
 
         private static func bytes(of data: Data) throws(NetworkError) -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: 16)
-            // NULL where the system allows no MD5 (FIPS).
+            // The result is NULL if the system forbids MD5 (FIPS).
             let isDone = data.withUnsafeBytes { digest?($0.baseAddress, $0.count, &bytes) != nil }
             guard isDone else {
                 throw NetworkError(

@@ -6,13 +6,13 @@
     import Darwin
 #endif
 
-/// The file in which ftp, curl and git look for passwords
+/// The file from which ftp, curl and git read passwords
 /// (https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html).
 package enum Netrc {
-    /// What a file says of a host; nil where it says nothing.
+    /// Returns the credentials for a host from a file, or `nil` if the file has none.
     ///
-    /// - Parameter path: `.netrc` in the home folder where nil.
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be read.
+    /// - Parameter path: The path of the file, or `nil` for `.netrc` in the home directory.
+    /// - Throws: `NetworkError` of kind `.file` if the file can't be read.
     static func credentials(for host: String, in path: String?) throws(NetworkError) -> Credentials? {
         let file = if let path { path } else { try usual() }
         return credentials(for: host, of: try PrivateFile(path: file).read())
@@ -30,7 +30,9 @@ package enum Netrc {
         return String(cString: home) + "/.netrc"
     }
 
-    /// What a text says of a host: the first entry that names it or is the `default`, and has a login or password.
+    /// Returns the credentials for a host from the text of a file.
+    ///
+    /// Uses the first entry that names the host or is the `default`, and has a login or password.
     package static func credentials(for host: String, of text: String) -> Credentials? {
         var words = Words(rest: Array(text.utf8)[...])
         var isMeant = false
@@ -54,11 +56,11 @@ package enum Netrc {
         return found.user == nil && found.password == nil ? nil : Credentials(found)
     }
 
-    /// Words between white space; in quotes they may hold it, and `\` stands before what is meant as it is.
+    /// Words separated by white space. A quoted word may contain white space and backslash escapes.
     private struct Words {
         var rest: ArraySlice<UInt8>
 
-        /// A comment stands only where a keyword may.
+        /// Returns the next keyword. Comments are allowed only where a keyword may stand.
         mutating func nextKeyword() -> String? {
             while true {
                 rest = rest.drop(while: isSpace)
@@ -94,7 +96,7 @@ package enum Netrc {
             return String(decoding: word, as: UTF8.self)
         }
 
-        /// Up to an empty line.
+        /// Skips a macro, which ends at an empty line.
         mutating func skipMacro() {
             var wasEnd = false
             while let byte = rest.popFirst() {

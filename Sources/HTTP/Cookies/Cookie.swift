@@ -1,36 +1,44 @@
-/// A cookie as a jar keeps it (draft-ietf-httpbis-rfc6265bis, 5.6).
+/// A cookie in a cookie jar (draft-ietf-httpbis-rfc6265bis, 5.6).
 public struct Cookie: Sendable, Hashable {
-    /// What a browser would hold a cookie to. An app has no site of its own: it is kept, not obeyed.
+    /// The `SameSite` attribute of a cookie.
+    ///
+    /// It is stored but not enforced, because an app has no site of its own.
     public enum SameSite: String, Sendable {
-        /// Only with requests of the same site.
+        /// A browser sends the cookie only with requests of the same site.
         case strict
-        /// Also when a link leads there.
+        /// A browser also sends the cookie when the user follows a link to its site.
         case lax
-        /// With all requests.
+        /// A browser sends the cookie with all requests.
         case none
     }
 
-    /// The name; may be empty. Bytes of a server's that aren't UTF-8 are kept, and sent, as they came: each is a character from
-    /// U+10FF80 to U+10FFFF here, whose last eight bits it is.
+    /// The name, which may be empty.
+    ///
+    /// Bytes from the server that aren't UTF-8 are stored and sent back unchanged. Each is represented by a character
+    /// from U+10FF80 to U+10FFFF whose low eight bits are the byte.
     public var name: String
-    /// The value. Bytes that aren't UTF-8 are kept as in `name`.
+    /// The value.
+    ///
+    /// Bytes that aren't UTF-8 are represented as in `name`.
     public var value: String
-    /// The host that it goes to, in lower case and in its ASCII form (`xn--…`).
+    /// The host that the cookie is sent to, in lower case and ASCII form (`xn--…`).
     public var domain: String
-    /// Whether it goes to that host alone, not to those below it.
+    /// Whether the cookie is sent only to `domain` itself and not to its subdomains.
     public var isHostOnly: Bool
-    /// The path that it goes to, and to those below it.
+    /// The path that the cookie is sent to, including the paths below it.
     public var path: String
-    /// When it ends; nil: with the jar.
+    /// The expiry date, or `nil` for a session cookie, which lasts as long as the jar.
     public var expires: Date?
-    /// Whether it goes over https alone.
+    /// Whether the cookie is sent only over https.
     public var isSecure: Bool
-    /// Whether a browser would hide it from scripts.
+    /// Whether a browser would hide the cookie from scripts.
     public var isHTTPOnly: Bool
-    /// What the server said of other sites; nil where it said nothing.
+    /// The `SameSite` attribute, or `nil` if the server didn't set one.
     public var sameSite: SameSite?
 
-    /// A cookie of a host; by default of this host alone, of all its paths, until the jar ends.
+    /// Creates a cookie.
+    ///
+    /// By default it is a session cookie for all paths of this host only, sent over https.
     public init(
         name: String,
         value: String,
@@ -53,15 +61,15 @@ public struct Cookie: Sendable, Hashable {
         self.sameSite = sameSite
     }
 
-    /// `name=value`, or the value alone where there is no name (5.8.3).
+    /// The pair `name=value`, or the value alone if the name is empty (5.8.3).
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-    /// Whether it goes to a host (5.1.3).
+    /// Returns whether the cookie is sent to a host (5.1.3).
     func matches(host: String) -> Bool {
         domain == host || (!isHostOnly && host.isBelow(domain))
     }
 
-    /// Whether it goes to a path (5.1.4).
+    /// Returns whether the cookie is sent to a path (5.1.4).
     func matches(path other: String) -> Bool {
         guard other.utf8.starts(with: path.utf8) else { return false }
         let rest = other.utf8.dropFirst(path.utf8.count)
@@ -70,14 +78,14 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie: CustomStringConvertible {
-    /// All but the value, which is a secret.
+    /// A description with the value redacted.
     public var description: String {
         "\(name)=\(Redactor.placeholder) for \(isHostOnly ? "" : "*.")\(domain)\(path)"
     }
 }
 
 extension String {
-    /// Whether this host is a subdomain of another; an IP address is none.
+    /// Returns whether this host is a subdomain of another. An IP address never is.
     func isBelow(_ domain: String) -> Bool {
         utf8.count > domain.utf8.count && utf8.reversed().starts(with: domain.utf8.reversed())
             && utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".") && IPAddress(self) == nil

@@ -1,12 +1,12 @@
-/// The file format of Netscape's browser, which curl reads and writes (https://curl.se/docs/http-cookies.html).
+/// The Netscape cookie file format, which curl reads and writes (https://curl.se/docs/http-cookies.html).
 extension CookieJar {
-    /// A jar with the cookies of a file in Netscape's format, as curl writes it.
+    /// Creates a jar with the cookies from a file in Netscape format, as curl writes it.
     ///
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - now: tells the time, by which cookies end.
-    ///   - onSkippedLine: Called with an error of kind `.file` for each line that holds no cookie. The other lines are read.
-    /// - Throws: `NetworkError` of kind `.file` that names the file, and the first line if no line holds a cookie.
+    ///   - path: The path of the file.
+    ///   - now: The clock that decides when cookies expire.
+    ///   - onSkippedLine: Called with an error of kind `.file` for each invalid line. The other lines are still read.
+    /// - Throws: `NetworkError` of kind `.file` that names the file. If no line is valid, it also names the first line.
     public convenience init(
         contentsOf path: String,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -21,13 +21,15 @@ extension CookieJar {
         for cookie in cookies { set(cookie) }
     }
 
-    /// Writes the cookies into a file that nobody but its owner may read, all at once. `SameSite` is lost, and a cookie of the app's
-    /// own with a part that the format can't hold is left out: a tab or another control character, spaces at its beginning or end, or a
-    /// path that doesn't begin with a slash.
+    /// Writes the cookies to a file that only its owner may read, replacing it atomically.
+    ///
+    /// `SameSite` is lost. A cookie that the app created is left out if the format can't represent it: if it contains a
+    /// tab or another control character, if a part begins or ends with a space, or if its path doesn't begin with a
+    /// slash.
     ///
     /// - Parameters:
-    ///   - path: where the file goes; one that is there is replaced.
-    ///   - keepsSessions: whether cookies that end with the jar are written, too. Yes by default, as with curl.
+    ///   - path: The path of the file. An existing file is replaced.
+    ///   - keepsSessions: Whether session cookies are written, too. `true` by default, as with curl.
     /// - Throws: `NetworkError` of kind `.file`.
     public func save(to path: String, keepsSessions: Bool = true) throws(NetworkError) {
         let lines = cookies.filter { keepsSessions || $0.expires != nil }.map(\.line).sorted()
@@ -40,7 +42,7 @@ extension CookieJar {
 extension Cookie {
     private static let httpOnlyMark = "#HttpOnly_"
 
-    /// One line of a file.
+    /// The cookie as a line of a file.
     fileprivate var line: String {
         [
             (isHTTPOnly ? Self.httpOnlyMark : "") + (isHostOnly ? "" : ".") + domain, isHostOnly ? "FALSE" : "TRUE",
@@ -49,19 +51,19 @@ extension Cookie {
         ].joined(separator: "\t")
     }
 
-    /// Seconds since 1970, as far away as their number goes; 0: with the jar.
+    /// The expiry in seconds since 1970, clamped to the range of `Int64`, or 0 for a session cookie.
     private var end: Int64 {
         guard let seconds = expires?.timeIntervalSince1970 else { return 0 }
         return Int64(exactly: seconds.rounded(.towardZero)) ?? (seconds < 0 ? .min : .max)
     }
 
-    /// Whether a line is empty or a comment.
+    /// Returns whether a line is empty or a comment.
     fileprivate static func isComment(_ line: Substring) -> Bool {
         let text = line.hasPrefix(httpOnlyMark) ? line.dropFirst(httpOnlyMark.count) : line
         return text.allSatisfy(\.isWhitespace) || text.hasPrefix("#")
     }
 
-    /// nil for a line that holds no cookie.
+    /// Parses a line of a file, or returns `nil` if it isn't a valid cookie.
     fileprivate init?(line: Substring) {
         let isHTTPOnly = line.hasPrefix(Self.httpOnlyMark)
         let text = isHTTPOnly ? line.dropFirst(Self.httpOnlyMark.count) : line

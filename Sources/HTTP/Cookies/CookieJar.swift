@@ -1,15 +1,17 @@
-/// Keeps the cookies that servers set, and gives each request its own (draft-ietf-httpbis-rfc6265bis, 5.7 and 5.8).
+/// Stores the cookies that servers set and selects those for each request (draft-ietf-httpbis-rfc6265bis, 5.7 and 5.8).
 ///
-/// A jar belongs to the clients that it is given to (`CurlConfiguration.cookies`). It takes no cookie for a public suffix
-/// (`co.uk`), as the system's libpsl knows them; where there is none, each cookie stays with its host alone. It keeps no
-/// more than 180 cookies of a host and 3,000 in all; those used least recently go first. `SameSite` is kept, not obeyed:
-/// an app has no site of its own.
+/// A jar is shared by the clients that are configured with it (`CurlConfiguration.cookies`). It rejects cookies for a
+/// public suffix such as `co.uk`, as listed by the system's libpsl. Without libpsl, each cookie is limited to the host
+/// that set it. The jar holds at most 180 cookies per domain and 3,000 in total, and evicts the least recently used.
+/// `SameSite` is stored but not enforced, because an app has no site of its own.
 public final class CookieJar: Sendable {
     static let limitOfDomain = 180
     static let limit = 3_000
-    /// Bytes of a `Cookie` field; what doesn't fit stays behind. Servers refuse a head of more.
+    /// The maximum size of a `Cookie` field, in bytes.
+    ///
+    /// Cookies that don't fit aren't sent, because servers reject larger heads.
     static let fieldLimit = 8_190
-    /// No cookie lives longer than 400 days (5.5).
+    /// The longest lifetime of a cookie, in seconds: 400 days (5.5).
     static let longestLife = 400 * 86_400
 
     fileprivate struct Kept {
@@ -21,7 +23,7 @@ public final class CookieJar: Sendable {
     fileprivate struct State {
         var domains: [String: [Kept]] = [:]
         var count = 0
-        /// Counts what happens, for the order of things.
+        /// A counter of operations, which orders cookies by creation and use.
         var turn = 0
     }
 
@@ -29,9 +31,9 @@ public final class CookieJar: Sendable {
     private let now: @Sendable () -> Date
     private let suffixes: PublicSuffixes?
 
-    /// An empty jar.
+    /// Creates an empty jar.
     ///
-    /// - Parameter now: tells the time, by which cookies end.
+    /// - Parameter now: The clock that decides when cookies expire.
     public convenience init(now: @escaping @Sendable () -> Date = { Date() }) {
         self.init(suffixes: .system, now: now)
     }
@@ -41,30 +43,31 @@ public final class CookieJar: Sendable {
         self.now = now
     }
 
-    /// The cookies that have not ended, in no particular order.
+    /// The cookies that haven't expired, in no particular order.
     public var cookies: [Cookie] {
         let now = now()
         return state.withLock { $0.domains.values.flatMap { $0 } }.map(\.cookie).filter { !$0.hasEnded(at: now) }
     }
 
-    /// Puts a cookie of the app's own into the jar, in the place of one of the same name, domain and path. One that has
-    /// ended takes that one away.
+    /// Adds a cookie, replacing one with the same name, domain, path and `isHostOnly`.
+    ///
+    /// An expired cookie only removes the one that it replaces.
     public func set(_ cookie: Cookie) {
         let now = now()
         state.withLock { $0.put(cookie, at: now) }
     }
 
-    /// Takes all cookies away that fulfil a condition.
+    /// Removes all cookies that satisfy a condition.
     public func removeAll(where condition: (Cookie) -> Bool = { _ in true }) {
         for cookie in cookies where condition(cookie) { state.withLock { _ = $0.remove(cookie) } }
     }
 
-    // MARK: - Of a message
+    // MARK: - Requests and responses
 
-    /// The `Cookie` field for a message; nil where it gets none.
+    /// Returns the value of the `Cookie` field for a request, or `nil` if there are no cookies to send.
     ///
-    /// - Parameter own: the field that the message has already: its cookies come first, and none of the jar has the name
-    ///   of one of them.
+    /// - Parameter own: The field that the request already has. Its cookies come first and replace cookies of the jar
+    ///   with the same name.
     /// - Returns: Opaque text (`String(opaque:)`).
     package func field(for head: HTTPRequest, own: String?) -> String? {
         let own = own.flatMap { $0.isEmpty ? nil : $0 }
@@ -78,7 +81,7 @@ public final class CookieJar: Sendable {
         return field.isEmpty ? nil : field
     }
 
-    /// The cookies of a message, those of longer paths first, then the older.
+    /// Returns the cookies for a request: longer paths first, then older cookies first.
     func cookies(for head: HTTPRequest) -> [Cookie] {
         let host = Origin(of: head).host
         let path = head.pathAlone
@@ -107,12 +110,12 @@ public final class CookieJar: Sendable {
         return found.map(\.cookie)
     }
 
-    /// Takes the cookies that the answer to a message sets.
+    /// Stores the cookies that a response sets.
     package func take(from response: RawHead, of head: HTTPRequest) {
         response.forEachSetCookie { take($0, of: head) }
     }
 
-    /// Takes the cookies that the answer to a message sets.
+    /// Stores the cookies that a response sets.
     package func take(from fields: HTTPFields, of head: HTTPRequest) {
         take(from: RawHead(HTTPResponse(status: .ok, headerFields: fields)), of: head)
     }
@@ -126,7 +129,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// The cookie to keep; nil where this message's answer must not set it (5.7).
+    /// Returns the cookie to store, or `nil` if the response isn't allowed to set it (5.7).
     private func cookie(_ set: SetCookie, of head: HTTPRequest) -> Cookie? {
         let host = Origin(of: head).host
         let isSecure = head.scheme == "https"
@@ -156,9 +159,11 @@ public final class CookieJar: Sendable {
         )
     }
 
-    /// What the prefix of the name promises (4.1.3). A cookie without a name must not look as if it had one.
+    /// Returns whether a cookie meets the requirements of its `__Host-` or `__Secure-` name prefix (4.1.3).
+    ///
+    /// The value of a cookie without a name must not begin with such a prefix.
     private static func keepsPromise(_ set: SetCookie, isHostOnly: Bool) -> Bool {
-        // Bytes: a character goes on with the mark that follows it.
+        // Compare bytes, because a combining mark after the prefix would change its last `Character`.
         let name = (set.name.isEmpty ? set.value : set.name).lowercased().utf8
         if name.starts(with: "__host-".utf8) {
             return !set.name.isEmpty && set.isSecure && isHostOnly && set.path == "/"
@@ -177,7 +182,7 @@ public final class CookieJar: Sendable {
 }
 
 extension CookieJar.State {
-    /// In the place of one of the same name, domain and path, with its age.
+    /// Adds a cookie. A cookie that it replaces passes on its creation time.
     fileprivate mutating func put(_ cookie: Cookie, at now: Date) {
         let old = remove(cookie)
         guard !cookie.hasEnded(at: now) else { return }
@@ -198,7 +203,7 @@ extension CookieJar.State {
         return domains[cookie.domain]?.remove(at: place)
     }
 
-    /// Whether a cookie that came without TLS would take the place of one that came with it (5.7, step 17).
+    /// Returns whether a cookie that was set without TLS would override a secure cookie (5.7, step 17).
     fileprivate func shadowsSecure(_ cookie: Cookie, at now: Date) -> Bool {
         domains.values.joined().contains { kept in
             let other = kept.cookie
@@ -210,7 +215,7 @@ extension CookieJar.State {
         }
     }
 
-    /// Those that have ended go first, then those used least recently (5.7, at its end).
+    /// Evicts expired cookies first, then the least recently used (end of 5.7).
     private mutating func makeRoom(in domain: String, at now: Date) {
         while let kept = domains[domain], kept.count > CookieJar.limitOfDomain {
             guard let last = kept.min(by: { $0.goesBefore($1, at: now) }) else { break }
@@ -237,13 +242,13 @@ extension Cookie {
 }
 
 extension HTTPRequest {
-    /// The path without its query.
+    /// The path without the query.
     fileprivate var pathAlone: String {
         let path = path ?? "/"
         return path.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(path[..<$0]) } ?? path
     }
 
-    /// Up to the last slash, but not with it (5.1.4).
+    /// The path up to but excluding the last slash (5.1.4).
     fileprivate var defaultPath: String {
         let path = pathAlone
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
@@ -252,7 +257,7 @@ extension HTTPRequest {
 }
 
 extension String {
-    /// This host, and what is left of it when label after label is taken away; of an IP address itself alone.
+    /// This host and all its parent domains. An IP address has no parents.
     fileprivate var andDomainsAbove: [String] {
         guard IPAddress(self) == nil else { return [self] }
         var rest = self[...]

@@ -1,32 +1,35 @@
-/// What a `Set-Cookie` field says (draft-ietf-httpbis-rfc6265bis, 5.6): a pure function of its text. Whether a jar takes
-/// it is the jar's to decide.
+/// The parsed value of a `Set-Cookie` field (draft-ietf-httpbis-rfc6265bis, 5.6).
+///
+/// The cookie jar decides whether to accept it.
 package struct SetCookie: Hashable {
-    /// More bytes of name and value together make it nothing.
+    /// The maximum size of name and value together, in bytes. Larger cookies are ignored.
     static let pairLimit = 4096
-    /// An attribute's value of more bytes is left out.
+    /// The maximum size of an attribute's value, in bytes. Larger attributes are ignored.
     static let attributeLimit = 1024
     private static let tab = UInt8(ascii: "\t")
 
     package var name: String
     package var value: String
-    /// Seconds since 1970.
+    /// The expiry date, in seconds since 1970.
     package var expires: Int?
-    /// Seconds from now; 0 and below end it at once.
+    /// The lifetime in seconds. If 0 or negative, the cookie expires immediately.
     package var maxAge: Int?
-    /// In lower case, without a leading dot; nil for the host alone.
+    /// The domain in lower case, without a leading dot, or `nil` for the responding host only.
     package var domain: String?
-    /// nil for the default.
+    /// The path, or `nil` for the default path.
     package var path: String?
     package var isSecure = false
     package var isHTTPOnly = false
     package var sameSite: Cookie.SameSite?
 
-    /// nil where the text sets no cookie.
+    /// Parses text, or returns `nil` if it doesn't set a cookie.
     package init?(_ text: String) {
         self.init(bytes: Array(text.utf8))
     }
 
-    /// The bytes of a field as they came; nil where they set no cookie. Name and value are opaque text (`String(opaque:)`).
+    /// Parses the bytes of a field, or returns `nil` if they don't set a cookie.
+    ///
+    /// Name and value become opaque text (`String(opaque:)`).
     package init?(bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         guard !bytes.contains(where: { ($0 < 0x20 && $0 != Self.tab) || $0 == 0x7F }) else { return nil }
@@ -39,11 +42,11 @@ package struct SetCookie: Hashable {
         name = String(opaque: named)
         value = String(opaque: valued)
         for attribute in parts.dropFirst() { read(attribute) }
-        // A file of cookies could not hold a tab, and no request has a path with one.
+        // A cookie file can't represent a tab, and no request has a path with one.
         guard ![name, value, path ?? ""].contains(where: { $0.utf8.contains(Self.tab) }) else { return nil }
     }
 
-    /// The later of two attributes of a name counts.
+    /// Reads an attribute. If its name is repeated, the last one wins.
     private mutating func read(_ attribute: ArraySlice<UInt8>) {
         let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
         let value = Self.text(attribute[equals...].dropFirst())
@@ -64,7 +67,7 @@ package struct SetCookie: Hashable {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: trimmed(bytes), as: UTF8.self) }
 
-    /// Without spaces and tabs around it.
+    /// Removes leading and trailing spaces and tabs.
     private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == tab }
         var bytes = bytes.drop(while: isSpace)
@@ -72,16 +75,16 @@ package struct SetCookie: Hashable {
         return bytes
     }
 
-    /// A number of seconds, as large as `Int` holds (5.6.2); 0 for a negative one, nil where it is none.
+    /// Parses a number of seconds, clamped to 0...`Int.max` (5.6.2). Returns `nil` if the text isn't a number.
     private static func seconds(_ text: String) -> Int? {
         guard text.utf8.first == UInt8(ascii: "-") else { return Int(digits: text) }
         return Int(digits: text.dropFirst()).map { _ in 0 }
     }
 }
 
-/// Reads a date as servers write it in cookies (draft-ietf-httpbis-rfc6265bis, 5.1.1).
+/// A parser for dates in cookies (draft-ietf-httpbis-rfc6265bis, 5.1.1).
 package enum CookieDate {
-    /// Seconds since 1970; nil where the text is no date.
+    /// Returns the seconds since 1970, or `nil` if the text isn't a date.
     package static func seconds(_ text: String) -> Int? {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
@@ -112,7 +115,7 @@ package enum CookieDate {
         }
     }
 
-    /// The number that a token begins with, of so many digits; what is behind them is no digit.
+    /// Returns the number at the start of a token, or `nil` if its count of digits isn't in the range.
     private static func number(_ token: some Sequence<UInt8>, _ lengths: ClosedRange<Int>) -> Int? {
         let digits = token.prefix { (0x30...0x39).contains($0) }
         return lengths.contains(digits.count) ? digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil

@@ -1,40 +1,47 @@
-/// Follows a stream of server-sent events over as many connections as it takes.
+/// A sequence of server-sent events that reconnects when the connection is lost.
 ///
 /// ```swift
 /// for try await event in EventSource(TransferRequest(head), over: CurlTransport()) { print(event.data) }
 /// ```
-/// Each iteration asks anew. A connection that is lost or that the server ends is followed by another after a wait,
-/// which goes on behind the last event (`Last-Event-ID`). Status 204 ends the events for good. Any other than 200,
-/// another media type than `text/event-stream`, and an event that is too large are errors, as are a request that cannot
-/// be sent and a bad certificate at the first connection. Only what an idempotent method asked for is asked for again:
-/// after a POST the server's end is the end. Events that nobody reads hold up the server; a cancelled task, or an
-/// iterator that is let go, ends the transfer. Source:
-/// https://html.spec.whatwg.org/multipage/server-sent-events.html#sse-processing-model
+///
+/// Each iterator sends its own request. When a connection is lost or closed by the server, the source waits, reconnects
+/// and resumes after the last event (`Last-Event-ID`). Status 204 ends the sequence. These are errors: any other status
+/// than 200, a media type other than `text/event-stream`, an event that is too large, a request that can't be sent, and
+/// a bad certificate on the first connection.
+///
+/// A request whose method isn't idempotent is not repeated: after a POST, the sequence ends when the server ends the
+/// response. If events aren't read, backpressure stops the server from sending more. Cancelling the task or releasing
+/// the iterator cancels the transfer.
+///
+/// Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#sse-processing-model
 public struct EventSource: Sendable {
-    /// Asks for the events behind the one with this id, or for all of them where it is empty.
+    /// Requests the events after the one with this ID, or all events if the ID is empty.
     package typealias Connect = @Sendable (_ lastEventID: String) async throws(NetworkError) -> TransferResponse
 
-    /// The id of the last event that the app has; empty where it has none.
+    /// The ID of the last event that the app has received, or empty to receive all events.
     public var lastEventID = ""
-    /// How long to wait before another connection, counting those that gave no event. The server's own wish (`retry`)
-    /// counts up to `maxAsked`. Without a limit by default.
+    /// The delays between connections.
+    ///
+    /// Failures are consecutive connections without an event. The delay that the server asks for (`retry`) is limited
+    /// to `maxAsked`. By default, there is no limit to the number of connections.
     public var backoff = Backoff()
-    /// The most bytes that an event's data may have. 16 MiB.
+    /// The maximum size of an event's data in bytes, 16 MiB by default.
     public var maxEventBytes = 16 << 20
-    /// What the waits are measured with.
+    /// The clock that measures the delays.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// Called when a connection has ended and another is to follow, with what ended it and the wait before the next.
+    /// Called before each reconnect with the error that ended the connection and the delay.
     public var onReconnect: (@Sendable (_ cause: NetworkError, _ delay: Duration) -> Void)?
 
     private let connect: Connect
     private let isRepeatable: Bool
 
-    /// Follows what this request asks for.
+    /// Creates a source of the events that a request returns.
     ///
     /// - Parameters:
-    ///   - request: `Accept`, `Cache-Control` and `Last-Event-ID` are set, a limit on the size of the body and the whole
-    ///     time is lifted. `Timeouts.idle` holds: a server that is silent for longer is taken for lost, and asked again.
-    ///   - transport: performs it.
+    ///   - request: The request. `Accept`, `Cache-Control` and `Last-Event-ID` are set, and the limits on the body size
+    ///     and the total time are removed. `Timeouts.idle` applies: if the server is silent for longer, the connection
+    ///     counts as lost and the source reconnects.
+    ///   - transport: The transport that performs the request.
     public init(_ request: TransferRequest, over transport: any HTTPTransport) {
         var request = request
         request.delivery = .stream
@@ -46,11 +53,11 @@ public struct EventSource: Sendable {
         }
     }
 
-    /// Follows what a function asks for.
+    /// Creates a source of the events that a function requests.
     ///
     /// - Parameters:
-    ///   - isRepeatable: whether asking again does no harm.
-    ///   - connect: asks.
+    ///   - isRepeatable: Whether it is safe to call `connect` again.
+    ///   - connect: Sends the request.
     package init(isRepeatable: Bool, connect: @escaping Connect) {
         self.isRepeatable = isRepeatable
         self.connect = connect
@@ -58,22 +65,22 @@ public struct EventSource: Sendable {
 }
 
 extension EventSource: AsyncSequence {
-    /// An event of the server's.
+    /// An event from the server.
     public typealias Element = EventStream.Event
 
-    /// Begins to ask when its first event is asked for.
+    /// Returns an iterator, which connects when its first event is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 
-    /// Gives the events one after another.
+    /// An iterator over the events of a source.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let source: EventSource
         private var stream: EventStream
         private var body: HTTPBody.AsyncIterator?
-        /// The server's latest wish.
+        /// The delay that the server last asked for.
         private var retry = Duration.zero
-        /// Connections in a row that gave no event.
+        /// The number of consecutive connections without an event.
         private var failures = 0
         private var hasConnected = false
         private var isOver = false
@@ -84,9 +91,9 @@ extension EventSource: AsyncSequence {
             stream = EventStream(lastEventID: source.lastEventID, maxEventBytes: source.maxEventBytes)
         }
 
-        /// The next event, after as many connections as it takes; nil when the server wants no more of them.
+        /// Returns the next event, reconnecting as needed, or `nil` when the server has ended the events.
         ///
-        /// - Throws: `NetworkError`: why there are no more events. After it comes nil.
+        /// - Throws: `NetworkError` if there can be no more events. Further calls return `nil`.
         public mutating func next() async throws(NetworkError) -> EventStream.Event? {
             do throws(NetworkError) {
                 while !isOver {
@@ -108,7 +115,7 @@ extension EventSource: AsyncSequence {
             }
         }
 
-        /// Feeds the stream with what comes next, over a new connection where there is none.
+        /// Feeds the next bytes to the stream, and connects first if there is no connection.
         private mutating func read() async throws(NetworkError) {
             if body == nil {
                 let response = try await source.response(behind: stream.lastEventID)
@@ -128,11 +135,11 @@ extension EventSource: AsyncSequence {
 
         /// Waits before the next connection.
         ///
-        /// - Throws: the error where there is to be none.
+        /// - Throws: The error itself if there must be no further connection.
         private mutating func pause(after error: NetworkError) async throws(NetworkError) {
             body = nil
             retry = stream.retry ?? retry
-            // A server that is only silent does not fail.
+            // A server that is merely silent hasn't failed.
             failures = error.isTimeout && error.phase == .body ? 1 : failures + 1
             let asked = Swift.min(retry, source.backoff.maxAsked)
             guard source.mayReconnect(after: error, hasConnected: hasConnected),
@@ -145,14 +152,14 @@ extension EventSource: AsyncSequence {
 }
 
 extension EventSource {
-    /// What a request for the events behind this id says.
+    /// Returns the header fields of a request for the events after this ID.
     package static func fields(behind lastEventID: String) -> HTTPFields {
         var fields: HTTPFields = [.accept: MediaType.eventStream, .cacheControl: "no-store"]
         if !lastEventID.isEmpty { fields[.lastEventID] = lastEventID }
         return fields
     }
 
-    /// The answer to the next request; nil where the server has no more events.
+    /// Returns the response to the next request, or `nil` if the server has no more events.
     private func response(behind lastEventID: String) async throws(NetworkError) -> TransferResponse? {
         guard !lastEventID.unicodeScalars.contains(where: { $0 < " " || $0 == "\u{7F}" }) else {
             throw NetworkError(.badRequest, during: .build, "the last event's ID contains a control character")
@@ -168,7 +175,7 @@ extension EventSource {
 
     private func mayReconnect(after error: NetworkError, hasConnected: Bool) -> Bool {
         guard isRepeatable || !error.mayHaveReachedServer else { return false }
-        // A server that is being started again may break off handshakes; a bad certificate will stay so.
+        // A restarting server may abort TLS handshakes, but a bad certificate on the first connection will stay bad.
         return Self.transientKinds.contains(error.kind) || (error.kind == .tls && hasConnected)
     }
 
@@ -178,7 +185,7 @@ extension EventSource {
 }
 
 extension TransferOptions {
-    /// Without limits that a stream without end cannot keep.
+    /// The options without the limits that an endless stream would exceed.
     package var forEvents: TransferOptions {
         var options = self
         options.timeouts.total = nil
@@ -188,12 +195,12 @@ extension TransferOptions {
 }
 
 extension MediaType {
-    /// The essence of server-sent events.
+    /// The media type of server-sent events.
     package static let eventStream = "text/event-stream"
 }
 
 extension HTTPField.Name {
-    /// Names the event behind which a stream is to go on.
+    /// The `Last-Event-ID` field, which names the event after which a stream resumes.
     package static let lastEventID = Self("Last-Event-ID")!
 }
 
@@ -218,7 +225,8 @@ extension NetworkError {
             )
         error.response = response.head
         error.url = response.url
-        // What the server says about it, if it is short and comes to an end; the status is the error all the same.
+        // The error includes the server's message if it is short and complete. If it can't be read, the status is still
+        // the error.
         do throws(NetworkError) {
             if response.status != .ok { error.data = try await response.body.collect(upTo: 64 << 10) }
         } catch {}

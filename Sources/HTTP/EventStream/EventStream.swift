@@ -1,6 +1,8 @@
-/// Makes events of the bytes of a `text/event-stream`, however they are cut.
+/// A parser for `text/event-stream`.
 ///
-/// Feed it what comes, and take events until there is none:
+/// The bytes may arrive in pieces of any size.
+///
+/// Feed it bytes, then take events until `next()` returns `nil`:
 /// ```swift
 /// var stream = EventStream()
 /// for try await chunk in body {
@@ -8,19 +10,20 @@
 ///     while let event = try stream.next() { print(event.data) }
 /// }
 /// ```
-/// An event that no empty line has ended is none. Source:
-/// https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+/// An event without a terminating empty line is discarded.
+///
+/// Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 public struct EventStream: Sendable {
-    /// One event of the server's.
+    /// An event from the server.
     public struct Event: Sendable, Hashable {
-        /// Its name: `message` where the server gave none.
+        /// The event's name, or `message` if the server sent none.
         public var type: String
-        /// Its lines of data, with a line feed between each two.
+        /// The lines of data, separated by line feeds.
         public var data: String
-        /// The last id that the server gave with this event or one before; empty where it gave none.
+        /// The last ID that the server sent, with this event or an earlier one, or empty if it sent none.
         public var id: String
 
-        /// An event, as a test or another source makes it.
+        /// Creates an event, for tests and other sources.
         public init(type: String = "message", data: String, id: String = "") {
             self.type = type
             self.data = data
@@ -28,44 +31,46 @@ public struct EventStream: Sendable {
         }
     }
 
-    /// What a request that goes on from here has in `Last-Event-ID`: the id of the last event that was ended, also one
-    /// without data.
+    /// The value of `Last-Event-ID` for a request that resumes here: the ID of the last complete event, including
+    /// events without data.
     public private(set) var lastEventID: String
-    /// How long the server wants a client to wait before it connects again; nil where it did not say.
+    /// The delay before reconnecting that the server asked for, or `nil` if it sent none.
     public private(set) var retry: Duration?
 
-    /// The name of an event that counts also without data, which browsers would pass over; nil for none.
+    /// The name of an event that is reported even without data, or `nil`. Browsers ignore events without data.
     package var typeWithoutData: String?
 
     private let maxEventBytes: Int
     private var isTooLarge = false
-    /// What was fed; up to `position` it was looked at.
+    /// The bytes that were fed, parsed up to `position`.
     private var bytes: [UInt8] = []
     private var position = 0
-    /// The beginning of a line whose end has not come.
+    /// The start of a line that isn't complete yet.
     private var line: [UInt8] = []
     private var isFirstLine = true
-    /// A line feed that comes next belongs to the carriage return before it.
+    /// Whether a line feed that comes next belongs to the carriage return before it.
     private var skipsLineFeed = false
     private var type = ""
-    /// Each line of data with a line feed behind it.
+    /// The lines of data, each followed by a line feed.
     private var data: [UInt8] = []
-    /// The id that the event being read is to have.
+    /// The ID of the event that is being parsed.
     private var id: String
 
-    /// A stream of which nothing was read.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - lastEventID: the id of events before the first that has one: where a stream goes on, that of the stream
-    ///     before, as browsers have it.
-    ///   - maxEventBytes: the most that an event's data or one line may hold, 16 MiB by default.
+    ///   - lastEventID: The ID for events before the first one that has an ID. To resume a stream, pass the last ID of
+    ///     the previous stream, as browsers do.
+    ///   - maxEventBytes: The maximum size of an event's data and of a line, in bytes. 16 MiB by default.
     public init(lastEventID: String = "", maxEventBytes: Int = 16 << 20) {
         self.lastEventID = lastEventID
         id = lastEventID
         self.maxEventBytes = maxEventBytes
     }
 
-    /// Takes bytes in; `next()` makes events of them. They stay in memory until it has given nil.
+    /// Adds bytes, which `next()` parses.
+    ///
+    /// They stay in memory until it returns `nil`.
     public mutating func feed(_ bytes: Data) {
         if position == self.bytes.count {
             self.bytes.removeAll(keepingCapacity: true)
@@ -74,10 +79,10 @@ public struct EventStream: Sendable {
         self.bytes += bytes
     }
 
-    /// The next event; nil where more bytes are needed.
+    /// Returns the next event, or `nil` if more bytes are needed.
     ///
-    /// - Throws: `NetworkError` of kind `.tooLarge` where a line or an event is longer than allowed, and every time from
-    ///   then on.
+    /// - Throws: `NetworkError` of kind `.tooLarge` if a line or an event exceeds the limit. All later calls throw it,
+    ///   too.
     public mutating func next() throws(NetworkError) -> Event? {
         while !isTooLarge, takeLine() {
             let event = readLine()
@@ -95,7 +100,7 @@ public struct EventStream: Sendable {
         return nil
     }
 
-    /// Puts what there is up to the end of a line into `line`; false where the end has not come.
+    /// Appends bytes to `line` up to the end of the line. Returns `false` if the line isn't complete yet.
     private mutating func takeLine() -> Bool {
         if skipsLineFeed, position < bytes.count {
             skipsLineFeed = false
@@ -113,7 +118,7 @@ public struct EventStream: Sendable {
         return true
     }
 
-    /// Takes a whole line for what it means. An empty one ends an event.
+    /// Interprets a complete line. An empty line ends an event.
     private mutating func readLine() -> Event? {
         var line = line[...]
         if isFirstLine {
@@ -124,7 +129,7 @@ public struct EventStream: Sendable {
         let name = line.prefix { $0 != .colon }
         var value = line[name.endIndex...].dropFirst()
         if value.first == .space { value = value.dropFirst() }
-        // A comment is a field without a name.
+        // A comment is a field with an empty name.
         readField(String(decoding: name, as: UTF8.self), value)
         return nil
     }

@@ -2,14 +2,15 @@
 extension HSTSStore {
     private static let forEver = "unlimited"
 
-    /// A store with the hosts of a file, as curl writes it: in each line a host, a dot before it where those below are
-    /// meant, and in quotes until when in UTC.
+    /// Creates a store with the hosts from a file in curl's format.
+    ///
+    /// Each line has a host, preceded by a dot if its subdomains are included, and the expiry in UTC, in quotes.
     ///
     /// - Parameters:
-    ///   - path: where the file is.
-    ///   - now: tells the time, by which hosts are forgotten.
-    ///   - onSkippedLine: Called with an error of kind `.file` for each line that cannot be read. The other lines are read.
-    /// - Throws: `NetworkError` of kind `.file` that names the file, and the first line if no line can be read.
+    ///   - path: The path of the file.
+    ///   - now: The clock that decides when hosts expire.
+    ///   - onSkippedLine: Called with an error of kind `.file` for each invalid line. The other lines are still read.
+    /// - Throws: `NetworkError` of kind `.file` that names the file. If no line is valid, it also names the first line.
     public convenience init(
         contentsOf path: String,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -26,9 +27,9 @@ extension HSTSStore {
         for host in hosts { set(host) }
     }
 
-    /// Writes the hosts into a file that nobody but its owner may read, all at once.
+    /// Writes the hosts to a file that only its owner may read, replacing it atomically.
     ///
-    /// - Parameter path: where the file goes; one that is there is replaced.
+    /// - Parameter path: The path of the file. An existing file is replaced.
     /// - Throws: `NetworkError` of kind `.file`.
     public func save(to path: String) throws(NetworkError) {
         let lines = hosts.map { host in

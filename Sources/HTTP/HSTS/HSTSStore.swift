@@ -1,18 +1,20 @@
-/// Remembers which hosts want https alone (RFC 6797), so that a request for http goes out as https.
+/// A store of hosts that require https (RFC 6797).
 ///
-/// A store belongs to the clients that it is given to (`CurlConfiguration.hsts`). It believes answers over TLS only, and
-/// keeps no more than 1,000 hosts; those that would be forgotten first go first.
+/// Requests to them over http are sent over https instead.
+///
+/// A store is shared by the clients that are configured with it (`CurlConfiguration.hsts`). It accepts policies only
+/// from responses over TLS. It holds at most 1,000 hosts and evicts those that expire first.
 public final class HSTSStore: Sendable {
-    /// What a host wants.
+    /// The policy of a host.
     public struct Host: Sendable, Hashable {
-        /// In lower case and in its ASCII form (`xn--…`), without a dot at its end.
+        /// The host in lower case and ASCII form (`xn--…`), without a trailing dot.
         public var name: String
-        /// Whether the hosts below it want it, too.
+        /// Whether the policy includes all subdomains.
         public var includesSubdomains: Bool
-        /// Until when.
+        /// The date when the policy expires.
         public var expires: Date
 
-        /// A host that wants https alone.
+        /// Creates a policy that requires https for a host.
         public init(name: String, includesSubdomains: Bool = false, expires: Date = .distantFuture) {
             self.name = HostName.comparable(name).withoutLastDot
             self.includesSubdomains = includesSubdomains
@@ -25,23 +27,25 @@ public final class HSTSStore: Sendable {
     private let state = Lock<[String: Host]>([:])
     private let now: @Sendable () -> Date
 
-    /// A store that knows these hosts.
+    /// Creates a store.
     ///
     /// - Parameters:
-    ///   - hosts: what is known from the start, such as the app's own backend.
-    ///   - now: tells the time, by which hosts are forgotten.
+    ///   - hosts: Hosts that require https from the start, such as the app's own backend.
+    ///   - now: The clock that decides when hosts expire.
     public init(_ hosts: [Host] = [], now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
         for host in hosts { set(host) }
     }
 
-    /// The hosts that want https now, in no particular order.
+    /// The hosts whose policy hasn't expired, in no particular order.
     public var hosts: [Host] {
         let now = now()
         return state.withLock { Array($0.values) }.filter { $0.expires > now }
     }
 
-    /// Remembers a host, in the place of what was known of it. One that has expired is forgotten.
+    /// Stores the policy of a host, replacing its previous one.
+    ///
+    /// An expired policy removes the host.
     public func set(_ host: Host) {
         let now = now()
         state.withLock { hosts in
@@ -53,7 +57,7 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// Whether a host is asked over https alone (8.2).
+    /// Returns whether a host requires https (8.2).
     package func covers(_ host: String) -> Bool {
         let now = now()
         return state.withLock { hosts in
@@ -70,7 +74,7 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// Takes what the answer to a message over https says (8.1).
+    /// Stores the policy that a response over https announces (8.1).
     package func take(from fields: HTTPFields, of head: HTTPRequest) {
         guard head.scheme == "https", let first = fields[values: .strictTransportSecurity].first,
             let policy = TransportSecurity(first)
@@ -86,22 +90,22 @@ public final class HSTSStore: Sendable {
 }
 
 extension String {
-    /// A host without the dot of the root, which makes no other host of it (8.2).
+    /// The host without a trailing dot, which doesn't change its meaning (8.2).
     fileprivate var withoutLastDot: String {
         utf8.last == UInt8(ascii: ".") ? String(Substring(utf8.dropLast())) : self
     }
 }
 
-/// What `Strict-Transport-Security` says (6.1): a pure function of its text.
+/// The parsed value of a `Strict-Transport-Security` field (6.1).
 package struct TransportSecurity: Hashable {
-    /// A hundred years: what is longer is meant for ever.
+    /// The longest lifetime, in seconds: a hundred years. Longer ones are shortened to it.
     static let longest = 100 * 365 * 86_400
 
-    /// Seconds; 0 takes back what was said before.
+    /// The lifetime in seconds. 0 removes the host's policy.
     package var maxAge: Int
     package var includesSubdomains = false
 
-    /// nil where the text does not follow the rules, and is to be ignored.
+    /// Parses text, or returns `nil` if the syntax is invalid and the field must be ignored.
     package init?(_ text: String) {
         var maxAge: Int?
         var seen: Set<String> = []
@@ -135,7 +139,7 @@ package struct TransportSecurity: Hashable {
 }
 
 extension HTTPRequest {
-    /// The same message over https; an explicit port 80 becomes https' own (8.3).
+    /// Changes the request to https. An explicit port 80 is removed (8.3).
     package mutating func upgrade() {
         scheme = "https"
         if let authority, authority.hasSuffix(":80") { self.authority = String(authority.dropLast(3)) }

@@ -1,16 +1,16 @@
-/// A JSON text that was read once and stays as it is written: members in their order, numbers with all their digits,
-/// and where in the text each value stands.
+/// A parsed JSON text that preserves its source: the order of members, all digits of numbers, and the position of each
+/// value.
 ///
-/// Values are places in a list of tokens; looking at one makes nothing of the others.
+/// Values are positions in a list of tokens. Reading one value doesn't convert the others.
 package final class JSONDocument: Sendable {
     package let bytes: [UInt8]
     private let tokens: [JSONTokenizer.Token]
-    /// Behind which token the value that begins with a token ends.
+    /// For each token, the index after the last token of the value that it begins.
     private let ends: [Int32]
 
-    /// Reads a text in UTF-8.
+    /// Parses a text in UTF-8.
     ///
-    /// - Throws: `JSONFault` with place and path of what is wrong.
+    /// - Throws: `JSONFault` with the position and path of the error.
     package init(_ bytes: [UInt8]) throws(JSONFault) {
         self.bytes = bytes
         var tape = Tape()
@@ -26,18 +26,18 @@ package final class JSONDocument: Sendable {
         ends = tape.ends
     }
 
-    /// Reads a text in UTF-8.
+    /// Parses a text in UTF-8.
     package convenience init(_ data: Data) throws(JSONFault) {
         try self.init([UInt8](data))
     }
 
-    /// How many tokens it has.
+    /// The number of tokens.
     package var tokenCount: Int { tokens.count }
 
     /// The outermost value.
     package var root: JSONNode { JSONNode(document: self, index: 0) }
 
-    /// The tokens while they come.
+    /// The tokens while the text is being read.
     private struct Tape {
         var tokens: [JSONTokenizer.Token] = []
         var ends: [Int32] = []
@@ -60,7 +60,7 @@ package final class JSONDocument: Sendable {
             }
         }
 
-        /// Where the reading stopped.
+        /// Returns the path at which reading stopped.
         func path(in bytes: [UInt8]) -> String {
             var path = "$"
             for (level, start) in open.enumerated() {
@@ -72,7 +72,7 @@ package final class JSONDocument: Sendable {
             return path
         }
 
-        /// The last member before a place.
+        /// Returns the path step of the last member before a token.
         private func member(of start: Int, at inner: Int, _ bytes: [UInt8]) -> String {
             var (place, last) = (start + 1, Int?.none)
             while place < inner {
@@ -83,7 +83,7 @@ package final class JSONDocument: Sendable {
             return last.map { "." + JSONNode.text(of: tokens[$0], in: bytes) } ?? ""
         }
 
-        /// How many elements come before a place.
+        /// Returns the path step of the element at a token.
         private func element(of start: Int, at inner: Int) -> String {
             var (place, count) = (start + 1, 0)
             while place < inner {
@@ -102,19 +102,19 @@ extension JSONDocument {
 
 /// A value of a `JSONDocument`.
 package struct JSONNode: Sendable {
-    /// What sort of value there is.
+    /// The type of a JSON value.
     package enum Kind: Sendable {
         case object, array, string, number, bool, null
     }
 
     fileprivate let document: JSONDocument
-    /// Its number among the tokens of the document, in which each value and name has one.
+    /// The index of the value's first token in the document.
     package let index: Int
 
     private var token: JSONTokenizer.Token { document.token(index) }
     private var end: Int { document.end(index) }
 
-    /// What it is.
+    /// The type of the value.
     package var kind: Kind {
         switch token.kind {
         case .objectStart: .object
@@ -126,27 +126,29 @@ package struct JSONNode: Sendable {
         }
     }
 
-    /// Where it stands in the text.
+    /// The range of the value in the text.
     package var range: Range<Int> { token.start..<document.token(end - 1).end }
-    /// As it is written.
+    /// The value as it is written.
     package var raw: ArraySlice<UInt8> { document.bytes[range] }
-    /// Whether it is null.
+    /// Whether the value is null.
     package var isNull: Bool { token.kind == .null }
 
-    /// The text of a string; nil of any other value. Half of a surrogate pair, and what is not UTF-8, is U+FFFD.
+    /// The text of a string, or `nil` for any other value.
+    ///
+    /// Unpaired surrogates and invalid UTF-8 become U+FFFD.
     package var string: String? { token.kind == .string ? Self.text(of: token, in: document.bytes) : nil }
-    /// The truth value; nil of any other.
+    /// The Boolean, or `nil` for any other value.
     package var bool: Bool? { token.kind == .true ? true : token.kind == .false ? false : nil }
-    /// The number as near as a `Double` comes to it; nil of any other value.
+    /// The number as the nearest `Double`, or `nil` for any other value.
     package var number: Double? { numberText.flatMap { Double($0) } }
-    /// The number where it is whole and fits, also one written `1.0` or `1e3`.
+    /// The number if it is integral and fits, even if it is written as `1.0` or `1e3`; otherwise `nil`.
     package var integer: Int64? {
         numberText.flatMap { text in Int64(text) ?? Decimal(string: text).flatMap { Int64("\($0)") } }
     }
     /// The number as it is written.
     package var numberText: String? { token.kind == .number ? String(decoding: raw, as: UTF8.self) : nil }
 
-    /// The members of an object in their order; none of another value.
+    /// The members of an object in order; empty for any other value.
     package var members: some Sequence<(name: String, value: JSONNode)> {
         sequence(state: index + 1) { [self] place -> (name: String, value: JSONNode)? in
             guard kind == .object, place < end - 1 else { return nil }
@@ -156,7 +158,7 @@ package struct JSONNode: Sendable {
         }
     }
 
-    /// The elements of an array; none of another value.
+    /// The elements of an array; empty for any other value.
     package var elements: some Sequence<JSONNode> {
         sequence(state: index + 1) { [self] place -> JSONNode? in
             guard kind == .array, place < end - 1 else { return nil }
@@ -166,7 +168,9 @@ package struct JSONNode: Sendable {
         }
     }
 
-    /// The member of this name, byte for byte: of several the last.
+    /// Returns the member with this name, compared byte by byte.
+    ///
+    /// If the name repeats, the last member counts.
     package subscript(name: String) -> JSONNode? {
         guard kind == .object else { return nil }
         var (place, found) = (index + 1, JSONNode?.none)
@@ -178,7 +182,7 @@ package struct JSONNode: Sendable {
         return found
     }
 
-    /// What a name or string says.
+    /// Returns the unescaped text of a name or string.
     fileprivate static func text(of token: JSONTokenizer.Token, in bytes: [UInt8]) -> String {
         let written = bytes[(token.start + 1)..<(token.end - 1)]
         return token.hasEscapes ? JSONText.unescaped(written) : String(decoding: written, as: UTF8.self)

@@ -1,10 +1,12 @@
-/// Writes JSON text member by member, in the order in which they come.
+/// A writer for JSON text that writes members in the order in which they are given.
 ///
-/// What is generic is inlinable, or it would ask the number's type for each step from another module.
+/// Generic functions are inlinable. Otherwise each step of a call from another module would look up the number's type.
 @usableFromInline
 package struct JSONOutput: ~Copyable {
-    /// What was written, and room for more: made here, given to no one and freed at the end, so that, as this is not copied,
-    /// nobody else writes to it. An array would be asked before each byte whether it is shared.
+    /// The allocated buffer, of which the first `count` bytes are written.
+    ///
+    /// The output is its only owner and isn't copyable, so nothing else writes to the buffer. An array would check for
+    /// uniqueness before each byte.
     private var room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
     private var needsComma = false
@@ -17,28 +19,34 @@ package struct JSONOutput: ~Copyable {
         room.deallocate()
     }
 
-    /// What was written.
+    /// A copy of the bytes written.
     package var bytes: [UInt8] { withBytes { Array($0) } }
 
-    /// Looks at what was written, where it lies.
+    /// Calls a function with the bytes written, without copying them.
     package func withBytes<R>(_ look: (UnsafeBufferPointer<UInt8>) -> R) -> R {
         look(UnsafeBufferPointer(rebasing: room[..<count]))
     }
 
-    /// Forgets what was written; the room for it, unless that is large, is there for what comes next.
+    /// Discards the text but keeps the buffer for reuse, unless it is larger than 64 KiB.
     package mutating func reset() {
         if room.count > 64 << 10 { replaceRoom(0) }
         count = 0
         needsComma = false
     }
 
-    /// An object of what `members` writes, each behind its `name`.
+    /// Writes an object.
+    ///
+    /// `members` writes each value after its `name`.
     package mutating func object(_ members: (inout JSONOutput) -> Void) { container("{", "}", members) }
 
-    /// An array of what `elements` writes.
+    /// Writes an array.
+    ///
+    /// `elements` writes its elements.
     package mutating func array(_ elements: (inout JSONOutput) -> Void) { container("[", "]", elements) }
 
-    /// The name of the member whose value comes next, in which nothing is to be escaped.
+    /// Writes the name of the next member.
+    ///
+    /// The name must not need escapes.
     @usableFromInline
     package mutating func name(_ name: StaticString) {
         let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
@@ -52,14 +60,14 @@ package struct JSONOutput: ~Copyable {
         needsComma = false
     }
 
-    /// The name of the member whose value comes next, whatever is in it.
+    /// Writes the name of the next member with escapes if necessary.
     package mutating func name(escaping name: String) { quote(name, isName: true) }
 
     package mutating func string(_ text: String) { quote(text, isName: false) }
 
-    /// The text that these bytes are in UTF-8.
+    /// Writes a string from bytes in UTF-8.
     ///
-    /// - Returns: whether they are some; nothing is written otherwise.
+    /// - Returns: Whether the bytes are valid UTF-8. Otherwise nothing is written.
     package mutating func string(validating bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.isASCII || String(validating: bytes, as: UTF8.self) != nil else { return false }
         bytes.withMemoryRebound(to: UInt8.self) { quote($0, isName: false) }
@@ -72,9 +80,9 @@ package struct JSONOutput: ~Copyable {
         decimal(number)
     }
 
-    /// A number with a point in front of its last digits: `decimal(1_500, places: 3)` is `1.500`.
+    /// Writes a number with a decimal point before its last digits: `decimal(1_500, places: 3)` is `1.500`.
     ///
-    /// - Parameter places: how many digits are behind the point, at most 18.
+    /// - Parameter places: The number of digits after the point, at most 18.
     @usableFromInline
     package mutating func decimal(_ number: Int64, places: Int = 0) {
         separate()
@@ -99,7 +107,7 @@ package struct JSONOutput: ~Copyable {
 
     package mutating func null() { raw("null".utf8) }
 
-    /// A value that is JSON text already.
+    /// Writes a value that is already JSON text.
     @inlinable
     package mutating func raw(_ json: some Sequence<UInt8>) {
         if json.withContiguousStorageIfAvailable({ raw($0) }) == nil {
@@ -175,7 +183,7 @@ extension JSONOutput {
         count += bytes.count
     }
 
-    /// Writes text in quotes, with the comma in front that is due, and a colon behind a name.
+    /// Writes a string in quotes, after a comma if one is due. A name is followed by a colon.
     private mutating func quote(_ text: String, isName: Bool) {
         var text = text
         text.withUTF8 { quote($0, isName: isName) }
@@ -192,13 +200,13 @@ extension JSONOutput {
             count = JSONText.escape(text, start..<end, to: room, from: count)
             start = end
         }
-        // For which there is room.
+        // There is room for these bytes already.
         write(UInt8(ascii: "\""))
         if isName { write(UInt8(ascii: ":")) }
         needsComma = !isName
     }
 
-    /// Bytes of text for whose escapes room is made at a time.
+    /// The number of bytes of text for which room is made at a time.
     private static let piece = 1_024
 
     @inline(__always)
@@ -219,7 +227,7 @@ extension JSONOutput {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether all are below 128, which is told sooner than what text they are.
+    /// Whether all bytes are below 128. This check is faster than validating UTF-8.
     fileprivate var isASCII: Bool {
         var all: UInt64 = 0
         for place in 0..<count / 8 { all |= loadUnaligned(fromByteOffset: place &* 8, as: UInt64.self) }

@@ -1,28 +1,31 @@
 extension JSONValue {
-    /// Containers inside containers that are read; a deeper document is refused, so that no walk
-    /// over the value can exhaust the stack.
+    /// The maximum number of nested containers that the parser accepts, so that recursive functions over a value can't
+    /// exhaust the stack.
     public static let depthLimit = 512
 
-    /// The value of a JSON text (RFC 8259) in UTF-8. Of a member's name that repeats, the last counts, also where the two
-    /// are one `String` of different scalars: `é` and `e` with an accent behind it.
+    /// Parses a JSON text (RFC 8259) in UTF-8.
     ///
-    /// A number that is too large is the largest one there is (`1e999`), and half of a surrogate pair is U+FFFD: one member that nobody
-    /// can read doesn't make the whole text unreadable.
+    /// If a name repeats, the last member counts. This includes names with different scalars that are equal as
+    /// `String`s, such as `é` and `e` followed by a combining accent.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
+    /// A number that is too large becomes the largest finite one (`1e999`), and an unpaired surrogate becomes U+FFFD,
+    /// so that one unreadable member doesn't make the whole text unreadable.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` with the line and column of the error.
     public init(parsing data: Data) throws(NetworkError) {
         self = try JSONParser.parse(Array(data))
     }
 
-    /// The value of a JSON text (RFC 8259), as `init(parsing:)` of bytes reads it.
+    /// Parses a JSON text (RFC 8259), with the same rules as `init(parsing:)` for data.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` with line and column of what is wrong.
+    /// - Throws: `NetworkError` of kind `.decoding` with the line and column of the error.
     public init(parsing text: String) throws(NetworkError) {
         self = try JSONParser.parse(Array(text.utf8))
     }
 }
 
-/// Makes a value of tokens. The containers that are open are a list, not calls inside calls: a thread's stack may be small.
+/// A parser that builds a value from tokens. Open containers are kept in a list instead of recursive calls, because a
+/// thread's stack may be small.
 private struct JSONParser {
     private struct Container {
         let isObject: Bool
@@ -40,7 +43,7 @@ private struct JSONParser {
     private let bytes: [UInt8]
     private var open: [Container] = []
     private var value = JSONValue.null
-    /// What the tokenizer does not look for: the first of it.
+    /// The first error that the tokenizer doesn't detect.
     private var fault: JSONFault?
 
     static func parse(_ bytes: [UInt8]) throws(NetworkError) -> JSONValue {
@@ -82,7 +85,7 @@ private struct JSONParser {
 
     private mutating func number(_ token: JSONTokenizer.Token) -> JSONValue {
         let text = String(decoding: bytes[token.start..<token.end], as: UTF8.self)
-        // The integer zero has no sign.
+        // An integer zero has no sign.
         if text != "-0", let value = Int64(text) { return .integer(value) }
         return .number(Double(json: text))
     }
@@ -101,7 +104,9 @@ private struct JSONParser {
 }
 
 extension Double {
-    /// The number nearest to one that has passed the tokenizer: JSON has no infinity, and what can't be written again is of no use.
+    /// Creates the finite number nearest to one that has passed the tokenizer.
+    ///
+    /// JSON has no infinity, so an infinite value couldn't be written again.
     init(json text: String) {
         let value = Double(text) ?? 0
         self = value.isFinite ? value : value < 0 ? -.greatestFiniteMagnitude : .greatestFiniteMagnitude

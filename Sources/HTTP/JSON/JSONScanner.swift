@@ -1,13 +1,14 @@
-/// Goes over one JSON text that is whole and in UTF-8, and checks its grammar (RFC 8259), without making anything of it: for
-/// messages of which only a few words and the place of the payload are wanted.
+/// A scanner that checks the grammar of a complete JSON text in UTF-8 (RFC 8259) without creating values.
+///
+/// It is meant for messages of which only a few words and the position of the payload are needed.
 package struct JSONScanner {
-    /// Where text is, without its quotes.
+    /// The position of a string, without its quotes.
     package struct Text {
         package let range: Range<Int>
         package let hasEscapes: Bool
     }
 
-    /// Hears what a scanner passes over.
+    /// A receiver for the values that a scanner finds.
     protocol Visitor {
         mutating func open(isObject: Bool, at start: Int)
         mutating func close(at end: Int)
@@ -16,7 +17,7 @@ package struct JSONScanner {
         mutating func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>)
     }
 
-    /// Valid as long as whoever has made the scanner sees to it.
+    /// The text, which the creator of the scanner must keep valid.
     private let bytes: UnsafeBufferPointer<UInt8>
     package private(set) var index = 0
     private var open = OpenContainers()
@@ -25,12 +26,12 @@ package struct JSONScanner {
         self.bytes = bytes
     }
 
-    /// Passes over what some servers write in front of a text.
+    /// Skips a byte order mark, which some servers write before a text.
     package mutating func passByteOrderMark() {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// The next byte that is no space; nil at the end.
+    /// Returns the next byte that isn't whitespace, or `nil` at the end.
     package mutating func peek() -> UInt8? {
         while index < bytes.count {
             let byte = bytes[index]
@@ -40,13 +41,13 @@ package struct JSONScanner {
         return nil
     }
 
-    /// Passes over this byte.
+    /// Skips this byte, which must be the next one.
     package mutating func take(_ byte: Unicode.Scalar, _ reason: @autoclosure () -> String) throws(JSONFault) {
         guard peek() == UInt8(ascii: byte) else { throw fault(reason()) }
         index += 1
     }
 
-    /// Whether this byte came next, which was passed over then.
+    /// Skips this byte if it is the next one, and returns whether it was.
     package mutating func has(_ byte: Unicode.Scalar) -> Bool {
         guard peek() == UInt8(ascii: byte) else { return false }
         index += 1
@@ -57,7 +58,7 @@ package struct JSONScanner {
         JSONFault(offset: index, reason: reason)
     }
 
-    /// The text that begins here.
+    /// Reads the string that begins here.
     package mutating func text() throws(JSONFault) -> Text {
         try take("\"", "expected a string")
         let start = index
@@ -78,15 +79,15 @@ package struct JSONScanner {
         }
     }
 
-    /// What text means.
+    /// Returns the unescaped text of a string.
     package func string(_ text: Text) -> String {
         let written = bytes[text.range]
         return text.hasEscapes ? JSONText.unescaped(Array(written)[...]) : String(decoding: written, as: UTF8.self)
     }
 
-    /// Goes over the object that begins here.
+    /// Reads the object that begins here.
     ///
-    /// - Parameter read: is given the name of each member, and goes over its value.
+    /// - Parameter read: A function that takes the name of each member and must read its value.
     package mutating func object(_ read: (inout JSONScanner, _ name: Text) throws(JSONFault) -> Void) throws(JSONFault)
     {
         try take("{", "expected an object")
@@ -99,7 +100,7 @@ package struct JSONScanner {
         try take("}", "expected a comma or the end of the object")
     }
 
-    /// Sees to it that nothing is left.
+    /// Checks that only whitespace is left.
     package mutating func finish() throws(JSONFault) {
         guard peek() == nil else { throw fault("unexpected text after the value") }
     }
@@ -122,15 +123,15 @@ package struct JSONScanner {
         }
     }
 
-    /// Passes over the value that begins here.
+    /// Skips the value that begins here.
     ///
-    /// - Returns: where it is.
+    /// - Returns: The range of the value.
     package mutating func value() throws(JSONFault) -> Range<Int> {
         var nobody = Nobody()
         return try value(&nobody)
     }
 
-    /// Passes over the value that begins here, and tells a visitor what is there.
+    /// Skips the value that begins here, and passes its parts to a visitor.
     mutating func value(_ visitor: inout some Visitor) throws(JSONFault) -> Range<Int> {
         _ = peek()
         let start = index
@@ -154,7 +155,9 @@ package struct JSONScanner {
         return start..<index
     }
 
-    /// - Returns: whether another value has to follow, as of a container that was opened.
+    /// Reads the beginning of a value.
+    ///
+    /// - Returns: Whether a value must follow, as after the start of a container.
     private mutating func beginValue(_ visitor: inout some Visitor) throws(JSONFault) -> Bool {
         switch peek() {
         case UInt8(ascii: "{"):
@@ -251,11 +254,11 @@ private struct Nobody: JSONScanner.Visitor {
     func scalar(_ kind: JSONTokenizer.Token.Kind, _ range: Range<Int>) {}
 }
 
-/// Which of the containers around a place are objects, as bits: the innermost last.
+/// The types of the open containers as bits: 1 for an object, the innermost container in the lowest bit.
 private struct OpenContainers {
     private(set) var count = 0
     private var bits: UInt64 = 0
-    /// Those outside of the innermost 64, or fewer.
+    /// The bits of the containers that don't fit into `bits`, in groups of 64.
     private var outer: [UInt64] = []
 
     var isObject: Bool { bits & 1 == 1 }

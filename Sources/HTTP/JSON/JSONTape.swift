@@ -1,43 +1,46 @@
-/// The values of one JSON text in the order in which they are written, each with the place of its text, of what follows it
-/// and of what it is in: `Decodable` types are made of it (`TapeDecoder`).
+/// The values of a JSON text in the order in which they are written, from which `TapeDecoder` decodes `Decodable`
+/// types.
+///
+/// Each entry has the position of its text, of the entry after it and of its container.
 package final class JSONTape {
     struct Entry {
         let kind: JSONTokenizer.Token.Kind
-        /// Whether its text has escapes; of an object, whether a name in it has, or is not ASCII.
+        /// Whether the text has escapes. For an object, whether a name has escapes or isn't ASCII.
         var hasEscapes = false
-        /// Where its text begins, without quotes.
+        /// The start of the text, without quotes.
         var start: UInt32 = 0
-        /// Where its text ends, without quotes.
+        /// The end of the text, without quotes.
         var end: UInt32 = 0
-        /// How many members or elements it has.
+        /// The number of members or elements.
         var count: UInt32 = 0
-        /// The entry behind it and all that it holds.
+        /// The index of the entry after this value and everything in it.
         var next: UInt32 = 0
-        /// The entry of what it is in; of the outermost value its own.
+        /// The index of the container's entry. The outermost value refers to itself.
         var parent: UInt32 = 0
-        /// Its number among the elements of what it is in.
+        /// The index of the value among the elements of its container.
         var ordinal: UInt32 = 0
     }
 
     private let text: Data
-    /// Whether all values are there, however deep.
+    /// Whether all values were recorded, regardless of depth.
     package let isWhole: Bool
-    /// Where `text` is, while `reading` runs and not a moment longer. Unchecked, as a tape is of one task, and looked at for each
-    /// value.
+    /// The bytes of `text`, set only while `reading` runs.
+    ///
+    /// Exclusivity isn't checked, because only one task uses a tape, and the check would run for each value.
     @exclusivity(unchecked) private var bytes: UnsafeRawBufferPointer?
     private let entries: [Entry]
-    /// What leads to the outermost value.
+    /// The path of the outermost value.
     private let base: [any CodingKey]
-    /// The entry that paths begin at.
+    /// The entry at which paths begin.
     private let root: Int
-    /// Long names that stood in a path: who finds out by trying asks for the same again and again.
+    /// A cache of long names for paths. A type that decodes by trial and error causes many errors with the same path.
     private var longNames: [Int: String] = [:]
 
-    /// Reads a text in UTF-8.
+    /// Creates a tape from a text in UTF-8.
     ///
-    /// - Parameter depth: how many containers around a value it is kept in; all are by default. What is deeper is looked at and
-    ///   not kept, so that a long text takes little room; nothing can be made of it.
-    /// - Throws: `JSONFault` where it has not the grammar of JSON, or more bytes than can be counted here.
+    /// - Parameter depth: The maximum number of containers around a recorded value; unlimited by default. Deeper values
+    ///   are checked but not recorded, which saves memory for a long text. They can't be decoded.
+    /// - Throws: `JSONFault` if the text isn't valid JSON, or isn't smaller than 4 GiB.
     package init(_ text: Data, depth: Int = .max) throws(JSONFault) {
         guard text.count < UInt32.max else { throw JSONFault(offset: 0, reason: "the text is larger than 4 GiB") }
         self.text = text
@@ -50,7 +53,7 @@ package final class JSONTape {
         entries = try read.get()
     }
 
-    /// One null, of what is not there.
+    /// Creates a tape with a single null, which represents a missing value.
     init(nullAt path: [any CodingKey]) {
         text = Data()
         isWhole = true
@@ -59,7 +62,7 @@ package final class JSONTape {
         root = 0
     }
 
-    /// The same, where a value in it is the outermost.
+    /// Creates a tape with the same text whose outermost value is the one at `index`.
     init(_ tape: JSONTape, at index: Int) {
         text = tape.text
         isWhole = tape.isWhole
@@ -68,7 +71,7 @@ package final class JSONTape {
         root = index
     }
 
-    /// Makes something of the values: the text is found once for all of them.
+    /// Runs a function that decodes values, with a pointer to the text that is obtained only once.
     func reading<Value>(_ make: () throws -> Value) rethrows -> Value {
         try text.withUnsafeBytes { bytes in
             self.bytes = bytes
@@ -93,7 +96,7 @@ package final class JSONTape {
 
     subscript(index: Int) -> Entry { entries[index] }
 
-    /// What leads to a value, or to that of a name.
+    /// Returns the coding path to a value, or to the value of a name.
     func path(to index: Int) -> [any CodingKey] {
         var (path, place) = ([any CodingKey](), entries[index].kind == .name ? index + 1 : index)
         while place > root {
@@ -112,7 +115,9 @@ package final class JSONTape {
         return name
     }
 
-    /// Where the values of an array, and the names of an object, begin that are in a container. A name is followed by its value.
+    /// Returns the entries of the elements of an array, or of the names of an object.
+    ///
+    /// The value of a member follows its name.
     package func children(of index: Int) -> some Sequence<Int> {
         let (step, end) = (entries[index].kind == .objectStart ? 1 : 0, Int(entries[index].next))
         return sequence(state: index + 1) { [entries] place -> Int? in
@@ -122,7 +127,7 @@ package final class JSONTape {
         }
     }
 
-    /// Where the text of a value is, with its quotes.
+    /// Returns the range of a value's text, including quotes.
     package func range(of index: Int) -> Range<Int> {
         let entry = entries[index]
         let quotes = entry.kind == .string ? 1 : 0
@@ -132,7 +137,7 @@ package final class JSONTape {
     package func isObject(_ index: Int) -> Bool { entries[index].kind == .objectStart }
     package func isNull(_ index: Int) -> Bool { entries[index].kind == .null }
 
-    /// The value of the last member of this name.
+    /// Returns the value of the last member with this name.
     package func lastMember(_ name: String, of index: Int) -> Int? {
         var last: Int?
         lookForMembers(name, of: index) { value in
@@ -142,7 +147,7 @@ package final class JSONTape {
         return last
     }
 
-    /// The values of the last members of three names, found together.
+    /// Returns the values of the last members with three names, found in one pass.
     package func lastMembers(
         _ names: (StaticString, StaticString, StaticString),
         of index: Int
@@ -165,7 +170,9 @@ package final class JSONTape {
         name.withUTF8Buffer { isName(place, $0, text) }
     }
 
-    /// What text means; what is no Unicode in it is U+FFFD.
+    /// Returns the text of a string.
+    ///
+    /// Invalid Unicode becomes U+FFFD.
     package func repairedString(at index: Int) -> String {
         let entry = entries[index]
         return withText { text in
@@ -174,7 +181,7 @@ package final class JSONTape {
         }
     }
 
-    /// The value of the first member of this name.
+    /// Returns the value of the first member with this name.
     func member(_ name: String, of index: Int) -> Int? {
         var first: Int?
         lookForMembers(name, of: index) { value in
@@ -184,7 +191,9 @@ package final class JSONTape {
         return first
     }
 
-    /// - Parameter goesOn: is given the value of each member of this name, and tells whether to look for another.
+    /// Finds the members with this name.
+    ///
+    /// - Parameter goesOn: A function that takes the value of each member, and returns whether to continue.
     private func lookForMembers(_ name: String, of index: Int, _ goesOn: (Int) -> Bool) {
         var name = name
         name.withUTF8 { name in
@@ -203,7 +212,7 @@ package final class JSONTape {
         let entry = entries[place]
         let count = Int(entry.end - entry.start)
         if entry.hasEscapes {
-            // An escape has six bytes at most for one.
+            // An escape has at most six bytes for each byte of text.
             guard count > name.count, count <= 6 * name.count else { return false }
             return unicode(at: place)?.utf8.elementsEqual(name) == true
         }
@@ -216,17 +225,17 @@ package final class JSONTape {
 // MARK: - Values
 
 extension JSONTape {
-    /// What a string, name or number says, as it is written but for escapes.
+    /// Returns the unescaped text of a string, name or number.
     ///
-    /// Half of a surrogate pair is U+FFFD.
+    /// An unpaired surrogate becomes U+FFFD.
     ///
-    /// - Throws: `DecodingError` where it is not UTF-8.
+    /// - Throws: `DecodingError` if the text isn't valid UTF-8.
     func string(at index: Int) throws -> String {
         guard let string = unicode(at: index) else { throw corrupted(index, "the text is not valid Unicode") }
         return string
     }
 
-    /// The same; nil where it is none.
+    /// Returns the unescaped text of an entry, or `nil` if it isn't valid UTF-8.
     private func unicode(at index: Int) -> String? {
         let entry = entries[index]
         return withText { text -> String? in
@@ -236,13 +245,15 @@ extension JSONTape {
         }
     }
 
-    /// - Throws: `DecodingError` where a name of an object is no text.
+    /// Checks the names of an object.
+    ///
+    /// - Throws: `DecodingError` if a name isn't valid UTF-8.
     func checkNames(of index: Int) throws {
         guard entries[index].hasEscapes else { return }
         for name in children(of: index) { _ = try string(at: name) }
     }
 
-    /// The number where it is whole and written without fraction and exponent, and fits; nil of any other.
+    /// Returns the number if it is written without fraction and exponent and fits the type, otherwise `nil`.
     func integer<Value: FixedWidthInteger>(at index: Int) -> Value? {
         let entry = entries[index]
         return withText { (text: UnsafeRawBufferPointer) -> Value? in
@@ -263,13 +274,13 @@ extension JSONTape {
         }
     }
 
-    /// The text of a value of one line.
+    /// Returns the text of a number, literal or string as it is written, without quotes.
     func raw(at index: Int) -> Data {
         let start = text.startIndex
         return text[start + Int(entries[index].start)..<start + Int(entries[index].end)]
     }
 
-    /// That a value is not of this type.
+    /// Returns the error for a value of another type.
     func mismatch(_ type: Any.Type, at index: Int) -> DecodingError {
         let found = entries[index].kind.words
         let context = DecodingError.Context(
@@ -279,16 +290,16 @@ extension JSONTape {
         return entries[index].kind == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// That nothing can be made of a value. The reason does not quote it.
+    /// Returns the error for a value that can't be decoded. The reason must not quote the value.
     func corrupted(_ index: Int, _ reason: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: path(to: index), debugDescription: reason))
     }
 }
 
 extension String {
-    /// Text in UTF-8; nil where it is none.
+    /// Creates text from UTF-8, or returns `nil` if the bytes are invalid.
     fileprivate init?(unicode bytes: UnsafeBufferPointer<UInt8>) {
-        // Asked by itself, `String` looks types up at each call.
+        // Validating always would be slower: `String` looks up types at each call.
         if bytes.isASCII {
             self.init(decoding: bytes, as: UTF8.self)
         } else {
@@ -298,7 +309,7 @@ extension String {
 }
 
 extension Collection<UInt8> {
-    /// All are looked at, as that can be done with many at once.
+    /// Whether all bytes are ASCII. Examines all of them without early exit, so that the loop can be vectorized.
     fileprivate var isASCII: Bool { reduce(0) { $0 | $1 } < 0x80 }
 }
 
@@ -315,7 +326,7 @@ extension JSONTokenizer.Token.Kind {
     }
 }
 
-/// What leads to a value: a member's name, or an element's number.
+/// A step of a coding path: the name of a member or the index of an element.
 struct TapeKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -340,7 +351,7 @@ private struct Writer: JSONScanner.Visitor {
     var entries: [JSONTape.Entry] = []
     private var parent = 0
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// How many containers are open, and in how many values are kept.
+    /// The number of open containers, and the maximum for recorded values.
     private var depth = 0
     private let limit: Int
 

@@ -1,6 +1,8 @@
-/// What text in JSON's quotes means, and how text is put into them.
+/// The escaping and unescaping of JSON strings.
 package enum JSONText {
-    /// Where the next quote, backslash or control character is, many bytes looked at together; the end where there is none.
+    /// Returns the position of the next quote, backslash or control character, or the end of the bytes.
+    ///
+    /// Examines several bytes at a time.
     package static func endOfPlain(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var index = start
         // Names and most values are short.
@@ -9,7 +11,7 @@ package enum JSONText {
             if ends != 0 { return index &+ ends.trailingZeroBitCount / 8 }
             index &+= 8
         }
-        // Mostly nothing is found, and where something is, is looked for below.
+        // Most blocks have no match. If one has, the loop below finds its position.
         while index &+ 16 <= bytes.count {
             if ends(in: word(of: bytes, at: index)) | ends(in: word(of: bytes, at: index &+ 8)) != 0 { break }
             index &+= 16
@@ -25,20 +27,21 @@ package enum JSONText {
 
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// The next eight bytes, the first the lowest.
+    /// Returns the next eight bytes, the first in the lowest byte.
     private static func word(of bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt64 {
         UInt64(littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Less than eight bytes, the first the lowest.
+    /// Returns fewer than eight bytes, the first in the lowest byte.
     private static func word(of bytes: UnsafeBufferPointer<UInt8>, at index: Int, count: Int) -> UInt64 {
-        // The last eight, without those before.
+        // Reads the last eight bytes and shifts out those before `index`.
         if index + count >= 8 { return word(of: bytes, at: index + count - 8) >> UInt64(8 * (8 - count)) }
         return (0..<count).reduce(0) { $0 | UInt64(bytes[index + $1]) << UInt64(8 * $1) }
     }
 
-    /// Marks quotes, backslashes and control characters with their high bits. So may be a byte behind one, but the first is
-    /// right.
+    /// Sets the high bit of each quote, backslash and control character.
+    ///
+    /// A byte after a match may also be marked by mistake, but the first mark is correct.
     private static func ends(in word: UInt64) -> UInt64 {
         let controls = (word &- (ones &* 0x20)) & ~word
         return (controls | zeros(in: word ^ (ones &* 0x22)) | zeros(in: word ^ (ones &* 0x5C))) & (ones &* 0x80)
@@ -46,11 +49,13 @@ package enum JSONText {
 
     private static func zeros(in word: UInt64) -> UInt64 { (word &- ones) & ~word }
 
-    /// How many bytes are looked at together where much is to be escaped, and a word more, as that is copied at once.
+    /// The number of bytes examined at a time in long text. `blockRoom` adds a word, because bytes are copied in whole
+    /// words.
     private static let blockCount = 64
     private static let blockRoom = blockCount + 8
 
-    /// Which of the next 64 bytes are to be escaped, the first the lowest bit: one does not wait for the one before.
+    /// Returns a mask of the next 64 bytes that must be escaped, the first in the lowest bit. The words are independent
+    /// of each other, so the CPU needn't wait for one before the next.
     private static func marks(of bytes: UnsafeBufferPointer<UInt8>, at index: Int, _ escapesSlashes: Bool) -> UInt64 {
         var marks: UInt64 = 0
         for place in 0..<blockCount / 8 {
@@ -59,21 +64,23 @@ package enum JSONText {
             plain &= filled(in: word ^ (ones &* 0x22)) & filled(in: word ^ (ones &* 0x5C))
             if escapesSlashes { plain &= filled(in: word ^ (ones &* 0x2F)) }
             let ends = (~plain & (ones &* 0x80)) >> 7
-            // One bit of each byte, side by side.
+            // Collects one bit of each byte into adjacent bits.
             marks |= ((ends &* 0x0102_0408_1020_4080) >> 56) << UInt64(place &* 8)
         }
         return marks
     }
 
-    /// Marks bytes that are not zero with their high bits.
+    /// Sets the high bit of each byte that isn't zero.
     private static func filled(in word: UInt64) -> UInt64 { ((word & (ones &* 0x7F)) &+ (ones &* 0x7F)) | word }
 
-    /// What escaped text means; half of a surrogate pair, and what is not UTF-8, is U+FFFD. It has passed the tokenizer.
+    /// Returns the unescaped text.
+    ///
+    /// The input must have passed the tokenizer. Unpaired surrogates and invalid UTF-8 become U+FFFD.
     package static func unescaped(_ written: ArraySlice<UInt8>) -> String {
         String(decoding: bytes(of: written), as: UTF8.self)
     }
 
-    /// The bytes that escaped text means. U+FFFD stands for half of a surrogate pair.
+    /// Returns the bytes of the unescaped text. Unpaired surrogates become U+FFFD.
     static func bytes(of written: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(written.count)
@@ -96,7 +103,7 @@ package enum JSONText {
         return text
     }
 
-    /// The character of one `\uXXXX`, or of the two that make a surrogate pair; nil where half of one is missing.
+    /// Reads the scalar of one `\uXXXX`, or of two that form a surrogate pair. Returns `nil` for an unpaired surrogate.
     private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
         let high = codeUnit(&rest)
         if let scalar = Unicode.Scalar(high) { return scalar }
@@ -119,12 +126,13 @@ package enum JSONText {
         return unit
     }
 
-    /// Writes text in quotes.
+    /// Appends a string with quotes and escapes.
     package static func append(_ text: String, to bytes: inout [UInt8], escapingSlashes: Bool = false) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { text in
-            // Written aside, as an array is looked after at each append. What is larger would not be on the stack.
+            // Escaped into a temporary buffer first, because each append to an array has a cost. A larger buffer
+            // wouldn't be on the stack.
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { aside in
                 var start = 0
                 while start < text.count {
@@ -138,12 +146,12 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes bytes of a text as they stand in quotes.
+    /// Writes bytes of a text with escapes, without quotes.
     ///
     /// - Parameters:
-    ///   - output: has room for six bytes for each, and for eight more.
-    ///   - start: where to write.
-    /// - Returns: where what was written ends.
+    ///   - output: A buffer with room for six bytes for each byte of text, and eight more.
+    ///   - start: The position in `output` at which to write.
+    /// - Returns: The position after the bytes written.
     static func escape(
         _ text: UnsafeBufferPointer<UInt8>,
         _ range: Range<Int>,
@@ -161,7 +169,7 @@ package enum JSONText {
             let word = rest < 8 ? self.word(of: text, at: index, count: rest) : self.word(of: text, at: index)
             var ends = ends(in: word)
             if escapesSlashes { ends |= zeros(in: word ^ (ones &* 0x2F)) & (ones &* 0x80) }
-            // Those behind an end are written over.
+            // The bytes after a match are overwritten later.
             UnsafeMutableRawBufferPointer(output)
                 .storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
             let plain = min(rest, ends == 0 ? 8 : ends.trailingZeroBitCount / 8)
@@ -174,9 +182,9 @@ package enum JSONText {
         return count
     }
 
-    /// Writes 64 bytes, behind which eight more are.
+    /// Writes 64 bytes with escapes. At least eight more bytes of text must follow them.
     ///
-    /// - Returns: where they end.
+    /// - Returns: The position after the bytes written.
     private static func escapeBlock(
         of text: UnsafeBufferPointer<UInt8>,
         at start: Int,
@@ -205,7 +213,7 @@ package enum JSONText {
 
     /// Writes the escape of a byte.
     ///
-    /// - Returns: where it ends.
+    /// - Returns: The position after the escape.
     private static func escape(_ byte: UInt8, to output: UnsafeMutableBufferPointer<UInt8>, _ start: Int) -> Int {
         output[start] = UInt8(ascii: "\\")
         if byte >= 0x20 {
@@ -236,7 +244,7 @@ package enum JSONText {
 }
 
 extension UInt8 {
-    /// Whether text in JSON's quotes has this byte only as their end or as an escape, or not at all.
+    /// Whether this byte can't appear unescaped inside a JSON string: a quote, a backslash or a control character.
     fileprivate var endsPlainText: Bool {
         self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
     }

@@ -1,23 +1,23 @@
-/// Splits JSON text (RFC 8259) that comes in pieces of any size into tokens, and checks its grammar.
+/// An incremental tokenizer for JSON text (RFC 8259), which also checks the grammar.
 ///
-/// It says where tokens are, not what they mean: numbers and text stay as they are written, and half of a surrogate
-/// pair passes. A byte order mark is passed over.
+/// The input may be split at any byte. Tokens contain positions, not values: numbers and text aren't converted, and an
+/// unpaired surrogate is accepted. A byte order mark is skipped.
 package struct JSONTokenizer: Sendable {
-    /// A part of a text, by its place.
+    /// A token and its position in the text.
     package struct Token: Sendable, Hashable {
         package enum Kind: UInt8, Sendable {
             case objectStart, objectEnd, arrayStart, arrayEnd
-            /// A member's name.
+            /// The name of a member.
             case name
             case string, number, `true`, `false`, null
         }
 
         package let kind: Kind
-        /// Where it begins, in bytes from the beginning of the text; with its quotes.
+        /// The offset of the first byte from the beginning of the text, including the quote of a string.
         package let start: Int
-        /// Where it ends.
+        /// The offset after the last byte.
         package let end: Int
-        /// Whether a name or string has escapes.
+        /// Whether a name or string contains escapes.
         package let hasEscapes: Bool
 
         package init(_ kind: Kind, _ start: Int, _ end: Int, hasEscapes: Bool = false) {
@@ -45,32 +45,32 @@ package struct JSONTokenizer: Sendable {
         }
     }
 
-    /// Bytes taken so far.
+    /// The number of bytes read so far.
     package private(set) var offset = 0
-    /// Whether the whole value has come.
+    /// Whether the value is complete.
     package private(set) var isAtEnd = false
     private var state = State.value
-    /// Which of the open containers are objects, outermost first.
+    /// The open containers, outermost first; `true` for an object.
     private var open: [Bool] = []
-    /// Where the token begins that is being read, and what is known of it.
+    /// The start of the current token, and its state.
     private var start = 0
     private var isName = false
     private var hasEscapes = false
     private var hexDigits = 0
-    /// How many bytes of a byte order mark have come.
+    /// The number of bytes of a byte order mark read so far.
     private var marks = 0
     private var part = NumberPart.minus
     private var word: (kind: Token.Kind, text: StaticString) = (.null, "null")
 
     package init() {}
 
-    /// Whether nothing of a value has come.
+    /// Whether no part of the value has been read.
     package var isFresh: Bool {
         if case .value = state, open.isEmpty { return true }
         return false
     }
 
-    /// The text, number or word whose end has not come, and where it begins.
+    /// The kind and start of the incomplete string, number or literal, or `nil` between tokens.
     package var openToken: (kind: Token.Kind, start: Int)? {
         switch state {
         case .text, .backslash, .hexDigits: (isName ? .name : .string, start)
@@ -80,13 +80,13 @@ package struct JSONTokenizer: Sendable {
         }
     }
 
-    /// How many containers are open.
+    /// The number of open containers.
     package var depth: Int { open.count }
 
-    /// Takes the next piece of the text.
+    /// Reads the next piece of the text.
     ///
-    /// - Parameter emit: takes each token that ends in it.
-    /// - Throws: `JSONFault` where the text breaks the grammar, or is nested deeper than `JSONValue.depthLimit`.
+    /// - Parameter emit: A function called with each token that ends in this piece.
+    /// - Throws: `JSONFault` if the text violates the grammar, or is nested deeper than `JSONValue.depthLimit`.
     package mutating func feed(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ emit: (Token) -> Void
@@ -108,9 +108,9 @@ package struct JSONTokenizer: Sendable {
         offset = base + bytes.count
     }
 
-    /// Says that the text has come to its end.
+    /// Ends the text.
     ///
-    /// - Throws: `JSONFault` where something is missing.
+    /// - Throws: `JSONFault` if the text is incomplete.
     package mutating func finish(_ emit: (Token) -> Void) throws(JSONFault) {
         if state == .number, part.isComplete { endScalar(.number, emit) }
         if state == .word { throw noWord }
@@ -121,7 +121,7 @@ package struct JSONTokenizer: Sendable {
         JSONFault(offset: offset, reason: reason)
     }
 
-    /// One byte outside of a string's plain text.
+    /// Reads one byte outside of a string's plain text.
     private mutating func take(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {
         switch state {
         case .backslash, .hexDigits: try takeEscape(byte)
@@ -213,7 +213,7 @@ package struct JSONTokenizer: Sendable {
         state = isAtEnd ? .end : .commaOrEnd
     }
 
-    /// Ends what is known to be over only when something else comes.
+    /// Ends a token whose end is known only when another byte follows it.
     private mutating func endScalar(_ kind: Token.Kind, _ emit: (Token) -> Void) {
         endValue()
         emit(Token(kind, start, offset))
@@ -270,7 +270,7 @@ extension JSONTokenizer {
 }
 
 extension JSONTokenizer.NumberPart {
-    /// What part a byte belongs to that goes on with the number; nil where the number is over.
+    /// Returns the part that a byte belongs to, or `nil` if it doesn't continue the number.
     fileprivate func next(_ byte: UInt8) -> Self? {
         let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
         switch self {
@@ -289,13 +289,13 @@ extension JSONTokenizer.NumberPart {
     }
 }
 
-/// Where a JSON text breaks the grammar, and how.
+/// The position and reason of an error in JSON text.
 package struct JSONFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Bytes before the place.
+    /// The number of bytes before the error.
     package var offset: Int
-    /// The place in the value (`$.log.entries[3].time`), where known.
+    /// The path of the value in the text, such as `$.log.entries[3].time`, or an empty string if it is unknown.
     package var path: String
-    /// What is wrong.
+    /// The reason for the error.
     package var reason: String
 
     package init(offset: Int, path: String = "", reason: String) {

@@ -2,15 +2,15 @@
     import Foundation
 #endif
 
-/// JSON made of a tree of Swift values: text, truth values, numbers, arrays, dictionaries with text keys, optionals of
-/// these, and `Encodable` values.
+/// JSON made from Swift values: strings, Booleans, numbers, arrays, dictionaries with string keys, optionals of these,
+/// and `Encodable` values.
 ///
-/// Numbers are written as `JSONSerialization` writes them on Linux: `1.0` as `1`, `Float(0.1)` as `0.1`, and with all
+/// Numbers are written as `JSONSerialization` writes them on Linux: `1.0` as `1` and `Float(0.1)` as `0.1`. They keep
 /// digits that a `JSONValue` would lose.
 package enum JSONTree: Sendable {
-    /// A value that was made already.
+    /// A finished value.
     case value(JSONValue)
-    /// The JSON text of a number or truth value.
+    /// The JSON text of a number or Boolean.
     case literal(String)
     case array([JSONTree])
     case object([String: JSONTree])
@@ -20,10 +20,10 @@ extension JSONTree {
     /// Converts a tree of Swift values.
     ///
     /// - Parameters:
-    ///   - tree: the value.
-    ///   - leaf: asked first at every place, for values that are known elsewhere.
-    ///   - encode: writes `Encodable` values as JSON; a plain `JSONEncoder` by default.
-    /// - Throws: `NetworkError` of kind `.badRequest` that names place and type of the first value without a JSON form.
+    ///   - tree: The value.
+    ///   - leaf: A function that is called first for each value, and returns its JSON or `nil`.
+    ///   - encode: A function that encodes `Encodable` values as JSON. The default is a plain `JSONEncoder`.
+    /// - Throws: `NetworkError` of kind `.badRequest` with the path and type of the first value that has no JSON form.
     package init(
         converting tree: Any,
         leaf: (Any) -> JSONTree? = { _ in nil },
@@ -60,8 +60,8 @@ extension JSONTree {
         return try Self.encode(value, place, encode)
     }
 
-    /// Asks for the very type, since a bridged number would pass for a truth value. A number that JSON cannot express is
-    /// left to the encoder.
+    /// Converts a scalar by its exact type, because a bridged number could be cast to `Bool`. Numbers that JSON can't
+    /// represent are left to the encoder.
     private static func scalar(_ value: Any) -> JSONTree? {
         switch type(of: value) {
         case is JSONValue.Type: (value as? JSONValue).map { .value($0) }
@@ -75,7 +75,7 @@ extension JSONTree {
         }
     }
 
-    /// The shortest digits that give the number back, without `.0`.
+    /// Returns the shortest digits that identify the number, without `.0`.
     private static func fraction(_ number: any BinaryFloatingPoint) -> JSONTree? {
         guard number.isFinite else { return nil }
         let text = "\(number)"
@@ -87,7 +87,8 @@ extension JSONTree {
         _ place: String,
         _ encode: (any Encodable) throws -> Data
     ) throws(NetworkError) -> JSONTree {
-        // JSONEncoder would write dates as seconds since 2001 and bytes as Base64, which is nobody's obvious wish.
+        // JSONEncoder would write dates as seconds since 2001 and data as Base64, which is rarely what the caller
+        // expects.
         guard let encodable = value as? any Encodable, !(value is Date), !(value is Data) else {
             throw unconvertible(value, place, nil)
         }
@@ -109,7 +110,7 @@ extension JSONTree {
         )
     }
 
-    /// The tree as Swift values, as Foundation's JSON calls take it.
+    /// The tree as Swift values that Foundation's JSON functions accept.
     package var any: Any {
         switch self {
         case .value(let value): value.tree
@@ -123,7 +124,7 @@ extension JSONTree {
 }
 
 extension JSONValue {
-    /// The value as a tree of Swift values, as Foundation's JSON calls take it.
+    /// The value as a tree of Swift values that Foundation's JSON functions accept.
     package var tree: Any {
         switch self {
         #if canImport(FoundationEssentials)

@@ -1,27 +1,28 @@
 /// A JSON value (RFC 8259).
 ///
-/// Whole numbers that fit are `integer`, all others `number`: `1` and `1.0` are read as different values, and a whole
-/// number beyond 64 bits loses its last digits.
+/// Integers that fit into 64 bits are `integer`, all other numbers are `number`. `1` and `1.0` are therefore different
+/// values, and an integer beyond 64 bits loses precision.
 public enum JSONValue: Sendable, Hashable {
     /// `null`
     case null
     /// `true` or `false`
     case bool(Bool)
-    /// A number without fraction and exponent, within 64 bits.
+    /// A number without fraction and exponent that fits into 64 bits.
     case integer(Int64)
     /// Any other number.
     case number(Double)
-    /// Text.
+    /// A string.
     case string(String)
-    /// Values in order.
+    /// An array of values.
     case array([JSONValue])
-    /// Values by name.
+    /// An object: values by name.
     case object([String: JSONValue])
 }
 
 extension JSONValue {
-    /// The member of this name; nil where there is none or this is no object. Setting it makes an object of `.null`,
-    /// and changes nothing in any other value.
+    /// The member with this name, or `nil` if there is none or this isn't an object.
+    ///
+    /// Setting a member turns `.null` into an object, and has no effect on any other value that isn't an object.
     public subscript(name: String) -> JSONValue? {
         get {
             if case .object(let members) = self { return members[name] }
@@ -35,25 +36,25 @@ extension JSONValue {
         }
     }
 
-    /// The element at this position; nil where there is none or this is no array.
+    /// The element at this index, or `nil` if the index is out of range or this isn't an array.
     public subscript(index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { return elements[index] }
         return nil
     }
 
-    /// The truth value, if this is one.
+    /// The Boolean, or `nil` if this isn't a Boolean.
     public var bool: Bool? {
         if case .bool(let value) = self { return value }
         return nil
     }
 
-    /// The whole number, if this is one.
+    /// The integer, or `nil` if this isn't an integer.
     public var integer: Int64? {
         if case .integer(let value) = self { return value }
         return nil
     }
 
-    /// The number, whole or not, if this is one.
+    /// The number, integral or not, or `nil` if this isn't a number.
     public var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -62,19 +63,19 @@ extension JSONValue {
         }
     }
 
-    /// The text, if this is one.
+    /// The string, or `nil` if this isn't a string.
     public var string: String? {
         if case .string(let value) = self { return value }
         return nil
     }
 
-    /// The elements, if this is an array.
+    /// The elements, or `nil` if this isn't an array.
     public var array: [JSONValue]? {
         if case .array(let value) = self { return value }
         return nil
     }
 
-    /// The members, if this is an object.
+    /// The members, or `nil` if this isn't an object.
     public var object: [String: JSONValue]? {
         if case .object(let value) = self { return value }
         return nil
@@ -95,34 +96,38 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .bool(value)
     }
 
-    /// A whole number.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) {
         self = .integer(value)
     }
 
-    /// A number with fraction or exponent.
+    /// Creates a number with fraction or exponent.
     public init(floatLiteral value: Double) {
         self = .number(value)
     }
 
-    /// Text.
+    /// Creates a string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// Values in order.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) {
         self = .array(elements)
     }
 
-    /// Values by name; of a name that repeats, the last.
+    /// Creates an object.
+    ///
+    /// If a name repeats, the last value counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
     }
 }
 
 extension JSONValue: Codable {
-    /// Reads any value that a decoder has; one that counts `1.0` as whole gives an `integer`.
+    /// Decodes any JSON value.
+    ///
+    /// If the decoder accepts `1.0` as an integer, the result is an `integer`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -142,7 +147,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value as what it is.
+    /// Encodes the value in its own type.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

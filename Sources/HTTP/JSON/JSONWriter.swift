@@ -1,30 +1,34 @@
 extension JSONValue {
-    /// How a value is written.
+    /// Options for writing JSON text.
     public struct WritingOptions: OptionSet, Sendable {
         /// The options as bits.
         public let rawValue: Int
 
-        /// Options of these bits.
+        /// Creates options from bits.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
 
-        /// One member or element a line, indented by two spaces.
+        /// One member or element per line, indented by two spaces.
         public static let pretty = WritingOptions(rawValue: 1)
-        /// `/` as `\/`, so that no `</script>` in the text ends an HTML script.
+        /// Slashes written as `\/`, so that `</script>` in a text doesn't end an HTML script.
         public static let escapingSlashes = WritingOptions(rawValue: 2)
     }
 
-    /// The value as JSON text in UTF-8, members sorted by name, so that the same value always gives the same bytes.
+    /// Returns the value as JSON text in UTF-8.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
+    /// Members are sorted by name, so equal values give equal bytes.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` if a number is infinite or NaN, which JSON can't represent.
     public func data(_ options: WritingOptions = []) throws(NetworkError) -> Data {
         Data(try utf8(options))
     }
 
-    /// The value as JSON text, members sorted by name.
+    /// Returns the value as JSON text.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
+    /// Members are sorted by name.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` if a number is infinite or NaN, which JSON can't represent.
     public func text(_ options: WritingOptions = []) throws(NetworkError) -> String {
         String(decoding: try utf8(options), as: UTF8.self)
     }
@@ -37,9 +41,11 @@ extension JSONValue {
 }
 
 extension JSONTree {
-    /// The tree as JSON text in UTF-8, members sorted by name.
+    /// Returns the tree as JSON text in UTF-8.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` for a number that JSON has no word for: infinite, or none.
+    /// Members are sorted by name.
+    ///
+    /// - Throws: `NetworkError` of kind `.badRequest` if a number is infinite or NaN, which JSON can't represent.
     package func data(_ options: JSONValue.WritingOptions = []) throws(NetworkError) -> Data {
         var writer = JSONWriter(options: options)
         writer.write(self)
@@ -48,7 +54,9 @@ extension JSONTree {
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON text; numbers that JSON cannot express are `inf` and `nan`.
+    /// The value as JSON text.
+    ///
+    /// Numbers that JSON can't represent are written as `inf` and `nan`.
     public var description: String {
         var writer = JSONWriter(options: [])
         writer.write(self)
@@ -59,7 +67,7 @@ extension JSONValue: CustomStringConvertible {
 private struct JSONWriter {
     let options: JSONValue.WritingOptions
     private(set) var bytes: [UInt8] = []
-    /// A number that came and that JSON has no word for.
+    /// The last number written that JSON can't represent.
     private(set) var inexpressible: Double?
     private var depth = 0
 
@@ -67,7 +75,7 @@ private struct JSONWriter {
         self.options = options
     }
 
-    /// What was written, if JSON can express all of it.
+    /// The bytes written, unless they contain a number that JSON can't represent.
     var checkedBytes: [UInt8] {
         get throws(NetworkError) {
             guard let inexpressible else { return bytes }

@@ -1,7 +1,7 @@
-/// The members of an object.
+/// A decoding container for the members of an object.
 struct KeyedTape<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: TapeDecoder
-    /// The values of an object of many members by their names: a look at each for each would take long.
+    /// The values by name if the object has many members, because a linear search for each member would take long.
     private let many: [String: Int]?
 
     init(_ decoder: TapeDecoder) throws {
@@ -77,16 +77,16 @@ struct KeyedTape<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { superDecoder(TapeKey("super")) }
     func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(key) }
 
-    /// Null where there is no such member.
+    /// Returns a decoder for the member, or for null if there is no such member.
     private func superDecoder(_ key: any CodingKey) -> any Decoder {
         find(key.stringValue) ?? TapeDecoder(tape: JSONTape(nullAt: codingPath + [key]), index: 0)
     }
 }
 
-/// The elements of an array, one after another.
+/// A decoding container for the elements of an array.
 struct UnkeyedTape: UnkeyedDecodingContainer {
     private let array: TapeDecoder
-    /// The entry of the next.
+    /// The entry of the next element.
     private var place: Int
     private(set) var currentIndex = 0
 
@@ -100,7 +100,7 @@ struct UnkeyedTape: UnkeyedDecodingContainer {
     var count: Int? { Int(array.entry.count) }
     var isAtEnd: Bool { currentIndex == Int(array.entry.count) }
 
-    /// Makes something of the next element, which stays the next where that fails.
+    /// Decodes the next element. If that fails, the element remains the next one.
     private mutating func next<Value>(
         _ type: Any.Type,
         _ make: (TapeDecoder) throws -> Value

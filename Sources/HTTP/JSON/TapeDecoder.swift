@@ -1,15 +1,17 @@
-/// Makes values of JSON as a `JSONDecoder` with its default strategies does: of a name that repeats the first counts, `1.0` is
-/// a whole number, bytes are Base64, dates are seconds since 2001. But half of a surrogate pair is U+FFFD, and a `JSONValue`
-/// takes a number of any size, as `JSONValue(parsing:)` does.
+/// A decoder that behaves like a `JSONDecoder` with its default strategies.
 ///
-/// A `JSONDecoder` makes a dictionary of each object and its errors' paths beforehand; this one looks for a member where it is,
-/// and walks a path when it is wanted.
+/// If a name repeats, the first member counts; `1.0` is accepted as an integer; data is Base64; dates are seconds since
+/// 2001. There are two differences: an unpaired surrogate becomes U+FFFD, and a `JSONValue` accepts numbers of any
+/// size, as `JSONValue(parsing:)` does.
+///
+/// A `JSONDecoder` builds a dictionary for each object and the paths of its errors in advance. This decoder searches
+/// for members in the text, and builds a path only when it is needed.
 package struct TapeDecoder {
     let tape: JSONTape
     /// The entry of the value.
     let index: Int
 
-    /// Makes a value of a text.
+    /// Decodes a value from a text.
     ///
     /// - Throws: `DecodingError`.
     package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
@@ -17,15 +19,15 @@ package struct TapeDecoder {
         do {
             tape = try JSONTape(data)
         } catch {
-            // It knows other encodings than UTF-8, and says what is wrong.
+            // `JSONDecoder` supports encodings other than UTF-8, and reports the error.
             return try JSONDecoder().decode(type, from: data)
         }
         return try tape.reading { try TapeDecoder(tape: tape, index: 0).value(type) }
     }
 
-    /// Makes a value of a part of a text.
+    /// Decodes a value from a part of a text.
     ///
-    /// - Throws: `DecodingError`, whose path begins at the part.
+    /// - Throws: `DecodingError`, whose path begins at that part.
     package static func decode<Value: Decodable>(
         _ type: Value.Type,
         from tape: JSONTape,
@@ -37,13 +39,13 @@ package struct TapeDecoder {
 
     var entry: JSONTape.Entry { tape[index] }
 
-    /// The value as one of this type.
+    /// Decodes the value as this type.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let special = try special(type), let value = special as? Value { return value }
         return try Value(from: self)
     }
 
-    /// What does not say itself how JSON has it, or could only find out by trying.
+    /// Decodes the types that don't describe their JSON form themselves, or that could only find it by trial and error.
     private func special(_ type: Any.Type) throws -> Any? {
         if type == JSONValue.self { return try json() }
         if type == URL.self {
@@ -63,7 +65,7 @@ package struct TapeDecoder {
         return nil
     }
 
-    /// The value as what it is.
+    /// Decodes the value as a `JSONValue`.
     private func json() throws -> JSONValue {
         switch entry.kind {
         case .objectStart:
@@ -78,7 +80,7 @@ package struct TapeDecoder {
             return .array(try tape.children(of: index).map { try TapeDecoder(tape: tape, index: $0).json() })
         case .number:
             if let number: Int64 = tape.integer(at: index) { return .integer(number) }
-            // Where a Double has all whole numbers it tells which this is.
+            // In this range a `Double` represents every integer exactly.
             let number = Double(json: try tape.string(at: index))
             if number.isNormal, number.magnitude < 0x1p53 {
                 return Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
@@ -91,7 +93,7 @@ package struct TapeDecoder {
         }
     }
 
-    /// The value with numbers as they are written.
+    /// Decodes the value as a tree that keeps numbers as they are written.
     func tree() throws -> JSONTree {
         switch entry.kind {
         case .objectStart:
@@ -107,7 +109,7 @@ package struct TapeDecoder {
         }
     }
 
-    /// A number that is not simply a row of digits, as a `JSONDecoder` takes it.
+    /// Decodes a number that isn't just a row of digits, with the rules of a `JSONDecoder`.
     private func number<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard entry.kind == .number else { throw tape.mismatch(type, at: index) }
         do {
@@ -127,14 +129,14 @@ package struct TapeDecoder {
     ) throws -> Value {
         guard entry.kind == .number else { throw tape.mismatch(type, at: index) }
         let text = try tape.string(at: index)
-        // What is too small or too large is refused.
+        // Numbers that are too small or too large are rejected.
         if let value = Value(text), value.isNormal || value.isZero && text.isOfZeros { return value }
         return try number(type)
     }
 }
 
 extension String {
-    /// Whether no digit of a number says more than nothing.
+    /// Whether all digits in the text are zero.
     fileprivate var isOfZeros: Bool { utf8.allSatisfy { $0 < UInt8(ascii: "1") || $0 > UInt8(ascii: "9") } }
 }
 

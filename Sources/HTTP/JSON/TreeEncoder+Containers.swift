@@ -1,4 +1,4 @@
-/// An object whose members are being written.
+/// An encoding container for the members of an object.
 struct KeyedTree<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: TreeEncoder
     let object: TreeEncoder.Object
@@ -33,14 +33,14 @@ struct KeyedTree<Key: CodingKey>: KeyedEncodingContainerProtocol {
         put(try encoder.write(value, at: key), key)
     }
 
-    /// An encoder of a member.
+    /// Returns an encoder for a member.
     private func inner(_ key: any CodingKey) -> TreeEncoder {
         let inner = encoder.inner(key)
         put(.later(inner), key)
         return inner
     }
 
-    /// The encoder of a member that is an object or array: it goes on with one that there is.
+    /// Returns an encoder for a nested object or array, which continues an existing one.
     private func nested(_ key: Key) -> TreeEncoder {
         let known = object.members.last { $0.name == key.stringValue }?.node
         if case .later(let inner) = known { return inner }
@@ -61,7 +61,7 @@ struct KeyedTree<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { inner(key) }
 }
 
-/// An array whose elements are being written.
+/// An encoding container for the elements of an array.
 struct UnkeyedTree: UnkeyedEncodingContainer {
     let encoder: TreeEncoder
     let array: TreeEncoder.Array

@@ -1,20 +1,21 @@
-/// Writes values as a `JSONEncoder` with `.sortedKeys` and `.withoutEscapingSlashes` does: equal values are equal bytes.
+/// An encoder whose output equals that of a `JSONEncoder` with `.sortedKeys` and `.withoutEscapingSlashes`: equal
+/// values give equal bytes.
 ///
-/// Strings and numbers are written at once, one behind the other; what was made of them are places in that text, which are
-/// put in order at the end.
+/// Strings and numbers are immediately appended to one buffer. The tree refers to ranges of that buffer, and the
+/// members are sorted at the end.
 package final class TreeEncoder {
-    /// What a value became.
+    /// An encoded value.
     enum Node {
-        /// The place of its text.
+        /// The range of its text in the buffer.
         case text(Range<Int>)
         case object(Object)
         case array(Array)
-        /// What an encoder that was given away is still to be told.
+        /// A value that will be written to an encoder that was handed out.
         case later(TreeEncoder)
     }
 
     final class Object {
-        /// As they came: of a name that repeats the last counts.
+        /// The members in the order in which they were encoded. If a name repeats, the last one counts.
         var members: [(name: String, node: Node)] = []
     }
 
@@ -22,12 +23,12 @@ package final class TreeEncoder {
         var elements: [Node] = []
     }
 
-    /// What all encoders of one value write to.
+    /// The output shared by all encoders of one value.
     final class Output {
         var text: [UInt8] = []
-        /// What who encodes lends those that are encoded.
+        /// An object that the caller makes available to the values being encoded.
         let context: AnyObject?
-        /// That something was encoded twice at one place.
+        /// The error if two values were encoded at the same place.
         var fault: EncodingError?
 
         init(_ context: AnyObject? = nil) {
@@ -36,7 +37,7 @@ package final class TreeEncoder {
         }
     }
 
-    /// What leads to a value, its last step first.
+    /// A coding path as a linked list, last step first.
     final class Path {
         let key: any CodingKey
         let parent: Path?
@@ -56,10 +57,10 @@ package final class TreeEncoder {
         self.path = path
     }
 
-    /// Writes a value.
+    /// Encodes a value as JSON.
     ///
-    /// - Parameter context: what values that know this encoder may ask it for.
-    /// - Throws: `EncodingError` where the value has no JSON form, or what it threw itself.
+    /// - Parameter context: An object made available to values that know this encoder.
+    /// - Throws: `EncodingError` if the value has no JSON form, or the error that the value itself threw.
     package static func encode(_ value: some Encodable, lending context: AnyObject? = nil) throws -> Data {
         let output = Output(context)
         let node = try TreeEncoder(output).write(value)
@@ -74,10 +75,10 @@ package final class TreeEncoder {
         return Data(bytes)
     }
 
-    /// What who encodes lends.
+    /// The object that the caller of `encode` made available.
     package var context: AnyObject? { output.context }
 
-    /// Whatever was written last takes the place of what was there, which is told at the end.
+    /// Sets the node. If there already is one, replaces it and records an error that is thrown at the end.
     private func replace(with node: Node) {
         if self.node != nil, output.fault == nil {
             let context = EncodingError.Context(
@@ -91,7 +92,7 @@ package final class TreeEncoder {
 
     // MARK: - Values
 
-    /// What this value becomes; nil where it encodes nothing.
+    /// Encodes a value and returns its node, or `nil` if the value encodes nothing.
     func write<Value: Encodable>(_ value: Value) throws -> Node? {
         if Value.self == URL.self, let url = value as? URL { return text(url.absoluteString) }
         if Value.self == Data.self, let data = value as? Data { return text(data.base64EncodedString()) }
@@ -100,12 +101,12 @@ package final class TreeEncoder {
         return node
     }
 
-    /// What a value at a key becomes.
+    /// Encodes a value at a key and returns its node.
     func write<Value: Encodable>(_ value: Value, at key: any CodingKey) throws -> Node {
         try inner(key).write(value) ?? .object(Object())
     }
 
-    /// The encoder of what is at a key.
+    /// Returns an encoder for the value at a key.
     func inner(_ key: any CodingKey) -> TreeEncoder { TreeEncoder(output, Path(key, in: path)) }
 
     func text(_ string: String) -> Node {
@@ -114,16 +115,16 @@ package final class TreeEncoder {
         return .text(start..<output.text.count)
     }
 
-    /// A number or word as it is.
+    /// Appends a number or literal unchanged.
     func raw(_ word: String) -> Node {
         let start = output.text.count
         output.text.append(contentsOf: word.utf8)
         return .text(start..<output.text.count)
     }
 
-    /// A number with fraction.
+    /// Appends a floating-point number.
     ///
-    /// - Throws: `EncodingError` where it is infinite or none.
+    /// - Throws: `EncodingError` if the number is infinite or NaN.
     func fraction(_ number: some BinaryFloatingPoint & CustomStringConvertible, at key: (any CodingKey)?) throws -> Node
     {
         guard number.isFinite else {
@@ -193,7 +194,7 @@ extension TreeEncoder: SingleValueEncodingContainer {
 }
 
 extension TreeEncoder.Node {
-    /// Writes it and all that it holds.
+    /// Appends the JSON text of the node.
     fileprivate func append(to bytes: inout [UInt8], _ text: [UInt8]) {
         switch self {
         case .text(let range): bytes.append(contentsOf: text[range])
@@ -212,7 +213,7 @@ extension TreeEncoder.Node {
 }
 
 extension TreeEncoder.Object {
-    /// The members by the bytes of their names.
+    /// The members, sorted by the bytes of their names.
     private var sorted: [(name: String, node: TreeEncoder.Node)] {
         guard members.count > 1 else { return members }
         let order = members.indices.sorted { first, second in

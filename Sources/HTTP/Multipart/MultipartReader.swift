@@ -1,6 +1,8 @@
-/// Takes a multipart body apart, however it is cut (RFC 2046, 5.1).
+/// A parser for multipart bodies (RFC 2046, 5.1).
 ///
-/// Feed it what comes, take elements until there is none, and ask for `finish()` at the end:
+/// The bytes may arrive in pieces of any size.
+///
+/// Feed it bytes, take elements until `next()` returns `nil`, and call `finish()` at the end:
 /// ```swift
 /// var reader = try MultipartReader(contentType: "multipart/mixed; boundary=-")
 /// for try await chunk in body {
@@ -9,13 +11,15 @@
 /// }
 /// try reader.finish()
 /// ```
-/// What stands before the first boundary and behind the last is passed over.
+/// Bytes before the first boundary and after the last one are ignored.
 public struct MultipartReader: Sendable {
-    /// What a body is made of, in this order for each part: a head, any number of pieces, an end.
+    /// An element of a body.
+    ///
+    /// Each part consists of a head, any number of body chunks and an end, in this order.
     public enum Element: Sendable, Hashable {
-        /// The header fields of the part that begins here; a part may have none.
+        /// The start of a part, with its header fields, if any.
         case head(HTTPFields)
-        /// Bytes of the part's body; how they are cut means nothing.
+        /// A chunk of the part's body, split at any position.
         case body(Data)
         /// The end of the part.
         case end
@@ -24,37 +28,41 @@ public struct MultipartReader: Sendable {
     private enum State {
         /// Before the first boundary, or in the body of a part.
         case content
-        /// At what looks like a boundary.
+        /// At bytes that may be a boundary.
         case boundary
         case head
         case epilogue
     }
 
-    /// The most blanks behind a boundary that count as padding.
+    /// The maximum number of spaces and tabs after a boundary that count as padding.
     private static let maxPadding = 256
 
-    /// The two dashes and the boundary, behind the end of a line.
+    /// Two dashes and the boundary, which follow a line end.
     private let delimiter: [UInt8]
     private let maxHeadBytes: Int
     private let acceptsLineFeeds: Bool
     private var state = State.content
     private var isInPart = false
-    /// What was fed; up to `position` it was taken. The line end that belongs to a boundary may be the body's first.
+    /// The bytes that were fed, parsed up to `position`.
+    ///
+    /// They start with a line end, because a body may begin with a boundary.
     private var bytes: [UInt8] = [.carriageReturn, .lineFeed]
     private var position = 0
-    /// How many bytes at `position` are the empty line that ends a head: a body of nothing may share its line end.
+    /// The length of the empty line at `position` that ends a head.
+    ///
+    /// If the part's body is empty, the next boundary may share it.
     private var emptyLine = 0
     private var lines: [[UInt8]] = []
     private var headBytes = 0
     private var failure: NetworkError?
 
-    /// Reads a body with this boundary.
+    /// Creates a parser for a body with a boundary.
     ///
     /// - Parameters:
-    ///   - boundary: what stands behind the two dashes; 1 to 70 characters.
-    ///   - maxHeadBytes: the most bytes that a part's head may have, 16 KiB by default.
-    ///   - acceptsLineFeeds: whether a line feed alone ends a line too, as some servers write; no by default.
-    /// - Throws: `NetworkError` of kind `.protocol` for any other boundary.
+    ///   - boundary: The boundary without the two leading dashes; 1 to 70 characters.
+    ///   - maxHeadBytes: The maximum size of a part's head, in bytes. 16 KiB by default.
+    ///   - acceptsLineFeeds: Whether a line feed alone also ends a line, as some servers send it. `false` by default.
+    /// - Throws: `NetworkError` of kind `.protocol` if the boundary has another length.
     public init(
         boundary: String,
         maxHeadBytes: Int = 16 << 10,
@@ -68,13 +76,13 @@ public struct MultipartReader: Sendable {
         self.acceptsLineFeeds = acceptsLineFeeds
     }
 
-    /// Reads a body of this `Content-Type`.
+    /// Creates a parser for a body with a `Content-Type`.
     ///
     /// - Parameters:
-    ///   - contentType: `multipart/…` with a `boundary`.
-    ///   - maxHeadBytes: the most bytes that a part's head may have, 16 KiB by default.
-    ///   - acceptsLineFeeds: whether a line feed alone ends a line too, as some servers write; no by default.
-    /// - Throws: `NetworkError` of kind `.protocol` where it is not of that kind.
+    ///   - contentType: A type `multipart/…` with a `boundary`.
+    ///   - maxHeadBytes: The maximum size of a part's head, in bytes. 16 KiB by default.
+    ///   - acceptsLineFeeds: Whether a line feed alone also ends a line, as some servers send it. `false` by default.
+    /// - Throws: `NetworkError` of kind `.protocol` if it isn't a multipart type with a valid boundary.
     public init(
         contentType: String,
         maxHeadBytes: Int = 16 << 10,
@@ -88,7 +96,9 @@ public struct MultipartReader: Sendable {
         try self.init(boundary: boundary, maxHeadBytes: maxHeadBytes, acceptsLineFeeds: acceptsLineFeeds)
     }
 
-    /// Takes bytes in; `next()` makes elements of them. They stay in memory until it has given nil.
+    /// Adds bytes, which `next()` parses.
+    ///
+    /// They stay in memory until it returns `nil`.
     public mutating func feed(_ bytes: Data) {
         guard state != .epilogue else { return }
         self.bytes.removeFirst(position)
@@ -96,10 +106,10 @@ public struct MultipartReader: Sendable {
         self.bytes += bytes
     }
 
-    /// The next element; nil where more bytes are needed.
+    /// Returns the next element, or `nil` if more bytes are needed.
     ///
-    /// - Throws: `NetworkError` of kind `.protocol` or `.tooLarge` where a part's head is malformed or longer than
-    ///   allowed, and every time from then on.
+    /// - Throws: `NetworkError` of kind `.protocol` if a part's head is malformed, or `.tooLarge` if it exceeds the
+    ///   limit. All later calls throw the same error.
     public mutating func next() throws(NetworkError) -> Element? {
         if let failure { throw failure }
         do throws(NetworkError) {
@@ -116,12 +126,16 @@ public struct MultipartReader: Sendable {
         }
     }
 
-    /// Whether the last boundary has come: nothing after it counts.
+    /// Whether the last boundary has been parsed.
+    ///
+    /// Any bytes after it are ignored.
     public var isFinished: Bool { state == .epilogue }
 
-    /// Says that the body has ended.
+    /// Checks that the body is complete.
     ///
-    /// - Throws: `NetworkError` of kind `.truncated` where its last boundary has not come.
+    /// Call it after the last bytes.
+    ///
+    /// - Throws: `NetworkError` of kind `.truncated` if the last boundary is missing.
     public func finish() throws(NetworkError) {
         if let failure { throw failure }
         guard isFinished else {
@@ -156,7 +170,7 @@ extension MultipartReader {
         return isInPart && start < end ? .element(.body(Data(bytes[start..<end]))) : .again
     }
 
-    /// Where the end of a line comes next that a delimiter follows.
+    /// Returns the index of the next line end that is followed by a delimiter.
     private func firstDelimiter() -> Int? {
         var place = position
         while let lineEnd = firstLineEnd(from: place) {
@@ -166,7 +180,7 @@ extension MultipartReader {
         return nil
     }
 
-    /// Where what may be the beginning of a delimiter stands at the end; all else need not wait.
+    /// The index near the end of the buffer where a delimiter may begin. The bytes before it can be delivered.
     private var possibleDelimiter: Int {
         let earliest = max(position, bytes.count - delimiter.count - 1)
         return bytes[earliest...].indices.first { place in
@@ -177,7 +191,7 @@ extension MultipartReader {
         } ?? bytes.count
     }
 
-    /// The next end of a line.
+    /// Returns the range of the next line end.
     private func firstLineEnd(from place: Int) -> Range<Int>? {
         var place = place
         while let feed = bytes[place...].firstIndex(of: .lineFeed) {
@@ -188,7 +202,7 @@ extension MultipartReader {
         return nil
     }
 
-    /// How many bytes the end of a line has that stands here; nil where none does.
+    /// Returns the length of the line end at an index, or `nil` if no line ends there.
     private func lineEndCount(at place: Int) -> Int? {
         let rest = bytes[place...].prefix(2)
         if rest.elementsEqual([.carriageReturn, .lineFeed]) { return 2 }
@@ -219,7 +233,7 @@ extension MultipartReader {
         return isInPart ? .element(.end) : .again
     }
 
-    /// What looked like a boundary is a longer line of the body.
+    /// Skips the line end before an apparent boundary that turned out to be a longer line of the body.
     private mutating func stepOverLineEnd() -> Step {
         state = .content
         let lineEnd = bytes[position..<(position + (lineEndCount(at: position) ?? 0))]
@@ -234,7 +248,7 @@ extension MultipartReader {
 
     private mutating func stepThroughHead() throws(NetworkError) -> Step {
         if lines.isEmpty, isAtDelimiterLine {
-            // A part of nothing, whose boundary's line end is that of the next boundary too.
+            // An empty part: its boundary shares a line end with the next boundary.
             state = .boundary
             return .element(.head(HTTPFields()))
         }
@@ -251,7 +265,7 @@ extension MultipartReader {
         let line = bytes[position..<lineEnd.lowerBound]
         guard line.isEmpty else {
             position = lineEnd.upperBound
-            // A line that begins with a blank goes on with the one before (RFC 5322, 2.2.3).
+            // A line that begins with a space or tab continues the previous line (RFC 5322, 2.2.3).
             if let first = line.first, first == .space || first == .tab, !lines.isEmpty {
                 lines[lines.count - 1] += line
             } else {
@@ -268,7 +282,7 @@ extension MultipartReader {
         return .element(.head(fields))
     }
 
-    /// Whether a whole line with a delimiter comes next, or the last one.
+    /// Whether a complete delimiter line comes next, or the closing delimiter.
     private var isAtDelimiterLine: Bool {
         guard bytes[position...].starts(with: delimiter) else { return false }
         let rest = bytes[(position + delimiter.count)...]

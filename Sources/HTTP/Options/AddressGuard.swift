@@ -1,9 +1,11 @@
-/// Judges the address of a connection before anything is sent on it: of a new one before it is made, of a kept one
-/// before it is used again. A name that resolves to another address the second time (DNS rebinding), a redirect or an
-/// alternative service gains nothing by it.
+/// A rule that decides which IP addresses a transfer may connect to.
 ///
-/// A guard sees only connections of its own: a request that has one doesn't ask the proxy of the environment, and a Unix
-/// socket is refused.
+/// The address is checked before anything is sent: for a new connection before it is opened, and for an idle connection
+/// before it is reused. This also covers a name that later resolves to another address (DNS rebinding), redirects and
+/// alternative services.
+///
+/// A guard can't check the addresses that a proxy connects to. A request with a guard therefore doesn't use the proxy
+/// of the environment, and setting a proxy or a Unix socket is an error.
 public struct AddressGuard: Sendable, Hashable {
     private enum Rule: Hashable {
         case publicOnly
@@ -12,21 +14,23 @@ public struct AddressGuard: Sendable, Hashable {
 
     private let rule: Rule
 
-    /// Allows addresses of scope `.global` alone: a URL that somebody else chose does not reach this machine, its
-    /// network, or the credentials that a cloud serves at 169.254.169.254 (server-side request forgery).
+    /// A guard that allows only addresses of scope `.global`.
+    ///
+    /// This prevents server-side request forgery: a URL from an untrusted source can't reach this machine, its network,
+    /// or the credentials that a cloud serves at 169.254.169.254.
     public static let publicOnly = AddressGuard(rule: .publicOnly)
 
-    /// Allows what a function allows.
+    /// Returns a guard that allows the addresses for which a function returns `true`.
     ///
-    /// - Parameter allows: gets the address and the host as the URL has it, in lower case; called on the transport's
-    ///   thread, so it must not block.
+    /// - Parameter allows: A function that takes the address and the host of the URL in lower case. It is called on the
+    ///   transport's thread and must not block.
     public static func custom(
         _ allows: @escaping @Sendable (_ address: IPAddress, _ host: String) -> Bool
     ) -> AddressGuard {
         AddressGuard(rule: .custom(Hook(allows)))
     }
 
-    /// Why there is no connection to this address; nil where there may be one.
+    /// Returns the error for an address that isn't allowed, or `nil` if it is allowed.
     package func refusal(of address: IPAddress, host: String) -> NetworkError? {
         let problem: String?
         switch rule {

@@ -1,16 +1,16 @@
-/// How much a transfer may move, in bytes of the body as they go over the wire, per second. nil, the default: as much
-/// as there is.
+/// The maximum transfer rates of a body, in bytes per second as sent over the wire.
 ///
-/// An average: the transfer rests after it has moved too much, 16 KiB or a second's worth at once when it receives, up to
-/// 64 KiB when it sends (https://curl.se/libcurl/c/CURLOPT_MAX_SEND_SPEED_LARGE.html). The system's buffers take their
-/// share first. `Timeouts.total` goes on meanwhile.
+/// `nil`, the default, means no limit. The limit is an average: the transfer pauses after it has moved too much. It
+/// moves 16 KiB or one second's worth at a time when receiving, and up to 64 KiB when sending
+/// (https://curl.se/libcurl/c/CURLOPT_MAX_SEND_SPEED_LARGE.html). The system's buffers fill first. `Timeouts.total`
+/// keeps running during a pause.
 public struct Bandwidth: Sendable, Hashable {
-    /// Bytes received per second, 1 and above.
+    /// The maximum number of bytes received per second, 1 or more.
     public var receive: Int?
-    /// Bytes sent per second, 1 and above.
+    /// The maximum number of bytes sent per second, 1 or more.
     public var send: Int?
 
-    /// A bandwidth that is not limited, or by these numbers.
+    /// Creates a bandwidth limit; `nil` means no limit.
     public init(receive: Int? = nil, send: Int? = nil) {
         self.receive = receive
         self.send = send

@@ -1,11 +1,13 @@
-/// A user name and a password, which no description or dump shows.
+/// A user name and a password.
+///
+/// Descriptions and dumps don't show them.
 public struct Credentials: Sendable, Hashable {
     /// The user name.
     public var user: String
-    /// The password; empty for none.
+    /// The password; may be empty.
     public var password: String
 
-    /// Credentials of these parts, as they are: not percent-encoded.
+    /// Creates credentials from plain text, which isn't percent-encoded.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
@@ -13,8 +15,8 @@ public struct Credentials: Sendable, Hashable {
 }
 
 extension Credentials: CustomStringConvertible, CustomReflectable {
-    /// Neither of the two.
+    /// A placeholder for the user name and the password.
     public var description: String { "\(Redactor.placeholder):\(Redactor.placeholder)" }
-    /// Nothing: `dump` shows what a mirror has.
+    /// A mirror without children, because `dump` prints a mirror's children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

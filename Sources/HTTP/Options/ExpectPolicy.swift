@@ -1,22 +1,27 @@
-/// Whether a server is asked for its consent before a body is sent to it (RFC 9110, 10.1.1).
+/// The policy that decides when a request sends `Expect: 100-continue` and waits for the server before it sends the
+/// body (RFC 9110, 10.1.1).
 ///
-/// A server that answers 417 does not know how to consent: the message goes out once more without asking. HTTP/2 sends
-/// the body without waiting.
+/// If the server responds with 417, it doesn't support this, and the request is sent once more without `Expect`. Over
+/// HTTP/2 the body is sent without waiting.
 public struct ExpectPolicy: Sendable, Hashable {
-    /// The smallest body that is announced, in bytes, 0 and above; one of unknown length always is. nil: none.
+    /// The smallest body for which the client asks first, in bytes, 0 or more; `nil` for never.
+    ///
+    /// Bodies of unknown length always qualify.
     package var threshold: Int64?
-    /// How long the consent is waited for.
+    /// The maximum time to wait for `100 Continue`.
     package var patience = Duration.seconds(1)
 
-    /// Bodies are sent at once.
+    /// A policy that sends bodies immediately.
     public static let never = ExpectPolicy()
 
-    /// Asks before bodies of at least this size, which saves sending what would be refused, and costs a round trip.
+    /// Returns a policy that asks the server before sending a body of at least this size.
+    ///
+    /// This avoids sending a body that the server would reject, and costs a round trip.
     ///
     /// - Parameters:
-    ///   - bytes: the smallest body that is announced, 0 and above. 1 MiB, as with curl.
-    ///   - patience: how long the consent is waited for before the body goes out without it: above zero, a day at
-    ///     most. 1 s (RFC 9110 bids clients not to wait for ever).
+    ///   - bytes: The smallest body for which the client asks, 0 or more. The default is 1 MiB, as in curl.
+    ///   - patience: The maximum time to wait before the body is sent anyway, above zero and at most a day. The default
+    ///     is 1 s (RFC 9110 tells clients not to wait indefinitely).
     public static func ask(from bytes: Int64 = 1 << 20, waiting patience: Duration = .seconds(1)) -> ExpectPolicy {
         ExpectPolicy(threshold: bytes, patience: patience)
     }

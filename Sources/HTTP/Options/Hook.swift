@@ -1,4 +1,6 @@
-/// A function among values that are compared: equal only to itself.
+/// A function in an equatable value.
+///
+/// A hook is equal only to itself.
 public struct Hook<Function: Sendable>: Sendable, Hashable {
     private final class Box: Sendable {
         let function: Function

@@ -1,16 +1,17 @@
-/// Where a host is looked for instead of at the addresses of its name. Everything else, such as the `Host` field and the
-/// check of the certificate, goes by the name.
+/// An address to connect to instead of the addresses that a host name resolves to.
+///
+/// Everything else, such as the `Host` field and the certificate check, still uses the name.
 public struct HostOverride: Sendable, Hashable {
-    /// The host of a URL; `*` for every host.
+    /// The host of the URL, or `*` for every host.
     public var host: String
-    /// The port of a URL, in 1...65,535; nil for every port.
+    /// The port of the URL, in 1...65,535, or `nil` for every port.
     public var port: Int?
-    /// The IPv4 or IPv6 address that is connected to, without brackets.
+    /// The IPv4 or IPv6 address to connect to, without brackets.
     public var address: String
-    /// The port that is connected to, in 1...65,535; nil for that of the URL.
+    /// The port to connect to, in 1...65,535, or `nil` for the URL's port.
     public var addressPort: Int?
 
-    /// Looks for `host` at `address`.
+    /// Creates an override that connects to `address` for `host`.
     public init(host: String, port: Int? = nil, address: String, addressPort: Int? = nil) {
         self.host = host
         self.port = port

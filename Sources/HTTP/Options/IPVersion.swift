@@ -1,6 +1,6 @@
-/// The version of IP that a server is reached over.
+/// The IP versions that may be used to connect to a server.
 public enum IPVersion: String, Sendable, Hashable, CaseIterable {
-    /// Both, IPv6 with a head start (RFC 8305): see `CurlConfiguration.happyEyeballsDelay`.
+    /// Both, with a head start for IPv6 (RFC 8305): see `CurlConfiguration.happyEyeballsDelay`.
     case any
     /// IPv4 only.
     case v4

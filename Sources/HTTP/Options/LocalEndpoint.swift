@@ -1,12 +1,13 @@
-/// This end of a connection.
+/// The local interface and port of a connection.
 public struct LocalEndpoint: Sendable, Hashable {
-    /// The interface's name, such as `eth0`, or one of this machine's addresses; nil for the system's choice.
+    /// The name of an interface, such as `eth0`, or an address of this machine; `nil` lets the system choose.
     public var interface: String?
-    /// The ports, in 1...65,535, of which the first free one is taken; nil for the system's choice. A closed
-    /// connection keeps its port taken for a minute.
+    /// The ports to choose from, in 1...65,535; `nil` lets the system choose.
+    ///
+    /// The first free port is used. A closed connection occupies its port for another minute.
     public var ports: ClosedRange<Int>?
 
-    /// This end on an interface, on one of these ports, or both.
+    /// Creates a local endpoint with an interface, a range of ports, or both.
     public init(interface: String? = nil, ports: ClosedRange<Int>? = nil) {
         self.interface = interface
         self.ports = ports

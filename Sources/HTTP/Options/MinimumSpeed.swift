@@ -1,14 +1,16 @@
-/// How slow a body may come or go before the transfer ends with a timeout.
+/// The transfer rate of a body below which a transfer fails with a timeout.
 ///
-/// It is looked at whenever `window` has passed. The wait for an answer does not count, that is `Timeouts.firstByte`'s;
-/// nor does what a slow reader or writer of a stream holds up.
+/// The rate is checked at the end of each `window`. Waiting for the response doesn't count, as `Timeouts.firstByte`
+/// limits it. Delays caused by a slow reader or writer of a stream don't count either.
 public struct MinimumSpeed: Sendable, Hashable {
-    /// Bytes per second as they go over the wire, 1 and above.
+    /// The minimum number of bytes per second as sent over the wire, 1 or more.
     public var bytesPerSecond: Int
-    /// The time over which the speed is measured: above zero, a day at most. 30 s.
+    /// The interval over which the rate is measured, above zero and at most a day.
+    ///
+    /// The default is 30 s.
     public var window: Duration
 
-    /// A body has to move `bytesPerSecond` over each window.
+    /// Creates a minimum of `bytesPerSecond` over each window.
     public init(bytesPerSecond: Int, over window: Duration = .seconds(30)) {
         self.bytesPerSecond = bytesPerSecond
         self.window = window

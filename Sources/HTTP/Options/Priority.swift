@@ -1,12 +1,14 @@
-/// Which transfers go out first where a limit makes some of them wait.
+/// The order in which waiting transfers are started when a limit is reached.
 public enum Priority: UInt8, Sendable, Hashable, Comparable, CaseIterable {
-    /// What may be needed later. Of nine transfers that leave a queue, it is sure of one.
+    /// A transfer that may be needed later.
+    ///
+    /// At least one of every nine transfers that leave a queue has this priority, if any is waiting.
     case prefetch
     /// The default.
     case normal
-    /// What somebody waits for.
+    /// A transfer that the user is waiting for.
     case interactive
 
-    /// Whether `one` goes out after `other`.
+    /// Whether `one` is sent after `other`.
     public static func < (one: Priority, other: Priority) -> Bool { one.rawValue < other.rawValue }
 }

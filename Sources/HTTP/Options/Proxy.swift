@@ -1,48 +1,59 @@
-/// A server that passes requests on.
+/// A proxy server that forwards requests.
 public struct Proxy: Sendable, Hashable {
-    /// How the proxy is spoken to.
+    /// The protocol spoken to a proxy.
     public enum Scheme: String, Sendable, Hashable, CaseIterable {
-        /// HTTP. It is handed http requests as they are; https ones go through a tunnel (CONNECT, RFC 9110, 9.3.6).
+        /// HTTP, with http requests sent as they are and https requests through a tunnel (CONNECT, RFC 9110, 9.3.6).
         case http
-        /// HTTP over TLS. `NetworkError.Kind.unsupported` where libcurl lacks it.
+        /// HTTP over TLS; `NetworkError.Kind.unsupported` if libcurl lacks it.
         case https
-        /// SOCKS 4. Host names are resolved here, to IPv4.
+        /// SOCKS 4, with host names resolved by the client, to IPv4.
         case socks4
-        /// SOCKS 4a. The proxy resolves host names.
+        /// SOCKS 4a, with host names resolved by the proxy.
         case socks4a
-        /// SOCKS 5 (RFC 1928). Host names are resolved here.
+        /// SOCKS 5 (RFC 1928), with host names resolved by the client.
         case socks5
-        /// SOCKS 5. The proxy resolves host names.
+        /// SOCKS 5, with host names resolved by the proxy.
         case socks5h
 
-        /// Whether it is one of HTTP's.
+        /// Whether the proxy speaks HTTP, with or without TLS.
         package var isHTTP: Bool { self == .http || self == .https }
     }
 
-    /// How the proxy is spoken to.
+    /// The protocol spoken to the proxy.
     public var scheme: Scheme
-    /// Its name or address, an IPv6 address in brackets.
+    /// The name or address of the proxy; an IPv6 address is in brackets.
     public var host: String
-    /// Its port, in 1...65,535.
+    /// The port of the proxy, in 1...65,535.
     public var port: Int
-    /// Who asks: as Basic to a proxy of HTTP (RFC 7617), as user name and password to one of SOCKS 5 (RFC 1929), as user
-    /// name alone to one of SOCKS 4. Never sent to the server. nil for nobody.
+    /// The credentials for the proxy, or `nil` for none.
+    ///
+    /// An HTTP proxy receives them as Basic authentication (RFC 7617), a SOCKS 5 proxy as user name and password (RFC
+    /// 1929), and a SOCKS 4 proxy only the user name. They are never sent to the server.
     public var credentials: Credentials?
-    /// Hosts asked without the proxy: a name stands for itself and what is below it, `*` for all, `10.0.0.0/8` or `fd00::/8` for
-    /// its addresses. `no_proxy` of the environment does not count beside it. None by default. Where requests of other
-    /// credentials or fields have had tunnels of the same proxy, such a host gets a connection of its own for each https
-    /// request: whether it is an exception only libcurl knows. `ProxyRoute.direct` keeps its connections.
-    /// https://curl.se/libcurl/c/CURLOPT_NOPROXY.html
+    /// The hosts that are reached without the proxy.
+    ///
+    /// A name matches itself and its subdomains, `*` matches every host, and `10.0.0.0/8` or `fd00::/8` matches the
+    /// addresses in that network. Empty by default. The environment's `no_proxy` has no effect on this proxy.
+    ///
+    /// Only libcurl knows whether a host matches. After requests with other credentials or fields have opened tunnels
+    /// through the same proxy, each https request to an excluded host therefore uses a new connection.
+    /// `ProxyRoute.direct` reuses its connections. https://curl.se/libcurl/c/CURLOPT_NOPROXY.html
     public var exceptions: [String] = []
-    /// Fields that the proxy gets and the server does not, such as a `Proxy-Authorization` of your own. A request that
-    /// goes out without a tunnel carries them beside its own. Proxies of HTTP only. None by default.
+    /// The header fields that are sent to the proxy but not to the server, such as a custom `Proxy-Authorization`.
+    ///
+    /// A request that doesn't use a tunnel sends them together with its own fields. Only for HTTP proxies. Empty by
+    /// default.
     public var fields = HTTPFields()
-    /// Whether http requests go through a tunnel, too. No by default: many proxies refuse that. Proxies of HTTP only.
+    /// Whether http requests also use a tunnel.
+    ///
+    /// The default is `false`, because many proxies refuse such tunnels. Only for HTTP proxies.
     public var tunnelsEverything = false
-    /// Whom to trust about the proxy's own certificate: `Scheme.https` only. `TransferOptions.trust` is for servers.
+    /// The certificate authorities trusted for the proxy's own certificate.
+    ///
+    /// Only for `Scheme.https`. `TransferOptions.trust` applies to servers.
     public var trust = TLSTrust.system
 
-    /// A proxy at this address.
+    /// Creates a proxy from its scheme, host and port.
     public init(_ scheme: Scheme, host: String, port: Int, credentials: Credentials? = nil) {
         self.scheme = scheme
         self.host = host
@@ -50,10 +61,12 @@ public struct Proxy: Sendable, Hashable {
         self.credentials = credentials
     }
 
-    /// The proxy of a URL as curl takes it: `[scheme://][user:password@]host[:port]`. Without a scheme it is http,
-    /// without a port 443 for https and 1080 for all others. User and password may be percent-encoded.
+    /// Creates a proxy from a URL in curl's format: `[scheme://][user:password@]host[:port]`.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where it is no such URL. The error does not repeat it.
+    /// The default scheme is http. The default port is 443 for https and 1080 for all other schemes. The user name and
+    /// password may be percent-encoded.
+    ///
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the URL is invalid. The error doesn't include the URL.
     public init(url text: String) throws(NetworkError) {
         let url = URLReference(text.contains("://") ? text : "http://\(text)")
         guard let schemeName = url.scheme, let authority = url.authority else {
@@ -76,7 +89,7 @@ public struct Proxy: Sendable, Hashable {
         guard let user else { return }
         let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let (name, password) = (parts.first ?? "", parts.dropFirst().first ?? "")
-        // What is no escape stands for itself, as curl takes it.
+        // A `%` that doesn't begin an escape stands for itself, as in curl.
         credentials = Credentials(
             user: PercentEncoding.decode(name) ?? String(name),
             password: PercentEncoding.decode(password) ?? String(password)
@@ -92,15 +105,17 @@ extension NetworkError {
         .badOption("proxy", problem, advice: "write http://HOST:PORT, or https, socks4, socks4a, socks5 or socks5h")
     }
 
-    /// A value of `TransferOptions` that cannot be used, found before anything was sent.
+    /// Returns an error for an unusable value of `TransferOptions`, which is found before anything is sent.
     package static func badOption(_ name: String, _ problem: String, advice: String? = nil) -> NetworkError {
         NetworkError(.badConfiguration, during: .build, "TransferOptions.\(name): \(problem)", advice: advice)
     }
 }
 
 extension Proxy: CustomStringConvertible, CustomReflectable {
-    /// `scheme://host:port`: fields and credentials may be secret.
+    /// `scheme://host:port`.
+    ///
+    /// Fields and credentials are left out because they may be secret.
     public var description: String { address }
-    /// Nothing: `dump` shows what a mirror has.
+    /// A mirror without children, because `dump` prints a mirror's children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,14 +1,17 @@
-/// Through which proxy servers are asked.
+/// The proxy through which servers are reached.
 public enum ProxyRoute: Sendable, Hashable {
-    /// The one that `http_proxy` (in lower case only), `https_proxy` or `all_proxy` of the environment names, unless
-    /// `no_proxy` names the host. Whether there is one is looked at when a transport begins to use a thread: mostly with
-    /// its first transfer, and with its first stream. https://curl.se/libcurl/c/libcurl-env.html
+    /// The proxy named by the environment variables `http_proxy` (in lower case only), `https_proxy` or `all_proxy`,
+    /// unless `no_proxy` names the host.
+    ///
+    /// The transport checks whether there is one when it starts to use a thread, which is usually at its first transfer
+    /// and at its first stream. https://curl.se/libcurl/c/libcurl-env.html
     case environment
-    /// The one that the environment names, except for these hosts, which are written as `Proxy.exceptions` are. `no_proxy` doesn't
-    /// count.
+    /// The environment's proxy, except for these hosts, which are written as in `Proxy.exceptions`.
+    ///
+    /// `no_proxy` has no effect.
     case environmentExcept([String])
-    /// None, whatever the environment says.
+    /// No proxy, regardless of the environment.
     case direct
-    /// This one, whatever the environment says.
+    /// The given proxy, regardless of the environment.
     case through(Proxy)
 }

@@ -3,9 +3,9 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
     /// `sha256//` and the digest in Base64.
     public let description: String
 
-    /// The pin of a digest as curl and browsers write it: in Base64, with or without `sha256//` in front.
+    /// Creates a pin from a digest as curl and browsers write it: in Base64, with or without the prefix `sha256//`.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where that is not 32 bytes in Base64.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the text isn't the Base64 form of 32 bytes.
     public init(_ text: String) throws(NetworkError) {
         let digits = text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : text
         guard let digest = Data(base64Encoded: digits), digest.count == 32 else {

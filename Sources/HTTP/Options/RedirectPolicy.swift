@@ -1,54 +1,59 @@
-/// What to do with a 301, 302, 303, 307 or 308 that has a `Location`.
+/// The policy for a 301, 302, 303, 307 or 308 response that has a `Location`.
 ///
-/// Escapes of a `Location` stay as they are, and only characters that a URL can't hold are encoded. An empty `Location` is
-/// the URL that was asked (RFC 3986, 5.2.2).
+/// Percent-escapes in a `Location` are left unchanged, and only characters that are invalid in a URL are encoded. An
+/// empty `Location` refers to the requested URL (RFC 3986, 5.2.2).
 public struct RedirectPolicy: Sendable, Hashable {
-    /// Redirects followed before `NetworkError.Kind.tooManyRedirects`; 0 hands the redirect itself over, and
-    /// less is an error.
+    /// The maximum number of redirects to follow before the transfer fails with `NetworkError.Kind.tooManyRedirects`.
+    ///
+    /// 0 returns the redirect response itself. A negative limit is an error.
     public var limit: Int
-    /// Whether a redirect may lead from https to http. No by default: it would undo the encryption.
+    /// Whether a redirect may lead from https to http.
+    ///
+    /// The default is `false`, because such a redirect gives up encryption.
     public var allowsInsecure: Bool
-    /// Asked about each redirect that these rules allow; nil follows it.
+    /// The hook called for each redirect that these rules allow; `nil` follows it.
     private var hook: Hook<@Sendable (Proposal) -> Decision>?
 
-    /// A policy that follows up to `limit` redirects.
+    /// Creates a policy that follows up to `limit` redirects.
     public init(limit: Int, allowsInsecure: Bool = false) {
         self.limit = limit
         self.allowsInsecure = allowsInsecure
     }
 
-    /// Follows up to 10.
+    /// A policy that follows up to 10 redirects.
     public static let follow = RedirectPolicy(limit: 10)
-    /// Hands the redirect itself over.
+    /// A policy that returns the redirect response itself.
     public static let manual = RedirectPolicy(limit: 0)
 
-    /// This policy with the last word given to a function: it sees what would follow, after the method was changed and
-    /// credentials were left behind, and only what the policy's own rules allow.
+    /// Returns this policy with a function that makes the final decision about each redirect.
     ///
-    /// - Parameter decide: called on the transport's thread, so it must not block.
+    /// The function is called only for redirects that the policy's own rules allow. The proposed request already has
+    /// its new method, and credentials have been removed if necessary.
+    ///
+    /// - Parameter decide: A function that is called on the transport's thread and must not block.
     public func deciding(_ decide: @escaping @Sendable (Proposal) -> Decision) -> RedirectPolicy {
         var policy = self
         policy.hook = Hook(decide)
         return policy
     }
 
-    /// What a function makes of a redirect; nil where there is none.
+    /// The function that decides about redirects, or `nil` if none is set.
     package var decide: (@Sendable (Proposal) -> Decision)? { hook?.function }
 }
 
 extension RedirectPolicy {
-    /// A redirect, and the message that would follow it.
+    /// A redirect, and the request that would follow it.
     public struct Proposal: Sendable {
-        /// The answer that redirects.
+        /// The redirect response.
         public let response: HTTPResponse
-        /// The message that it answers.
+        /// The request that was redirected.
         public let answered: HTTPRequest
-        /// The message that would go out next.
+        /// The request that would be sent next.
         public let next: HTTPRequest
-        /// Redirects followed before this one.
+        /// The number of redirects followed before this one.
         public let followed: Int
 
-        /// Describes a redirect.
+        /// Creates a proposal.
         public init(response: HTTPResponse, answered: HTTPRequest, next: HTTPRequest, followed: Int) {
             self.response = response
             self.answered = answered
@@ -57,17 +62,18 @@ extension RedirectPolicy {
         }
     }
 
-    /// What becomes of a redirect.
+    /// The decision about a redirect.
     public enum Decision: Sendable {
-        /// The proposed message goes out.
+        /// Sends the proposed request.
         case follow
-        /// This message goes out instead, under the same rules. To another origin than the proposed one's the fields of
-        /// the answered message that hold credentials don't go with it; those that are new to this one do. A method
-        /// changed to GET or HEAD leaves the body behind.
+        /// Sends this request instead, under the same rules.
+        ///
+        /// If its origin differs from the proposed one, credential fields of the redirected request are removed; fields
+        /// that only this request has are kept. If the method changes to GET or HEAD, the body is dropped.
         case followChanged(HTTPRequest)
-        /// The redirect itself is the response.
+        /// Returns the redirect as the response.
         case handOver
-        /// The transfer ends with `NetworkError.Kind.blocked` and this reason, which must hold no secret.
+        /// Fails the transfer with `NetworkError.Kind.blocked` and this reason, which must not contain secrets.
         case refuse(String)
     }
 }

@@ -1,7 +1,7 @@
-/// A certificate and its private key, with which a client shows a server who it is. No description or dump shows it.
+/// A client certificate and its private key, which authenticate the client to a server.
 ///
-/// What cannot be used, such as a key that is not the certificate's, ends a transfer with
-/// `NetworkError.Kind.badConfiguration` before anything is sent.
+/// Descriptions and dumps don't show it. An unusable identity, such as one whose key doesn't belong to the certificate,
+/// ends a transfer with `NetworkError.Kind.badConfiguration` before anything is sent.
 public struct TLSIdentity: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
         case file(path: String)
@@ -16,44 +16,45 @@ public struct TLSIdentity: Sendable, Hashable {
     package let form: Form
     package let passphrase: String?
 
-    /// An identity in PEM files.
+    /// Creates an identity from PEM files.
     ///
     /// - Parameters:
-    ///   - certificatePath: the client's certificate, followed by those of authorities between where there are any.
-    ///   - keyPath: its private key; nil where that is in the same file.
-    ///   - passphrase: what opens an encrypted key.
+    ///   - certificatePath: The path of the client's certificate, followed by any intermediate certificates.
+    ///   - keyPath: The path of its private key, or `nil` if the key is in the same file.
+    ///   - passphrase: The passphrase of an encrypted key.
     public init(certificatePath: String, keyPath: String? = nil, passphrase: String? = nil) {
         form = .pem(certificate: .file(path: certificatePath), key: .file(path: keyPath ?? certificatePath))
         self.passphrase = passphrase
     }
 
-    /// An identity in PEM bytes.
+    /// Creates an identity from PEM bytes.
     ///
     /// - Parameters:
-    ///   - certificate: the client's certificate, followed by those of authorities between where there are any.
-    ///   - key: its private key; nil where that is in the same bytes.
-    ///   - passphrase: what opens an encrypted key.
+    ///   - certificate: The client's certificate, followed by any intermediate certificates.
+    ///   - key: Its private key, or `nil` if the key is in the same bytes.
+    ///   - passphrase: The passphrase of an encrypted key.
     public init(certificate: Data, key: Data? = nil, passphrase: String? = nil) {
         form = .pem(certificate: .bytes(certificate), key: .bytes(key ?? certificate))
         self.passphrase = passphrase
     }
 
-    /// An identity in a PKCS #12 file (RFC 7292), often named `.p12` or `.pfx`. OpenSSL 3 does not open those that are
-    /// encrypted as before 2021 (RC2).
+    /// Creates an identity from a PKCS #12 file (RFC 7292), often named `.p12` or `.pfx`.
+    ///
+    /// OpenSSL 3 doesn't open files that use the encryption common before 2021 (RC2).
     ///
     /// - Parameters:
-    ///   - pkcs12Path: the file.
-    ///   - passphrase: what opens it.
+    ///   - pkcs12Path: The path of the file.
+    ///   - passphrase: The passphrase of the file.
     public init(pkcs12Path: String, passphrase: String? = nil) {
         form = .pkcs12(.file(path: pkcs12Path))
         self.passphrase = passphrase
     }
 
-    /// An identity in the bytes of a PKCS #12 file.
+    /// Creates an identity from the bytes of a PKCS #12 file.
     ///
     /// - Parameters:
-    ///   - pkcs12: the bytes.
-    ///   - passphrase: what opens them.
+    ///   - pkcs12: The bytes of the file.
+    ///   - passphrase: The passphrase of the file.
     public init(pkcs12: Data, passphrase: String? = nil) {
         form = .pkcs12(.bytes(pkcs12))
         self.passphrase = passphrase
@@ -61,8 +62,8 @@ public struct TLSIdentity: Sendable, Hashable {
 }
 
 extension TLSIdentity: CustomStringConvertible, CustomReflectable {
-    /// Only that there is one.
+    /// A placeholder for the identity.
     public var description: String { "TLSIdentity(\(Redactor.placeholder))" }
-    /// Nothing: `dump` shows what a mirror has.
+    /// A mirror without children, because `dump` prints a mirror's children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,14 +1,17 @@
-/// Which certificate authorities to trust.
+/// The certificate authorities to trust.
 public enum TLSTrust: Sendable, Hashable {
-    /// The system's file of authorities.
+    /// The authorities in the system's file.
     case system
-    /// Only those in this PEM file.
+    /// Only the authorities in this PEM file.
     case file(path: String)
-    /// Only those in these PEM bytes. libcurl parses them anew for each connection, where it keeps those of a file for
-    /// a day: 15 ms for 140 authorities, next to nothing for a few.
-    /// https://curl.se/libcurl/c/CURLOPT_CAINFO_BLOB.html
+    /// Only the authorities in these PEM bytes.
+    ///
+    /// libcurl parses the bytes for each connection, but caches a parsed file for a day. Parsing takes 15 ms for 140
+    /// authorities and next to nothing for a few. https://curl.se/libcurl/c/CURLOPT_CAINFO_BLOB.html
     case authorities(Data)
-    /// The operating system's own store, which is no file: the keychain of Apple, Windows' store.
-    /// `NetworkError.Kind.unsupported` elsewhere, where `.system` reads all that there is.
+    /// The operating system's own store, which isn't a file: the keychain on Apple systems, the certificate store on
+    /// Windows.
+    ///
+    /// The error is `NetworkError.Kind.unsupported` on other systems, where `.system` reads everything there is.
     case native
 }

@@ -1,23 +1,29 @@
-/// How long each phase of a transfer may take: above zero. nil: as long as it likes.
+/// The maximum duration of each phase of a transfer, above zero; `nil` means no limit.
 public struct Timeouts: Sendable, Hashable {
-    /// Resolving the host's name, per hop, as a part of `connect`. nil.
+    /// The time to resolve the host's name, per hop, as a part of `connect`; `nil` by default.
     public var resolve: Duration?
-    /// Resolving, connecting and the TLS handshake together, per hop. 30 s.
+    /// The time to resolve, connect and complete the TLS handshake, per hop; 30 s by default.
     public var connect: Duration?
-    /// The TLS handshake, per hop, as a part of `connect`. nil. Only where libcurl tells when it begins, as it does over
-    /// OpenSSL.
+    /// The time for the TLS handshake, per hop, as a part of `connect`; `nil` by default.
+    ///
+    /// This timeout applies only if libcurl reports the beginning of the handshake, as it does with OpenSSL.
     public var tls: Duration?
-    /// From the last piece of the request sent to the end of the response head, per hop. 60 s. Waiting for a streamed
-    /// request body does not count.
+    /// The time from the last piece of the request sent to the end of the response head, per hop.
+    ///
+    /// The default is 60 s. Waiting for a streamed request body doesn't count.
     public var firstByte: Duration?
-    /// Between two reads of the response body. 60 s. A paused stream does not count.
+    /// The time between two reads of the response body; 60 s by default.
+    ///
+    /// A paused stream doesn't count.
     public var idle: Duration?
-    /// The whole transfer with its redirects and its wait for a free connection, from start to the last byte. 300 s, so
-    /// that a server that answers a byte at a time comes to an end too. `stream` and `download` of a client lift it
-    /// unless told otherwise.
+    /// The time for the whole transfer from start to the last byte, including redirects and the wait for a free
+    /// connection.
+    ///
+    /// The default is 300 s, which also ends a response that arrives one byte at a time. `stream` and `download` of a
+    /// client use no limit unless one is set.
     public var total: Duration?
 
-    /// Timeouts with the documented defaults.
+    /// Creates timeouts, with the documented defaults.
     public init(
         resolve: Duration? = nil,
         connect: Duration? = .seconds(30),

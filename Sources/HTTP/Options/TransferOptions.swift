@@ -1,22 +1,26 @@
-/// Timeouts, limits and policies of one transfer. Every limit has a default; nil lifts it.
+/// The timeouts, limits and policies of one transfer.
 ///
-/// Cookies are kept where the transport has a jar for them: see `CurlConfiguration.cookies`.
+/// Every limit has a default; `nil` removes it. Cookies are stored if the transport has a cookie jar: see
+/// `CurlConfiguration.cookies`.
 public struct TransferOptions: Sendable, Hashable {
-    /// How long each phase may take.
+    /// The maximum duration of each phase.
     public var timeouts: Timeouts
-    /// What to do with a redirect.
+    /// The policy for redirects.
     public var redirects: RedirectPolicy
-    /// The largest decoded body taken, in bytes; a larger one ends the transfer with `NetworkError.Kind.tooLarge`.
-    /// 256 MiB, so that a small compressed answer cannot fill the memory. nil: any size; below 0 is an error.
+    /// The maximum size of the decoded body, in bytes.
+    ///
+    /// A larger body ends the transfer with `NetworkError.Kind.tooLarge`. The default is 256 MiB, so that a small
+    /// compressed response can't fill the memory. `nil` means no limit; a negative value is an error.
     public var maxBodyBytes: Int?
-    /// The HTTP version asked for.
+    /// The HTTP version to request.
     public var version: HTTPVersion
-    /// How soon the transfer goes out where limits make it wait. `.normal`.
+    /// The priority of the transfer while it waits because of a limit; `.normal` by default.
     public var priority = Priority.normal
-    /// What few transfers set; nil where nothing of it is set. One reference, so that options cost little to hand on.
+    /// The rarely used options, or `nil` if all of them have their defaults. They are behind one reference to make
+    /// options cheap to pass on.
     @usableFromInline package private(set) var extras: Extras?
 
-    /// Options with the documented defaults.
+    /// Creates options, with the documented defaults.
     public init(
         timeouts: Timeouts = Timeouts(),
         redirects: RedirectPolicy = .follow,
@@ -31,70 +35,79 @@ public struct TransferOptions: Sendable, Hashable {
         if trust != .system { self.trust = trust }
     }
 
-    /// Options with the documented defaults, made once.
+    /// The documented defaults, as a shared value.
     package static let standard = TransferOptions()
 
-    /// Which certificate authorities to trust. Verification itself cannot be switched off.
+    /// The certificate authorities to trust.
+    ///
+    /// Verification itself can't be turned off.
     public var trust: TLSTrust {
         get { settings.trust }
         set { settings.trust = newValue }
     }
 
-    /// How the request shows who asks. nil, the default: as its header fields do, if they do. Of a client whose builder declares
-    /// origins or a base URL, only for those.
+    /// The authentication of the request; `nil`, the default, leaves it to the header fields.
+    ///
+    /// If the client's builder declares origins or a base URL, the authentication is sent only to those.
     public var authentication: Authentication? {
         get { settings.authentication }
         set { settings.authentication = newValue }
     }
 
-    /// Whether the transfer sends and keeps cookies, where its transport has a jar. Yes by default.
+    /// Whether the transfer sends and stores cookies, if its transport has a cookie jar; `true` by default.
     public var usesCookies: Bool {
         get { settings.usesCookies }
         set { settings.usesCookies = newValue }
     }
 
-    /// Which addresses the transfer may connect to; nil, the default, lets it connect to any. A refused one is an error
-    /// of kind `.blocked`.
+    /// The rule for the addresses that the transfer may connect to; `nil`, the default, allows all.
+    ///
+    /// A rejected address causes an error of kind `.blocked`.
     public var addressGuard: AddressGuard? {
         get { settings.addressGuard }
         set { settings.addressGuard = newValue }
     }
 
-    /// How much may move per second. As much as there is.
+    /// The maximum transfer rates; unlimited by default.
     public var bandwidth: Bandwidth {
         get { settings.bandwidth }
         set { settings.bandwidth = newValue }
     }
 
-    /// How slow a body may come or go. As slow as it likes.
+    /// The minimum transfer rate of a body; `nil`, the default, means no minimum.
     public var minimumSpeed: MinimumSpeed? {
         get { settings.minimumSpeed }
         set { settings.minimumSpeed = newValue }
     }
 
-    /// Whether the server is asked before a body is sent. `.never`.
+    /// The policy for asking the server before a body is sent; `.never` by default.
     public var expect: ExpectPolicy {
         get { settings.expect }
         set { settings.expect = newValue }
     }
 
-    /// Called with each informational (1xx) response as it comes, those before a redirect included; they are listed in
-    /// `TransferResponse.interim` as well. nil by default. It runs on a thread of the transport's and must not block.
+    /// A hook called with each informational (1xx) response when it arrives, including those before a redirect; `nil`
+    /// by default.
+    ///
+    /// `TransferResponse.interim` also lists these responses. The hook is called on a thread of the transport and must
+    /// not block.
     public var onInterim: Hook<@Sendable (HTTPResponse) -> Void>? {
         get { settings.onInterim }
         set { settings.onInterim = newValue }
     }
 
-    /// Whether `TransferMetrics.requestHead` has the head of the request as it was sent, secrets included. No by
-    /// default: libcurl works more for it.
+    /// Whether `TransferMetrics.requestHead` records the head of the request as it was sent, including secrets.
+    ///
+    /// The default is `false`, because recording makes more work for libcurl.
     public var keepsRequestHead: Bool {
         get { settings.keepsRequestHead }
         set { settings.keepsRequestHead = newValue }
     }
 
-    /// Whether the transfer is expected to go on for long, as a stream of events or a long poll does. Such transfers are
-    /// kept apart, so that short requests beside thousands of them cost no more. No by default; an `Accept` that begins
-    /// with `text/event-stream` says it for a streamed answer.
+    /// Whether the transfer is expected to last long, as an event stream or a long poll does.
+    ///
+    /// Such transfers run separately, so that thousands of them don't slow down short requests. The default is `false`.
+    /// A streamed response counts as long-lived anyway if the request's `Accept` begins with `text/event-stream`.
     public var isLongLived: Bool {
         get { settings.isLongLived }
         set { settings.isLongLived = newValue }
@@ -104,37 +117,47 @@ public struct TransferOptions: Sendable, Hashable {
 // MARK: - TLS
 
 extension TransferOptions {
-    /// The certificate shown to the request's origin if it asks for one. A redirect to another origin leaves it behind, also
-    /// where that one leads back. Of a client whose builder declares origins or a base URL, only for those. None by default.
+    /// The certificate sent to the request's origin if the server requests one; `nil` by default.
+    ///
+    /// A redirect to another origin drops it, even if a later redirect leads back. If the client's builder declares
+    /// origins or a base URL, the certificate is sent only to those.
     public var identity: TLSIdentity? {
         get { settings.identity }
         set { settings.identity = newValue }
     }
 
-    /// The public keys of which a server's has to be one, besides its certificate being trusted; another one ends the
-    /// transfer with `NetworkError.Kind.tls` before anything is sent. Empty by default: any key. It says nothing of
-    /// http, nor of an https proxy. https://curl.se/libcurl/c/CURLOPT_PINNEDPUBLICKEY.html
+    /// The public keys that are accepted from a server, in addition to its certificate being trusted.
+    ///
+    /// Empty, the default, accepts any key. If the server's key doesn't match any pin, the transfer ends with
+    /// `NetworkError.Kind.tls` before anything is sent. Pins don't apply to http or to an https proxy.
+    /// https://curl.se/libcurl/c/CURLOPT_PINNEDPUBLICKEY.html
     public var pins: Set<PublicKeyPin> {
         get { settings.pins }
         set { settings.pins = newValue }
     }
 
-    /// The oldest version of TLS spoken. 1.2 by default: many servers know nothing newer.
+    /// The minimum version of TLS.
+    ///
+    /// The default is 1.2, because many servers don't support a newer version.
     public var minimumTLS: TLSVersion {
         get { settings.minimumTLS }
         set { settings.minimumTLS = newValue }
     }
 
-    /// The cipher suites offered. The TLS library's own choice by default, which its updates keep current.
+    /// The cipher suites to offer.
+    ///
+    /// The default is the TLS library's own list, which its updates keep current.
     public var ciphers: TLSCiphers {
         get { settings.ciphers }
         set { settings.ciphers = newValue }
     }
 
-    /// Whether a request may go out with the first bytes of a resumed TLS 1.3 connection, a round trip earlier
-    /// (RFC 8446, 2.3). Somebody on the way can send such a request a second time, so it is done for GET, HEAD, OPTIONS
-    /// and TRACE without a body only; those have connections of their own then. No by default.
-    /// `NetworkError.Kind.unsupported` where libcurl lacks it: see `CurlTransport.capabilities`.
+    /// Whether a request may be sent in the first bytes of a resumed TLS 1.3 connection, one round trip earlier (RFC
+    /// 8446, 2.3).
+    ///
+    /// An attacker on the network can replay such a request. Early data is therefore used only for GET, HEAD, OPTIONS
+    /// and TRACE without a body, which then use connections of their own. The default is `false`. The error is
+    /// `NetworkError.Kind.unsupported` if libcurl lacks early data: see `CurlTransport.capabilities`.
     public var usesEarlyData: Bool {
         get { settings.usesEarlyData }
         set { settings.usesEarlyData = newValue }
@@ -144,48 +167,60 @@ extension TransferOptions {
 // MARK: - The way to the server
 
 extension TransferOptions {
-    /// Through which proxy servers are asked. The environment's by default, as with other programs.
+    /// The proxy through which servers are reached.
+    ///
+    /// The default is the proxy of the environment, as in other programs.
     public var proxy: ProxyRoute {
         get { settings.proxy }
         set { settings.proxy = newValue }
     }
 
-    /// The path of a Unix socket that is connected to, whatever the URL's host and port; no proxy is asked then.
-    /// nil by default. At most 107 bytes (103 on Apple's systems). With `local` or `ipVersion` it is an error.
+    /// The path of a Unix socket to connect to, regardless of the URL's host and port and without a proxy; `nil` by
+    /// default.
+    ///
+    /// The maximum length is 107 bytes (103 on Apple systems). Setting `local` or `ipVersion` as well is an error.
     public var unixSocket: String? {
         get { settings.unixSocket }
         set { settings.unixSocket = newValue }
     }
 
-    /// Hosts that are looked for elsewhere than at the addresses of their names; the first that fits counts. None by
-    /// default. A connection made by one is used again only by transfers with the same.
+    /// The addresses to connect to instead of the resolved addresses of host names; the first match counts.
+    ///
+    /// Empty by default. A connection that was opened with an override is reused only by transfers with the same
+    /// override.
     public var overrides: [HostOverride] {
         get { settings.overrides }
         set { settings.overrides = newValue }
     }
 
-    /// The version of IP that servers are reached over. Both by default.
+    /// The IP versions that may be used to connect to servers; both by default.
     public var ipVersion: IPVersion {
         get { settings.ipVersion }
         set { settings.ipVersion = newValue }
     }
 
-    /// This end of connections. The system's choice by default, which may be an open connection that another transfer
-    /// made from an end of its own.
+    /// The local interface and port of connections.
+    ///
+    /// By default the system chooses them, and a transfer may reuse a connection that another transfer opened from a
+    /// specific local endpoint.
     public var local: LocalEndpoint {
         get { settings.local }
         set { settings.local = newValue }
     }
 
-    /// The codings asked for with `Accept-Encoding`, best first. nil, the default: all that the transport can undo.
-    /// Empty: the field is left out, and a body that comes compressed all the same is handed over as it came. It says
-    /// nothing of a request that has an `Accept-Encoding` or a `Range` of its own, or is a HEAD.
+    /// The codings to request in `Accept-Encoding`, best first; `nil`, the default, requests all that the transport can
+    /// decode.
+    ///
+    /// If the list is empty, the field is left out, and a body that is compressed anyway is delivered without decoding.
+    /// The list has no effect on a HEAD request or a request that has its own `Accept-Encoding` or `Range`.
     public var codings: [ContentCoding]? {
         get { settings.codings }
         set { settings.codings = newValue }
     }
 
-    /// Whether a limit on images applies to the body, if it is one. No by default: it always does to requests for images.
+    /// Whether the limit on image sizes applies to a body that is an image.
+    ///
+    /// The default is `false`; requests for images are always limited.
     package var limitsImages: Bool {
         get { settings.limitsImages }
         set { settings.limitsImages = newValue }
@@ -193,7 +228,7 @@ extension TransferOptions {
 }
 
 extension TransferOptions {
-    /// What few transfers set, with its defaults.
+    /// The rarely used options, with their defaults.
     @usableFromInline
     package struct Settings: Sendable, Hashable {
         package var trust = TLSTrust.system
@@ -222,13 +257,13 @@ extension TransferOptions {
         fileprivate static let standard = Settings()
     }
 
-    /// What the properties of each option read and write. Never inlined: there are dozens of them.
+    /// The storage that the options' properties read and write. Never inlined, because there are dozens of properties.
     private(set) var settings: Settings {
         @inline(never) get { extras?.settings ?? .standard }
         @inline(never) set { extras = newValue == .standard ? nil : Extras(newValue) }
     }
 
-    /// Settings as one reference, which never change: a look at one of them copies no other.
+    /// An immutable reference to settings, so that reading one of them doesn't copy the others.
     @dynamicMemberLookup
     @usableFromInline
     package final class Extras: Sendable, Hashable {
@@ -253,7 +288,7 @@ extension TransferOptions {
 }
 
 extension TransferOptions {
-    /// Leaves out what shows who asks: it is for one origin. A certificate is a credential, too, and names its owner.
+    /// Removes the authentication and the client certificate, which are for one origin only.
     package mutating func dropCredentials() {
         if extras?.authentication != nil { authentication = nil }
         if extras?.identity != nil { identity = nil }

@@ -1,4 +1,4 @@
-/// Takes secrets out of a body that comes in pieces of any size, and keeps at most some 64 KiB of it waiting.
+/// An incremental redactor for a body, which buffers at most about 64 KiB.
 ///
 /// ```swift
 /// var redactor = BodyRedactor(Redactor(), contentType: "application/json")
@@ -6,25 +6,27 @@
 /// file.write(redactor.finish())
 /// if let reason = redactor.unredactable { file.remove() }
 /// ```
-/// What comes out does not depend on the pieces. No part of a secret is ever given out; where it cannot tell any more what
-/// is secret it gives nothing from there on, and `unredactable` says why. Then nothing but the size should be kept.
 ///
-/// | type | what is replaced |
+/// The output doesn't depend on how the body is split, and never contains part of a secret. If the redactor can no
+/// longer tell what is secret, it stops producing output, and `unredactable` has the reason. In that case, store only
+/// the size of the body.
+///
+/// | type | replaced values |
 /// |---|---|
-/// | JSON, `+json`, JSON Lines | values of secret names at any depth, whole objects and arrays too, and of `{"name": "token", "value": "x"}`; all other bytes stay |
-/// | strings in JSON | JSON in them one level deep, GraphQL documents under `query`, else as text |
-/// | forms | values of secret names; the others, and names, as strings in JSON |
-/// | multipart | parts with secret names; the others, files too, by their types |
-/// | text, event streams | what is known by its look, URLs, pairs; JSON in a line or in an event's data |
-/// | XML, HTML, style sheets, scripts | what is known by its look, URLs, elements and attributes with secret names, `"name": "x"` |
+/// | JSON, `+json`, JSON Lines | values of secret names at any depth, `{"name": "token", "value": "x"}` |
+/// | strings in JSON | JSON in them (one level), GraphQL documents under `query`, otherwise as text |
+/// | forms | values of secret names; other values, and names, as strings in JSON |
+/// | multipart | parts with secret names; other parts, also files, by their types |
+/// | text, event streams | secrets with a known format, URLs, pairs; JSON in a line or in an event's data |
+/// | XML, HTML, style sheets, scripts | known formats, URLs, elements and attributes with secret names, `"name": "x"` |
 /// | images and other binary types | nothing |
 ///
-/// A body of a type that is missing or unknown, or of a form or text of any kind that begins like JSON, is looked through as
-/// JSON if it is some.
+/// In JSON, secret objects and arrays are replaced as a whole, and all other bytes stay. A body of missing or unknown
+/// type, or a form or text body of any kind, is scanned as JSON if it begins like JSON and is valid.
 public struct BodyRedactor: Sendable {
-    /// Why the body must not be kept; nil as long as it may.
+    /// The reason why the body must not be stored, or `nil` if it may be.
     public private(set) var unredactable: RedactedBody.Reason?
-    /// What was replaced.
+    /// The locations of replaced secrets.
     public private(set) var audit = RedactionAudit()
 
     private var scan: any BodyScan
@@ -33,12 +35,12 @@ public struct BodyRedactor: Sendable {
     private var isBegun = false
     private let isText: Bool
 
-    /// A redactor of one body.
+    /// Creates a redactor for one body.
     ///
     /// - Parameters:
-    ///   - redactor: knows what is secret.
-    ///   - contentType: the value of its `Content-Type`, if it has one.
-    ///   - place: what `audit` calls the body: `postData.text`.
+    ///   - redactor: The rules for secrets.
+    ///   - contentType: The value of the body's `Content-Type`, if it has one.
+    ///   - place: The name of the body in `audit`, such as `postData.text`.
     public init(_ redactor: Redactor, contentType: String?, at place: String = "body") {
         self.place = place
         let sort = BodySort(contentType)
@@ -47,16 +49,16 @@ public struct BodyRedactor: Sendable {
         if sort == .unreadable { unredactable = .encoding }
     }
 
-    /// Takes the next piece, and gives what is settled by it.
+    /// Processes the next piece, and returns the output that is final.
     public mutating func feed(_ bytes: Data) -> Data {
         guard unredactable == nil else { return Data() }
-        // Nobody looks at it.
+        // Binary bodies aren't scanned.
         guard isText else { return bytes.startIndex == 0 ? bytes : bytes.withUnsafeBytes { Data($0) } }
         window.append(bytes)
         return window.isWorthALook ? look(isFinal: false) : Data()
     }
 
-    /// Says that the body has ended, and gives the rest.
+    /// Ends the body, and returns the rest of the output.
     public mutating func finish() -> Data {
         unredactable == nil ? look(isFinal: true) : Data()
     }
@@ -81,7 +83,7 @@ public struct BodyRedactor: Sendable {
         }
     }
 
-    /// Refuses what is compressed, and UTF-16 and UTF-32 by their byte order marks.
+    /// Rejects compressed bodies, and UTF-16 and UTF-32 by their byte order marks.
     private func checkBeginning() throws(Unredactable) {
         let beginnings: [[UInt8]] = [[0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0xFE, 0xFF], [0xFF, 0xFE]]
         if beginnings.contains(where: { window.bytes.starts(with: $0) })
@@ -93,30 +95,31 @@ public struct BodyRedactor: Sendable {
 }
 
 extension Redactor {
-    /// The body with its secrets replaced, as ``BodyRedactor`` does it, or the reason why nobody can vouch for it.
+    /// Redacts a complete body with the rules of ``BodyRedactor``, or returns the reason why that isn't possible.
     ///
-    /// It fails closed: JSON by its type that cannot be read gives no body.
+    /// It fails closed: invalid JSON with a JSON type gives no body.
     public func redact(body: Data, contentType: String?) -> RedactedBody {
         var audit = RedactionAudit()
         return redact(body: body, contentType: contentType, at: "body", noting: &audit)
     }
 
-    /// Whether one quick look tells that the whole body may stay as it is: short JSON mostly does. That it does not tell
-    /// means nothing.
+    /// Returns whether a quick check finds that the whole body may stay unchanged, as most short JSON may.
+    ///
+    /// A negative result means nothing.
     package func passes(body: Data, contentType: String?) -> Bool {
         BodySort(contentType) == .json && PlainJSON.holds(self, body.withUnsafeBytes { [UInt8]($0) }, depth: 0)
     }
 
-    /// Whether a body of this type is no text by its type, so that nothing in it is replaced.
+    /// Returns whether a body of this type is binary, so that nothing in it is replaced.
     package static func isBinary(contentType: String) -> Bool { BodySort(contentType) == .binary }
 
-    /// The body with its secrets replaced, as without an audit.
+    /// Redacts a complete body and records the locations of its secrets.
     ///
     /// - Parameters:
-    ///   - body: the body, without content codings.
-    ///   - contentType: the value of its `Content-Type`, if it has one.
-    ///   - place: what the audit calls the body: `postData.text`.
-    ///   - audit: takes what was found.
+    ///   - body: The body, without content codings.
+    ///   - contentType: The value of its `Content-Type`, if it has one.
+    ///   - place: The name of the body in the audit, such as `postData.text`.
+    ///   - audit: The audit to which the locations are added.
     public func redact(
         body: Data,
         contentType: String?,

@@ -1,20 +1,20 @@
-/// Looks through a body that comes in pieces.
+/// An incremental scan of a body for secrets.
 protocol BodyScan: Sendable {
-    /// Looks at what has come.
+    /// Scans the bytes received so far.
     ///
-    /// - Parameter window: what was not settled, and what has come since.
+    /// - Parameter window: The bytes that aren't final yet, including the new ones.
     mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled
 }
 
-/// What is settled of a window.
+/// The part of a window whose output is final.
 struct Settled {
-    /// Up to where of the window's bytes.
+    /// The end of that part, as an index into the window's bytes.
     let place: Int
-    /// What is to be replaced before that, in order.
+    /// The replacements in that part, in order.
     var edits: [RedactionEdit]
-    /// What stands instead of the bytes, where they are not kept with `edits` alone.
+    /// The complete output, if it isn't just the bytes with `edits` applied.
     var bytes: [UInt8]?
-    /// Whether more was found than `edits` tell.
+    /// Whether more secrets were found than `edits` contains.
     var isCut = false
 
     init(_ place: Int, _ edits: [RedactionEdit] = []) {
@@ -23,17 +23,18 @@ struct Settled {
     }
 }
 
-/// The bytes of a body that are being looked at.
+/// The bytes of a body that are being scanned.
 struct BodyWindow {
-    /// Bytes of the body side by side; those before `settled` are kept for who looks back.
+    /// Consecutive bytes of the body. Those before `settled` are kept for looking back.
     private(set) var bytes: [UInt8] = []
-    /// Where among the body's bytes the first of them is.
+    /// The offset of the first byte in the body.
     private(set) var origin = 0
-    /// How many of the bytes are settled.
+    /// The number of bytes that are final.
     private(set) var settled = 0
-    /// How many bytes were looked at.
+    /// The number of bytes that have been scanned.
     private(set) var seen = 0
-    /// How many bytes have to be there for another look: one costs as much as there is, and is worth it when that doubled.
+    /// The number of bytes required for the next scan. A scan examines all bytes, so it waits until their number has
+    /// doubled.
     private var wanted = 1
 
     var isWorthALook: Bool { bytes.count - settled >= wanted }
@@ -42,7 +43,7 @@ struct BodyWindow {
         bytes += data
     }
 
-    /// Takes out what is settled now.
+    /// Returns the output of the bytes that are now final, and drops them if possible.
     mutating func settle(_ now: Settled) -> [UInt8] {
         let output = now.bytes ?? bytes.applying(now.edits, in: settled..<now.place)
         settled = now.place
@@ -50,7 +51,7 @@ struct BodyWindow {
         wanted = max(1, 2 * (bytes.count - settled))
         let old = settled - TextScan.context
         if old > TextScan.window || old > bytes.count / 2 {
-            // Many bodies may come at once, none of which is to keep the memory of all that came.
+            // A new array releases the memory, because many bodies may be received at the same time.
             bytes = Array(bytes[old...])
             origin += old
             settled -= old
@@ -60,14 +61,14 @@ struct BodyWindow {
     }
 }
 
-/// A body that is kept as it is.
+/// A body that stays unchanged.
 struct OpenBody: BodyScan {
     mutating func scan(_ window: BodyWindow, isFinal: Bool) -> Settled {
         Settled(window.bytes.count)
     }
 }
 
-/// A body of JSON.
+/// A JSON body.
 struct JSONBody: BodyScan {
     private var json: JSONScan
 
@@ -87,15 +88,15 @@ struct JSONBody: BodyScan {
     }
 }
 
-/// A body of text.
+/// A text body.
 struct TextBody: BodyScan {
     let redactor: Redactor
     let rules: TextScan.Rules
-    /// Whether a NUL is a byte like any other.
+    /// Whether NUL bytes are accepted.
     var allowsZero = false
 
     mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
-        // Text of a wider charset, or none at all.
+        // A NUL means text in a wide charset, or binary data.
         let zero = allowsZero ? nil : window.bytes[window.seen...].firstIndex(of: 0)
         let all = 0..<(zero ?? window.bytes.count)
         var scan = TextScan(
@@ -107,14 +108,14 @@ struct TextBody: BodyScan {
             depth: 0
         )
         let settled = scan.run(from: window.settled)
-        // What is wrong before a NUL comes before it, however the body is cut.
+        // An error before the NUL is reported first, regardless of how the body is split.
         if scan.isBeyondWindow { throw Unredactable(.tooLong, at: settled) }
         if let zero { throw Unredactable(.encoding, at: zero) }
         return Settled(settled, scan.edits)
     }
 }
 
-/// A document of GraphQL, which is looked through as a whole.
+/// A GraphQL document, which is scanned as a whole.
 struct DocumentBody: BodyScan {
     let redactor: Redactor
 
@@ -130,7 +131,7 @@ struct FormBody: BodyScan {
     let redactor: Redactor
     private var keptCount = 0
     private var hasSignIn = false
-    /// Up to where of the body no item ahead is one that OAuth's `state` stands beside.
+    /// The position in the body up to which a look ahead has found no item that makes `state` an OAuth secret.
     private var looked = 0
 
     init(_ redactor: Redactor) {
@@ -142,7 +143,7 @@ struct FormBody: BodyScan {
         var settled = window.settled
         var edits: [RedactionEdit] = []
         while settled < bytes.count {
-            // In front of all items but the first that stays is the mark that separates it from others.
+            // Every item except the first one kept follows a separator.
             let start = bytes[settled] == UInt8(ascii: "&") ? settled + 1 : settled
             let edge = min(bytes.count, start + TextScan.window)
             let end = bytes[start..<edge].firstIndex(of: UInt8(ascii: "&")) ?? edge
@@ -161,7 +162,7 @@ struct FormBody: BodyScan {
         return Settled(settled, edits)
     }
 
-    /// Whether an item stands beside one of OAuth's, if that makes a difference; nil where that cannot be told yet.
+    /// Returns whether an item next to this one makes it an OAuth secret, or `nil` if more bytes are needed.
     private mutating func signsIn(_ window: BodyWindow, _ item: Range<Int>, _ edge: Int, _ isFinal: Bool) -> Bool? {
         let bytes = window.bytes
         guard !hasSignIn, FormScan.meaning(redactor, bytes[item]).contains(.state) else { return hasSignIn }
@@ -178,20 +179,23 @@ struct FormBody: BodyScan {
             place = end + 1
             looked = place + window.origin
         }
-        // What is beyond the window could be one.
+        // An item beyond the window could be one.
         if edge - item.lowerBound >= TextScan.window { return true }
         return isFinal ? false : nil
     }
 }
 
-/// A body whose type does not tell what it is: JSON, if it begins and goes on like that for a window.
+/// A body of unknown format: JSON if it begins like JSON and is valid up to the end of a window, otherwise another
+/// format.
 struct UnknownBody: BodyScan {
     private let redactor: Redactor
     private let otherwise: @Sendable (Redactor) -> any BodyScan
     private var scan: (any BodyScan)?
     private var json: JSONBody?
 
-    /// - Parameter otherwise: makes what looks through a body that is no JSON.
+    /// Creates a scan for a body of unknown format.
+    ///
+    /// - Parameter otherwise: A function that returns the scan for a body that isn't JSON.
     init(_ redactor: Redactor, otherwise: @escaping @Sendable (Redactor) -> any BodyScan) {
         self.redactor = redactor
         self.otherwise = otherwise
@@ -218,7 +222,7 @@ struct UnknownBody: BodyScan {
         _ isFinal: Bool
     ) throws(Unredactable) -> Settled {
         self.scan = scan
-        // Nothing of the window was seen by this one.
+        // The new scan hasn't seen any of the window.
         return try self.scan!.scan(window.unseen, isFinal: isFinal)
     }
 }

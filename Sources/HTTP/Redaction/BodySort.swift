@@ -1,11 +1,11 @@
-/// How a body is looked through, by its type.
+/// The format of a body, which determines how it is scanned.
 enum BodySort {
     case json, document, form, multipart, text, markup, binary, octets, unknown
-    /// In a charset whose bytes mean other things than ASCII's.
+    /// Text in a charset whose bytes don't agree with ASCII.
     case unreadable
 
     init(_ contentType: String?) {
-        // So most say it.
+        // The most common value.
         if contentType == "application/json" {
             self = .json
             return
@@ -44,7 +44,7 @@ enum BodySort {
         }
     }
 
-    /// Whether in this charset the bytes of ASCII stand for its characters and for nothing else.
+    /// Returns whether the ASCII bytes in this charset always stand for ASCII characters.
     private static func isReadable(_ charset: String) -> Bool {
         ["utf-8", "utf8", "us-ascii", "ascii", "latin1", "macintosh", "euc-jp", "euc-kr"].contains(charset)
             || ["iso-8859-", "iso8859-", "windows-125", "cp125", "koi8-"].contains { charset.hasPrefix($0) }
@@ -54,7 +54,7 @@ enum BodySort {
         switch self {
         case .json: JSONBody(redactor)
         case .document: DocumentBody(redactor: redactor)
-        // By curl's `-d` whatever is sent is a form.
+        // curl's `-d` declares any body as a form.
         case .form: UnknownBody(redactor) { FormBody($0) }
         case .multipart: MultipartBody(redactor, contentType ?? "")
         case .text: UnknownBody(redactor) { TextBody(redactor: $0, rules: [.all, .lines]) }
@@ -66,10 +66,11 @@ enum BodySort {
     }
 }
 
-/// A body that is no JSON and of a type that tells nothing: text, unless a byte in it says that it is none.
+/// A body of unknown type that isn't JSON: text, unless a byte shows that it is binary.
 private struct BinaryOrText: BodyScan {
     let redactor: Redactor
-    /// Whether its type says that its bytes are no text; otherwise a frame of STOMP may be, for all its control bytes.
+    /// Whether the type says that the bytes aren't text, so that any control byte means binary. Otherwise the bytes
+    /// must also be invalid UTF-8, because STOMP frames contain control bytes.
     let isOctets: Bool
     private var scan: (any BodyScan)?
 
@@ -80,7 +81,7 @@ private struct BinaryOrText: BodyScan {
 
     mutating func scan(_ window: BodyWindow, isFinal: Bool) throws(Unredactable) -> Settled {
         if scan == nil {
-            // A window has come, or all there is.
+            // The window is full, or the body is complete.
             scan =
                 isBinary(window.bytes.prefix(TextScan.window))
                 ? OpenBody() : TextBody(redactor: redactor, rules: [.all, .lines], allowsZero: true)
@@ -90,7 +91,7 @@ private struct BinaryOrText: BodyScan {
 
     private func isBinary(_ beginning: ArraySlice<UInt8>) -> Bool {
         guard beginning.contains(where: { $0 < 0x20 && !$0.isSpace && $0 != 0x1B }) else { return false }
-        // The last character may be cut.
+        // The last character may be incomplete.
         return isOctets || (0...3).allSatisfy { String(validating: beginning.dropLast($0), as: UTF8.self) == nil }
     }
 }

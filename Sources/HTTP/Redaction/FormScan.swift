@@ -1,4 +1,4 @@
-/// Looks through the items of a query or form, `name=value` percent-encoded.
+/// A scan of the items of a query or form: percent-encoded `name=value`.
 struct FormScan {
     private struct Item {
         let range: Range<Int>
@@ -11,11 +11,11 @@ struct FormScan {
     private let depth: Int
     private let sign: String
     private var items: [Item] = []
-    /// What is to be replaced, in order.
+    /// The replacements, in order.
     private(set) var edits: [RedactionEdit] = []
-    /// How many items stay.
+    /// The number of items kept.
     private(set) var keptCount: Int
-    /// Whether an item came that OAuth's `state` stands beside.
+    /// Whether an item was found that makes a `state` next to it an OAuth secret.
     private(set) var hasSignIn: Bool
 
     init(
@@ -34,12 +34,12 @@ struct FormScan {
         self.hasSignIn = hasSignIn
     }
 
-    /// What the name of an item tells.
+    /// Returns the meaning of an item's name.
     static func meaning(_ redactor: Redactor, _ item: ArraySlice<UInt8>) -> SecretNames.Value {
         redactor.meaning(ofEncoded: item.prefix { $0 != UInt8(ascii: "=") })
     }
 
-    /// Takes an item, without what separates it from others.
+    /// Adds an item, without its separators.
     mutating func add(_ range: Range<Int>) {
         let equals = bytes[range].firstIndex(of: UInt8(ascii: "=")) ?? range.upperBound
         let meaning = redactor.meaning(ofEncoded: bytes[range.lowerBound..<equals])
@@ -47,7 +47,7 @@ struct FormScan {
         items.append(Item(range: range, equals: equals, meaning: meaning))
     }
 
-    /// Decides on all items.
+    /// Decides about all items.
     mutating func finish() {
         for item in items { decide(item) }
         items = []
@@ -81,7 +81,8 @@ struct FormScan {
         edits.append(RedactionEdit(dropped, "", way(item)))
     }
 
-    /// A query may be one bare token, and a form a document whose type is wrong.
+    /// Searches an item's name for secrets. A query may be just a token, and a document may be declared as a form by
+    /// mistake.
     private mutating func lookThroughName(of item: Item) {
         let name = item.range.lowerBound..<item.equals
         guard name.count >= TokenPrefix.leastCount || !bytes[name].allSatisfy(\.isWord) else { return }

@@ -1,5 +1,6 @@
 extension Redactor {
-    /// What is to be replaced in a GraphQL document: the values of arguments with secret names, and what text in it holds.
+    /// Returns the replacements in a GraphQL document: values of arguments with secret names, and secrets in the rest
+    /// of the text.
     func documentEdits(_ bytes: [UInt8], in range: Range<Int>, depth: Int) -> [RedactionEdit] {
         var scan = GraphQLScan(self, bytes, range)
         var edits: [RedactionEdit] = []
@@ -13,9 +14,10 @@ extension Redactor {
     }
 }
 
-/// Finds the values of arguments and input fields with secret names (https://spec.graphql.org/October2021/#sec-Language).
+/// A scan for values of arguments and input fields with secret names
+/// (https://spec.graphql.org/October2021/#sec-Language).
 ///
-/// A name with a colon is an argument's between parentheses alone; elsewhere it is another name of a field.
+/// A name followed by a colon is an argument only between parentheses. Elsewhere it is the alias of a field.
 private struct GraphQLScan {
     private let redactor: Redactor
     private let bytes: [UInt8]
@@ -61,7 +63,7 @@ private struct GraphQLScan {
         place += 1
         skipSpace()
         if start > 0, bytes[start - 1] == UInt8(ascii: "$") {
-            // The type of a variable; a value may stand behind it.
+            // The type of a variable, which a default value may follow.
             while place < end, bytes[place].isWord || "[]!".utf8.contains(bytes[place]) { place += 1 }
             skipSpace()
             guard place < end, bytes[place] == UInt8(ascii: "=") else { return }
@@ -83,7 +85,7 @@ private struct GraphQLScan {
         edits.append(RedactionEdit(start..<place, "\"\(text)\"", "(\(String(decoding: name, as: UTF8.self)))"))
     }
 
-    /// Goes over a value; one without end goes on to the end of the document.
+    /// Skips a value. An unterminated value extends to the end of the document.
     private mutating func skipValue() {
         var depth = 0
         repeat {
@@ -105,7 +107,7 @@ private struct GraphQLScan {
         } while depth > 0 && place < end
     }
 
-    /// Goes over a string, which ends with its line, a block string or a comment.
+    /// Skips a comment, a block string, or a string, which ends at the end of its line at the latest.
     private mutating func skipToken() {
         if bytes[place] == UInt8(ascii: "#") {
             while place < end, bytes[place] != 0x0A, bytes[place] != 0x0D { place += 1 }

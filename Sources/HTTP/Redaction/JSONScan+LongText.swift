@@ -1,6 +1,6 @@
-/// What is longer than the window is settled before its end has come.
+/// Values longer than the window, which are processed before their end is known.
 extension JSONScan {
-    /// Looks at a token whose end has not come.
+    /// Processes a token whose end hasn't been received.
     mutating func lookAtOpenToken(_ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
         let place = base + tokenizer.offset
         if hidden != nil { return cutHidden(at: place, bytes, origin) }
@@ -37,7 +37,7 @@ extension JSONScan {
     mutating func beginLongText(at start: Int, _ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
         let content = start + 1 - origin
         let beginning = DecodedText(bytes, content..<min(content + 64, bytes.count), .json)
-        // Documents inside of text are looked through as a whole.
+        // Documents inside a string are scanned as a whole.
         if JSONScan.looksLikeJSON(beginning.bytes[...]) || member?.meaning.contains(.document) == true {
             throw Unredactable(.tooLong, at: start)
         }

@@ -19,7 +19,7 @@ extension JSONScan {
             if isDoubtful || isSecret(member, length: content.count),
                 let text = replacement(for: token, content, bytes, origin)
             {
-                // What is longer than the window is not kept in doubt.
+                // A value longer than the window doesn't stay undecided.
                 let isNamed = member.meaning.contains(.named)
                 if isDoubtful, range.count <= TextScan.window {
                     let edit = RedactionEdit(range, "\"\(text)\"", way(member, bytes, origin))
@@ -41,7 +41,7 @@ extension JSONScan {
         }
     }
 
-    /// Looks whether a value beside this one is called by a secret's name.
+    /// Checks whether this string is the name of a secret in a neighboring value.
     private mutating func noteName(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) {
         let name =
             token.hasEscapes ? bytes.decodedContent(of: token, origin).bytes[...] : bytes.content(of: token, origin)
@@ -68,7 +68,7 @@ extension JSONScan {
         return redactor.replacement(for: bytes.decodedContent(of: token, origin).bytes[...])
     }
 
-    /// Looks for secrets in a value whose name tells of none.
+    /// Searches for secrets in a value whose name isn't secret.
     mutating func lookThrough(
         _ token: JSONTokenizer.Token,
         _ member: Member?,

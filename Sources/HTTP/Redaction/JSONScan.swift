@@ -1,39 +1,40 @@
-/// Looks through JSON, one text or several behind each other, that comes in pieces of any size.
+/// An incremental scan of one or more consecutive JSON texts.
 ///
-/// All places are bytes from the beginning of the stream. What is a value, and of which name, is known at the end of a
-/// token; up to `settled` nothing changes any more.
+/// All positions are byte offsets from the beginning of the stream. A value and its name are known at the end of a
+/// token. Everything before `settled` is final.
 struct JSONScan {
     struct Container {
-        /// Members that stay, of an object.
+        /// The number of members of an object that are kept.
         var keptCount = 0
-        /// Whether a member came that OAuth's `state` stands beside.
+        /// Whether a member was found that makes a `state` next to it an OAuth secret.
         var hasSignIn = false
-        /// Whether a member says that the value beside it is secret: `{"name": "token", "value": "x"}`. Of a pair, whether its
-        /// first element does: `[["token", "x"]]`.
+        /// Whether a member says that the value next to it is secret: `{"name": "token", "value": "x"}`. For a pair,
+        /// whether its first element says so: `[["token", "x"]]`.
         var namesSecret = false
-        /// Whether it is an array in an array of which no element has come: what begins it may be the name of the next one.
+        /// Whether this is a nested array without elements so far. Its first element may be the name of the second.
         var mayBePair = false
-        /// Where the name around it ends among `names`.
+        /// The length of `names` without the name of this container.
         let nameEnd: Int
     }
 
-    /// A member whose value has not come to its end.
+    /// A member whose value isn't complete.
     struct Member {
         let token: JSONTokenizer.Token
         let meaning: SecretNames.Value
     }
 
-    /// A secret value that is passed over.
+    /// A secret value that is being skipped.
     struct Hidden {
         let start: Int
         let depth: Int
-        /// nil of an element of an array.
+        /// The member, or `nil` for an element of an array.
         let member: Member?
-        /// Whether it was longer than the window, so that what stands for it is written already.
+        /// Whether the value is longer than the window, so that its replacement has already been written.
         var isCut = false
     }
 
-    /// A `state` that is secret if a name of OAuth's comes, or a `value` that is if a secret's name comes.
+    /// An undecided value: a `state` that is secret if an OAuth name follows, or a `value` that is secret if the name
+    /// of a secret follows.
     struct Doubt {
         let edit: RedactionEdit
         let depth: Int
@@ -43,21 +44,21 @@ struct JSONScan {
     let redactor: Redactor
     let depth: Int
     var tokenizer = JSONTokenizer()
-    /// Where the tokenizer began.
+    /// The offset at which the tokenizer began.
     var base: Int
     var tokens: [JSONTokenizer.Token] = []
     var containers: [Container] = []
     var member: Member?
     var hidden: Hidden?
     var doubts: [Doubt] = []
-    /// Names of the outermost open containers, one behind the other; elements of an array are called `[*]`.
+    /// The concatenated names of the open containers, outermost first. The name of an array's element is `[*]`.
     var names: [UInt8] = []
-    /// The beginning of a long text, if one is being looked through, and what was decoded last of it.
+    /// The start of the rest of a long string that is being scanned, and the last bytes decoded before it.
     var longText: (settled: Int, context: [UInt8])?
     var longTextWay = ""
-    /// The end of the last token with which a value or container was settled.
+    /// The end of the last token with which a value or container became final.
     var settled: Int
-    /// What is to be replaced before `settled`, in order.
+    /// The replacements before `settled`, in order.
     var edits: [RedactionEdit] = []
 
     init(_ redactor: Redactor, from start: Int = 0, depth: Int = 0) {
@@ -67,7 +68,7 @@ struct JSONScan {
         settled = start
     }
 
-    /// What is to be replaced in a text that is there as a whole; nil where it is no JSON.
+    /// Returns the replacements in a complete text, or `nil` if it isn't valid JSON.
     static func edits(_ redactor: Redactor, _ bytes: [UInt8], in range: Range<Int>, depth: Int) -> [RedactionEdit]? {
         var scan = JSONScan(redactor, from: range.lowerBound, depth: depth)
         do throws(Unredactable) {
@@ -79,7 +80,7 @@ struct JSONScan {
         }
     }
 
-    /// Whether bytes begin like an object or an array.
+    /// Returns whether bytes begin like an object or an array.
     static func looksLikeJSON(_ bytes: ArraySlice<UInt8>) -> Bool {
         let text = bytes.drop { $0.isSpace || $0 == 0x1E }
         guard let first = text.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return false }
@@ -87,22 +88,22 @@ struct JSONScan {
         return first == UInt8(ascii: "{") ? "\"}".utf8.contains(second) : "{[\"]-0123456789tfn".utf8.contains(second)
     }
 
-    /// The edits up to the place that is settled; they are given once.
+    /// Removes and returns the edits that are final.
     mutating func takeEdits() -> [RedactionEdit] {
         let count = edits.prefix { $0.range.upperBound <= safe }.count
         defer { edits.removeFirst(count) }
         return Array(edits[..<count])
     }
 
-    /// Up to where nothing changes any more.
+    /// The position before which nothing changes anymore.
     var safe: Int { min(doubts.first?.edit.range.lowerBound ?? .max, longText?.settled ?? settled) }
 
-    /// Takes bytes that follow those taken before.
+    /// Scans bytes that follow those scanned before.
     ///
     /// - Parameters:
-    ///   - bytes: what is not settled, and the bytes that follow.
-    ///   - range: those that were not taken before.
-    ///   - origin: the place of the first of `bytes`.
+    ///   - bytes: The bytes that aren't final, followed by the new ones.
+    ///   - range: The range of the new bytes.
+    ///   - origin: The offset of the first of `bytes`.
     mutating func take(_ bytes: [UInt8], in range: Range<Int>, origin: Int) throws(Unredactable) {
         var place = range.lowerBound
         while place < range.upperBound {
@@ -115,10 +116,11 @@ struct JSONScan {
             let fault = feed(bytes, place..<range.upperBound)
             try settle(bytes, origin)
             guard let fault else { break }
-            // Another text may follow the first.
+            // Another text may follow the first one.
             place = fault.offset + base - origin
             guard tokenizer.isAtEnd else {
-                // What is too long before the fault comes before it, however the bytes are cut.
+                // If a value before the fault is too long, that is reported first, regardless of how the bytes are
+                // split.
                 try lookAtOpenToken(bytes, origin)
                 throw Unredactable(.malformed, at: place + origin)
             }
@@ -128,16 +130,16 @@ struct JSONScan {
         try lookAtOpenToken(bytes, origin)
     }
 
-    /// Takes the first bytes if they are a whole text in which nothing is to be replaced.
+    /// Accepts the first bytes if they are a complete text in which nothing must be replaced.
     ///
-    /// - Returns: whether they are.
+    /// - Returns: Whether the bytes were accepted.
     mutating func passes(_ bytes: [UInt8]) -> Bool {
         guard PlainJSON.holds(redactor, bytes, depth: depth) else { return false }
         settled = bytes.count
         return true
     }
 
-    /// Says that no bytes follow.
+    /// Ends the input.
     mutating func finish(_ bytes: [UInt8], origin: Int) throws(Unredactable) {
         if tokenizer.isFresh { return }
         var fault: JSONFault?
@@ -195,7 +197,7 @@ extension JSONScan {
         case .objectEnd, .arrayEnd:
             let container = containers.removeLast()
             names.removeLast(names.count - container.nameEnd)
-            // Those of inner containers are behind those of outer ones.
+            // Undecided values of inner containers follow those of outer ones.
             while let doubt = doubts.last, doubt.depth > containers.count { doubts.removeLast() }
         case .string, .number, .true, .false, .null: try takeScalar(token, bytes, origin)
         }
@@ -211,10 +213,11 @@ extension JSONScan {
         containers.append(container)
     }
 
-    /// Whether what comes next stands behind the name of a secret in a pair.
+    /// Whether the next value follows the name of a secret in a pair.
     var isOfSecretPair: Bool { member == nil && containers.last?.namesSecret == true }
 
-    /// Each secret tells the way to it, which must not grow with all that is around it.
+    /// The length of `names` from which on no names are added, so that the path of each secret doesn't grow with the
+    /// nesting.
     private static let namesLimit = 256
 
     private mutating func addName(_ bytes: [UInt8], _ origin: Int) {
@@ -237,7 +240,7 @@ extension JSONScan {
         believe { $0.depth == depth && !$0.isNamed }
     }
 
-    /// Says that the member or element stays; what is secret by its look is replaced in its name.
+    /// Keeps the current member or element. Secrets with a known format are replaced in the member's name.
     mutating func keep(_ bytes: [UInt8], _ origin: Int) {
         guard let member else {
             if !containers.isEmpty { containers[containers.count - 1].mayBePair = false }
@@ -259,26 +262,27 @@ extension JSONScan {
         bytes[(settled - origin)..<(member.token.start - origin)].firstIndex(of: UInt8(ascii: ",")).map { $0 + origin }
     }
 
-    /// Takes what was doubtful for secret.
+    /// Treats undecided values as secret.
     mutating func believe(_ isSecret: (Doubt) -> Bool) {
         if doubts.isEmpty { return }
         for doubt in doubts where isSecret(doubt) {
             let range = doubt.edit.range
             let index = edits.lastIndex { $0.range.upperBound <= range.lowerBound }.map { $0 + 1 } ?? 0
-            // What was found inside of it goes with it.
+            // Edits inside the value are replaced with it.
             let inside = edits[index...].prefix { $0.range.upperBound <= range.upperBound }
             edits.replaceSubrange(inside.startIndex..<inside.endIndex, with: [doubt.edit])
         }
         doubts.removeAll(where: isSecret)
     }
 
-    /// Takes what is too long in doubt for secret; a value beside so much else is hardly one of a pair.
+    /// Decides about values that would stay undecided too long. A `state` is treated as secret. A `value` isn't,
+    /// because it is hardly part of a pair with so much data next to it.
     mutating func endDoubts() {
         believe { !$0.isNamed }
         doubts.removeAll()
     }
 
-    /// The way to a value: to a member's, or to one in an array.
+    /// Returns the path to a member's value, or to a value in an array.
     func way(_ member: Member?, _ bytes: [UInt8], _ origin: Int) -> String {
         var way = names
         if let member {
@@ -292,7 +296,7 @@ extension JSONScan {
 // MARK: - Secret values
 
 extension JSONScan {
-    /// Goes on through a secret object or array.
+    /// Skips a token of a secret object or array.
     mutating func passOver(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) {
         guard let current = hidden else { return }
         var depth = current.depth
@@ -315,7 +319,7 @@ extension JSONScan {
         member = nil
     }
 
-    /// Replaces the value of a member, or takes the member out. Elements of an array are replaced.
+    /// Replaces the value of a member, or removes the member. Elements of an array are always replaced.
     mutating func hide(
         _ value: Range<Int>,
         _ member: Member?,
@@ -330,7 +334,7 @@ extension JSONScan {
             self.member = nil
             return edits.append(RedactionEdit(value, "\"\(text)\"", way))
         }
-        // With the comma in front of it; the first that stays loses the comma in front of that.
+        // Removes the comma before it too. The first member that is kept loses the comma before it in `keep`.
         let start = comma(before: member, bytes, origin) ?? settled
         edits.append(RedactionEdit(start..<value.upperBound, "", way))
         self.member = nil
@@ -350,7 +354,7 @@ extension JSONTokenizer.Token {
 }
 
 extension [UInt8] {
-    /// What stands between the quotes of a token.
+    /// Returns the text between the quotes of a token.
     func content(of token: JSONTokenizer.Token, _ origin: Int) -> ArraySlice<UInt8> {
         self[(token.start + 1 - origin)..<(token.end - 1 - origin)]
     }

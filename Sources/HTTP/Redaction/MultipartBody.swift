@@ -1,10 +1,10 @@
-/// A multipart body (RFC 2046, 5.1). It is written anew part by part: what stands between parts means nothing.
+/// A multipart body (RFC 2046, 5.1). It is rewritten part by part, because the text between parts has no meaning.
 struct MultipartBody: BodyScan {
     private enum Part {
-        /// One that is looked through by its type.
+        /// A part that is scanned by its type.
         case open(BodyRedactor, way: String)
         case secret([UInt8], way: String)
-        /// The rest of a secret that is written already.
+        /// The rest of a secret that has already been written.
         case passed
     }
 
@@ -58,7 +58,7 @@ struct MultipartBody: BodyScan {
         do throws(NetworkError) {
             try reader!.finish()
         } catch {
-            // What is wrong with a part comes before its missing end, however late it is looked at.
+            // An error in a part is reported before its missing end, regardless of when the part is scanned.
             if case .open(var body, _) = part {
                 _ = body.finish()
                 if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
@@ -88,7 +88,7 @@ struct MultipartBody: BodyScan {
 
     private mutating func take(_ bytes: Data, _ output: inout [UInt8]) throws(Unredactable) {
         let current = part
-        // So that what it holds has one owner, and is not copied for each piece.
+        // Leaves the buffer with one owner, so that it isn't copied for each piece.
         part = .passed
         switch consume current {
         case .open(var body, let way):
@@ -96,7 +96,7 @@ struct MultipartBody: BodyScan {
             if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
             part = .open(body, way: way)
         case .secret(var secret, let way):
-            // More than the window has no hash; that much and one byte more tells.
+            // A secret longer than the window isn't hashed. One byte more is enough to know that.
             secret += bytes.prefix(max(0, TextScan.window + 1 - secret.count))
             part = .secret(secret, way: way)
         case .passed: break

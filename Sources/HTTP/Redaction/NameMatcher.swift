@@ -1,26 +1,29 @@
-/// Finds words in names in one pass over their bytes, without regard to case (Aho and Corasick, 1975).
+/// A matcher that finds words in a name in one pass over its bytes, ignoring case (Aho and Corasick, 1975).
 ///
-/// A word is written in lower case. `^` stands for the beginning of a name, `$` for its end, `-` for what separates
-/// words, `|` for any of these three, and `~` for what may separate two words of it.
+/// Words are in lower case. `^` stands for the beginning of a name, `$` for its end, `-` for a separator, `|` for any
+/// of these three, and `~` for an optional separator.
 struct NameMatcher: Sendable {
-    /// The number that a byte counts as: 0 is none of a word's, 1 to 3 are `^`, `$` and `-`, then come digits and letters.
+    /// The number of symbols. 0 is a byte that occurs in no word, 1 to 3 are `^`, `$` and `-`, followed by the digits
+    /// and letters.
     private static let symbolCount = 40
     private static let start = 1
     private static let end = 2
     static let separator: UInt8 = 3
 
-    /// The state that follows a state on a symbol.
+    /// The next state for each state and symbol.
     private var next: [UInt16]
-    /// What has been found when a state is reached.
+    /// The bits of the words found when a state is reached.
     private var found: [UInt16]
-    /// The symbols of all bytes; `skipped` are passed over.
+    /// The symbols of all bytes. `skipped` bytes are ignored.
     private let symbols: [UInt8]
     private static let skipped = UInt8.max
 
+    /// Creates a matcher.
+    ///
     /// - Parameters:
-    ///   - words: the words to look for, and the bits that tell of them.
-    ///   - separators: the bytes that separate words.
-    ///   - skipsSeparators: whether separators count as nothing: `api_key` is `apikey` then.
+    ///   - words: The words to find, and their bits.
+    ///   - separators: The bytes that separate words.
+    ///   - skipsSeparators: Whether separators are ignored, so that `api_key` equals `apikey`.
     init(_ words: [(String, UInt16)], separators: String, skipsSeparators: Bool) {
         symbols = (UInt8.min...UInt8.max).map { byte in
             if separators.utf8.contains(byte) { return skipsSeparators ? Self.skipped : Self.separator }
@@ -34,7 +37,7 @@ struct NameMatcher: Sendable {
         connect()
     }
 
-    /// The bits of all words that a name holds.
+    /// Returns the bits of all words in a name.
     @inline(__always)
     func bits(of name: some Sequence<UInt8>) -> UInt16 {
         var state = Int(next[Self.start])
@@ -87,7 +90,7 @@ struct NameMatcher: Sendable {
         found[state] |= bits
     }
 
-    /// Leads each state on, where its word does not go on, to what the longest suffix of it would lead to.
+    /// Adds the transitions of the longest suffix to each state that has none of its own for a symbol.
     private mutating func connect() {
         var suffix = [Int](repeating: 0, count: found.count)
         var queue = (0..<Self.symbolCount).map { Int(next[$0]) }.filter { $0 != 0 }

@@ -1,21 +1,22 @@
-/// Tells in one quick look that JSON, which is there as a whole, has nothing that is secret: so most of it is.
+/// A fast check for complete JSON that contains no secrets, as most JSON does.
 ///
-/// What it does not understand at once, or would have to look at in its surroundings, it leaves to `JSONScan`: that it
-/// says no means nothing.
+/// JSON that the check doesn't understand immediately, or that would need context, is left to `JSONScan`. A negative
+/// result therefore means nothing.
 struct PlainJSON {
     private let redactor: Redactor
     private let bytes: [UInt8]
-    /// As deep as this, texts in the document are looked through.
+    /// The nesting depth for texts within this JSON.
     private let depth: Int
     private var place: Int
-    /// Which of the open containers are objects: the innermost is the lowest bit.
+    /// The types of the open containers as bits: 1 for an object, the innermost container in the lowest bit.
     private var objects: UInt64 = 0
     private var openCount = 0
-    /// Where names begin that nothing is wrong with, each at a place that its bytes tell; 0 is none. In a list all objects
-    /// mostly have the same.
+    /// The positions of names already known to be harmless, in a table indexed by a hash of the name; 0 means empty.
+    /// Objects in a list usually have the same names.
     private var known = [UInt16](repeating: 0, count: 64)
 
-    /// Whether this is one object or array, with nothing but blanks around it, in which nothing is to be replaced.
+    /// Returns whether the bytes are one object or array, optionally surrounded by whitespace, in which nothing must be
+    /// replaced.
     static func holds(_ redactor: Redactor, _ bytes: [UInt8], depth: Int) -> Bool {
         guard bytes.count <= TextScan.window else { return false }
         var json = PlainJSON(redactor: redactor, bytes: bytes, depth: depth, place: 0)
@@ -43,19 +44,19 @@ struct PlainJSON {
         return next(bytes) == nil
     }
 
-    /// The next byte that is no blank; nil at the end.
+    /// Reads the next byte that isn't whitespace; `nil` at the end.
     private mutating func next(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt8? {
         while place < bytes.count {
             let byte = bytes[place]
             place += 1
             if byte > 0x20 { return byte }
-            // Any other control character is no blank of JSON's.
+            // Other control characters aren't whitespace in JSON.
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
         }
         return nil
     }
 
-    /// Takes a container up to its first element.
+    /// Reads the beginning of a container and its first element.
     private mutating func open(_ byte: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard openCount < UInt64.bitWidth else { return false }
         let isObject = byte == UInt8(ascii: "{")
@@ -75,9 +76,9 @@ struct PlainJSON {
         return true
     }
 
-    /// Takes a member of an object or an element of an array; of a container no more than its beginning.
+    /// Reads a member of an object or an element of an array. If it is a container, reads only its beginning.
     ///
-    /// - Parameter mayBeginPair: whether it is the first element of an array in an array: `[["token", "x"]]`.
+    /// - Parameter mayBeginPair: Whether it is the first element of a nested array: `[["token", "x"]]`.
     private mutating func element(_ bytes: UnsafeBufferPointer<UInt8>, mayBeginPair: Bool = false) -> Bool {
         if objects & 1 == 1 {
             guard next(bytes) == UInt8(ascii: "\""), isName(bytes), next(bytes) == UInt8(ascii: ":") else {
@@ -100,13 +101,13 @@ struct PlainJSON {
         }
     }
 
-    /// Whether the rest of a member's name tells of nothing that is secret, here or beside it.
+    /// Reads the rest of a member's name, and returns whether it is harmless for its value and neighboring values.
     private mutating func isName(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let name = place..<JSONText.endOfPlain(bytes, from: place)
         place = name.upperBound + 1
         guard place <= bytes.count, bytes[name.upperBound] == UInt8(ascii: "\"") else { return false }
         let slot = (name.count &* 31 &+ Int(bytes[name.lowerBound]) &+ Int(bytes[place - 2]) &* 7) & (known.count - 1)
-        // With its end quote, or the beginning of a longer one would be the same.
+        // Includes the closing quote; otherwise the beginning of a longer name would match.
         if known[slot] > 0, bytes.areSame(name.count + 1, at: name.lowerBound, andBefore: Int(known[slot])) {
             return true
         }
@@ -118,12 +119,12 @@ struct PlainJSON {
         return true
     }
 
-    /// Whether a text may be the name of a secret that stands behind it.
+    /// Returns whether a string may be the name of a secret that follows it.
     private func mayNameSecret(_ text: Range<Int>) -> Bool {
         bytes[text].contains(UInt8(ascii: "\\")) || redactor.names(bytes[text])
     }
 
-    /// Whether the rest of a text is as it may stay.
+    /// Reads the rest of a string, and returns whether it may stay unchanged.
     private mutating func isText(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let start = place
         var hasEscapes = false
@@ -144,7 +145,7 @@ struct PlainJSON {
         return redactor.valueEdits(decoded, in: 0..<decoded.count, rules: .all, depth: depth + 1).isEmpty
     }
 
-    /// Whether the rest of an escape follows.
+    /// Reads the rest of an escape, and returns whether it is valid.
     private mutating func isEscape(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard place < bytes.count else { return false }
         let kind = bytes[place]
@@ -160,7 +161,7 @@ struct PlainJSON {
         return place <= bytes.count && rest.withUTF8Buffer { bytes[word].elementsEqual($0) }
     }
 
-    /// Whether a number stands here, without an exponent, that is no secret by its look.
+    /// Reads a number without an exponent, and returns whether it is harmless.
     private mutating func isNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let start = place
         if place < bytes.count, bytes[place] == UInt8(ascii: "-") { place += 1 }
@@ -179,7 +180,7 @@ struct PlainJSON {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether so many bytes are the same at two places, many looked at together.
+    /// Returns whether the given number of bytes are equal at two positions. Compares eight bytes at a time.
     @inline(__always)
     fileprivate func areSame(_ count: Int, at place: Int, andBefore earlier: Int) -> Bool {
         let bytes = UnsafeRawBufferPointer(self)
@@ -196,7 +197,7 @@ extension UnsafeBufferPointer<UInt8> {
             guard difference(at: offset) == 0 else { return false }
             offset += 8
         }
-        // Some of the last eight were looked at already.
+        // Some of the last eight bytes have already been compared.
         return difference(at: count - 8) == 0
     }
 }

@@ -1,43 +1,47 @@
-/// What may be kept of a body.
+/// The result of redacting a body.
 public enum RedactedBody: Sendable, Hashable {
     /// The body with its secrets replaced.
     case body(Data)
-    /// Nothing but its size: nobody can vouch for what is in it.
+    /// No body, because it can't be checked for secrets.
+    ///
+    /// Only its size may be stored.
     case omitted(Reason)
 
-    /// Why a body is not kept. An open set.
+    /// The reason for omitting a body.
+    ///
+    /// The set is open.
     public struct Reason: RawRepresentable, Sendable, Hashable {
-        /// The word for logs.
+        /// The reason in words, for logs.
         public let rawValue: String
 
-        /// A reason of this name.
+        /// Creates a reason from its text.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// It is not what its type says: JSON that is none, a multipart body without its boundary.
+        /// The body doesn't match its type, such as invalid JSON or a multipart body without a boundary.
         public static let malformed = Reason(rawValue: "malformed")
-        /// It breaks off.
+        /// The body is incomplete.
         public static let truncated = Reason(rawValue: "truncated")
-        /// One value in it, of which only the whole tells what is secret, is longer than 64 KiB.
+        /// A value that can be checked only as a whole is longer than 64 KiB.
         public static let tooLong = Reason(rawValue: "too long")
-        /// Its text is written in a charset that is not read, or is compressed.
+        /// The text is compressed or in an unsupported charset.
         public static let encoding = Reason(rawValue: "encoding")
-        /// It is a multipart body inside of another.
+        /// The body is a multipart body inside another one.
         public static let nested = Reason(rawValue: "nested")
     }
 
-    /// The bytes that may be kept; nil where there are none.
+    /// The redacted body, or `nil` if it was omitted.
     public var data: Data? {
         if case .body(let data) = self { return data }
         return nil
     }
 }
 
-/// A body in which nobody can tell what is secret.
+/// An error for a body that can't be checked for secrets.
 struct Unredactable: Error {
     let reason: RedactedBody.Reason
-    /// Where that was found, in bytes from the beginning of what was looked at.
+    /// The position of the problem, in bytes from the beginning of the scanned data.
     let place: Int
 
     init(_ reason: RedactedBody.Reason, at place: Int) {

@@ -1,32 +1,32 @@
-/// What was redacted, as places: never how long it was, or what.
+/// The locations of redacted secrets, without their lengths or contents.
 ///
-/// A place is what the caller called it (`request.headers`, `postData.text`, by HAR's words), for a field followed by `.`
-/// and its name, and then, behind a colon each, the way to the secret:
+/// A location begins with the caller's own name for the data (`request.headers`, or `postData.text` as in HAR). For a
+/// header field, `.` and the name of the field follow. Then the path to the secret follows, each step after a colon:
 ///
-/// | way | what |
+/// | step | meaning |
 /// |---|---|
 /// | `$.user.password`, `$.cards[*]` | a JSON value; `[*]` is any element of an array |
-/// | `?token`, `#id_token` | an item of a query, of a fragment |
-/// | `user` | user name and password of a URL |
-/// | `=password` | an item of a form, a pair or field in text, a parameter of a field |
+/// | `?token`, `#id_token` | an item of a query or fragment |
+/// | `user` | the user name and password of a URL |
+/// | `=password` | an item of a form, a pair or header field in text, or a parameter of a header field |
 /// | `(password)` | an argument of a GraphQL document |
 /// | `part password` | a part of a multipart body |
-/// | `<JWT>`, `<card>`, … | what is known by its look |
+/// | `<JWT>`, `<card>`, … | a secret with a known format |
 ///
-/// `postData.text:$.next:?token` is the `token` in the query of a URL, which is the member `next` of a JSON document.
-/// A place is told once, however many secrets there are.
+/// `postData.text:$.next:?token` is the `token` in the query of a URL, which is the member `next` of a JSON text. A
+/// location is listed once, regardless of the number of secrets there.
 public struct RedactionAudit: Sendable, Hashable {
-    /// The places, in the order in which they were found first.
+    /// The locations, in the order in which they were first found.
     public private(set) var places: [String] = []
-    /// `true` if places are missing because there are more than 1,000 or part of the text is unreadable.
+    /// Whether locations are missing, because there are more than 1,000 or part of the text is unreadable.
     public private(set) var isCut = false
 
     private static let limit = 1_000
-    /// The places, where they are more than are quickly looked through.
+    /// The locations as a set, once there are too many for a linear search.
     private var known: Set<String> = []
     private static let few = 16
 
-    /// An audit in which nothing is noted yet.
+    /// Creates an empty audit.
     public init() {}
 
     mutating func note(_ place: String) {
@@ -39,23 +39,23 @@ public struct RedactionAudit: Sendable, Hashable {
         if places.count == Self.few { known = Set(places) } else if !known.isEmpty { known.insert(place) }
     }
 
-    /// Takes over what another found.
+    /// Adds the locations of another audit.
     mutating func note(_ other: RedactionAudit) {
         for place in other.places { note(place) }
         if other.isCut { cut() }
     }
 
-    /// Some places are not told.
+    /// Notes that locations are missing.
     mutating func cut() { isCut = true }
 
     mutating func note(_ edits: [RedactionEdit], at place: String) {
-        // An edit without a way belongs to the one before.
+        // An edit without a path belongs to the one before it.
         for edit in edits where !edit.way.isEmpty { note("\(place):\(edit.way)") }
     }
 }
 
 extension Redactor {
-    /// A name as an audit may show it: not longer than 64 bytes, and without what is secret by its look.
+    /// Returns a name in a form that an audit may show: at most 64 bytes, with secrets of known formats redacted.
     func shownName(_ name: ArraySlice<UInt8>, rules: TextScan.Rules = [], depth: Int = 0) -> [UInt8] {
         let name = Array(name.prefix(64))
         let all = 0..<name.count

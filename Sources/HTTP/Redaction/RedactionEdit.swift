@@ -1,10 +1,10 @@
-/// A piece of text that gives way to another.
+/// A replacement of a piece of text.
 struct RedactionEdit {
-    /// Its place among the bytes that were looked at.
+    /// The range in the scanned bytes.
     var range: Range<Int>
-    /// What stands there instead.
+    /// The replacement.
     var text: String
-    /// How it was found, as ``RedactionAudit`` writes it.
+    /// The path to the secret, as in ``RedactionAudit``.
     var way: String
 
     init(_ range: Range<Int>, _ text: String, _ way: String) {
@@ -15,7 +15,7 @@ struct RedactionEdit {
 }
 
 extension [UInt8] {
-    /// The bytes of a range after these edits, which lie in it in order.
+    /// Returns the bytes of a range after these edits, which must be sorted and inside the range.
     func applying(_ edits: [RedactionEdit], in range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)
@@ -30,30 +30,30 @@ extension [UInt8] {
     }
 }
 
-/// What encoded bytes stand for, and where each byte came from.
+/// Decoded text, with the position of each byte in the encoded text.
 struct DecodedText {
-    /// How text is written within other text.
+    /// An encoding of text within other text.
     enum Encoding {
-        /// In the query of a URL or in a form, where `+` is a space.
+        /// The query of a URL or a form, in which `+` is a space.
         case percent
-        /// In the rest of a URL.
+        /// The other parts of a URL.
         case escapes
-        /// Between the quotes of a JSON text.
+        /// A JSON string, without its quotes.
         case json
-        /// As it is.
+        /// Text without encoding.
         case plain
     }
 
     private(set) var bytes: [UInt8] = []
-    /// Where each byte's encoded form begins, and where the last one's ends.
+    /// The start of each byte's encoded form, followed by the end of the last one.
     private(set) var origins: [Int] = []
     private let encoding: Encoding
 
-    /// Decodes a range; what is no escape stays as it is.
+    /// Decodes a range. Invalid escapes stay unchanged.
     ///
     /// - Parameters:
-    ///   - context: what was decoded before, for those who look back.
-    ///   - isWhole: whether nothing comes behind; otherwise what may be a part of an escape is left for later.
+    ///   - context: Bytes decoded before, for looking back.
+    ///   - isWhole: Whether the text is complete. If not, a possible part of an escape at the end isn't decoded.
     init(
         _ source: [UInt8],
         _ range: Range<Int>,
@@ -82,13 +82,13 @@ struct DecodedText {
         origins.append(place)
     }
 
-    /// Pieces of text with a line feed between each two.
+    /// Joins pieces of text with line feeds.
     init(_ source: [UInt8], lines: [Range<Int>]) {
         encoding = .plain
         for (index, line) in lines.enumerated() {
             if index > 0 {
                 bytes.append(0x0A)
-                // An edit that ends with a line leaves what stands between it and the next one.
+                // An edit that ends with a line keeps the bytes between this line and the next one.
                 origins.append(lines[index - 1].upperBound)
             }
             bytes += source[line]
@@ -97,10 +97,10 @@ struct DecodedText {
         origins.append(lines.last?.upperBound ?? 0)
     }
 
-    /// Two escapes of JSON, which are one character.
+    /// The maximum length of an escape: two JSON escapes that form one character.
     private static let longestEscape = 12
 
-    /// What an edit of the decoded text is in the encoded text.
+    /// Converts an edit of the decoded text to an edit of the encoded text.
     func encoded(_ edit: RedactionEdit) -> RedactionEdit {
         var edit = edit
         edit.range = origins[edit.range.lowerBound]..<origins[edit.range.upperBound]
@@ -149,7 +149,7 @@ struct DecodedText {
         return 12
     }
 
-    /// The number of an `\uXXXX` at the beginning.
+    /// Returns the code unit of a `\uXXXX` at the beginning.
     private static func codeUnit(_ source: ArraySlice<UInt8>) -> UInt16? {
         guard source.count >= 6, source.starts(with: "\\u".utf8) else { return nil }
         return source.dropFirst(2).prefix(4).reduce(0 as UInt16?) { unit, digit in
@@ -160,7 +160,7 @@ struct DecodedText {
 }
 
 extension DecodedText.Encoding {
-    /// How this text is written in the encoding.
+    /// Encodes text.
     func encoded(_ text: String) -> String {
         switch self {
         case .plain: text
@@ -190,7 +190,7 @@ extension UInt8 {
     var isDigit: Bool { self &- 0x30 < 10 }
     var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
     var isLetterOrDigit: Bool { isDigit || isLetter }
-    /// A letter, a digit or `_`.
+    /// Whether this is a letter, a digit or `_`.
     var isWord: Bool { isLetterOrDigit || self == 0x5F }
     var isSpace: Bool { self == 0x20 || (self >= 0x09 && self <= 0x0D) }
 

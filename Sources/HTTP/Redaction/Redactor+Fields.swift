@@ -1,6 +1,8 @@
 extension Redactor {
-    /// The fields, in order, with secrets replaced: an authentication scheme, the parameters of a challenge that are none,
-    /// and the names of cookies stay, and URLs lose only their secrets. ``Mode/drop`` leaves out fields that are secret.
+    /// Returns the fields in order, with their secrets replaced.
+    ///
+    /// An authentication scheme, parameters of a challenge that aren't secret, and the names of cookies stay. URLs lose
+    /// only their secrets. ``Mode/drop`` leaves out secret fields.
     public func redact(_ fields: HTTPFields) -> [(name: String, value: String)] {
         fields.compactMap { field in
             let (name, bytes) = (field.name.rawName, Array(field.value.utf8))
@@ -9,12 +11,12 @@ extension Redactor {
         }
     }
 
-    /// The fields with their secrets replaced, as without an audit.
+    /// Returns the fields with their secrets replaced, and records their locations.
     ///
     /// - Parameters:
-    ///   - fields: of a message.
-    ///   - place: what the audit calls the fields: `request.headers`.
-    ///   - audit: takes what was found.
+    ///   - fields: The fields of a message.
+    ///   - place: The name of the fields in the audit, such as `request.headers`.
+    ///   - audit: The audit to which the locations are added.
     public func redact(
         _ fields: HTTPFields,
         at place: String,
@@ -23,7 +25,9 @@ extension Redactor {
         fields.compactMap { redact($0, at: place, noting: &audit) }
     }
 
-    /// The same of one field; nil where it is left out.
+    /// Redacts one field and records its secrets.
+    ///
+    /// Returns `nil` if the field is left out.
     package func redact(
         _ field: HTTPField,
         at place: String,
@@ -33,7 +37,9 @@ extension Redactor {
         return redact(value, ofField: name, at: place, noting: &audit).map { (name, $0) }
     }
 
-    /// The same of the value of one field; nil where the field is left out.
+    /// Redacts the value of one field and records its secrets.
+    ///
+    /// Returns `nil` if the field is left out.
     package func redact(
         _ value: String,
         ofField name: String,
@@ -52,13 +58,15 @@ extension Redactor {
         edits(ofField: name, SecretNames.header(name), bytes, in: 0..<bytes.count)
     }
 
-    /// - Returns: nil where the field is left out.
+    /// Applies edits to a field's value.
+    ///
+    /// - Returns: The redacted value, or `nil` if the field is left out.
     private func redacted(_ bytes: [UInt8], _ edits: [RedactionEdit]) -> String? {
         if dropsItems, edits.contains(where: \.way.isEmpty) { return nil }
         return String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self)
     }
 
-    /// What is to be replaced in a field's value; a field that is secret altogether has edits without a way.
+    /// Returns the replacements in a field's value. If the whole field is secret, the edits have no path.
     func edits(
         ofField name: String,
         _ meaning: SecretNames.Header,
@@ -81,7 +89,7 @@ extension Redactor {
         replacement(for: bytes[range]).map { [RedactionEdit(range, $0, "")] } ?? []
     }
 
-    /// The scheme tells how, not who; a lone word may be the secret itself.
+    /// Returns the range after the authentication scheme, which isn't secret. A single word may be the secret itself.
     private func afterScheme(_ value: ArraySlice<UInt8>) -> Range<Int> {
         guard let space = value.firstIndex(of: 0x20) else { return value.startIndex..<value.endIndex }
         return space + 1..<value.endIndex
@@ -92,18 +100,19 @@ extension Redactor {
             .flatMap { hidden(bytes, cookieValue($0)) }
     }
 
-    /// What stands behind a cookie's name; all of it where there is no name.
+    /// Returns the range after a cookie's name, or all of it if there is no name.
     private func cookieValue(_ cookie: ArraySlice<UInt8>) -> Range<Int> {
         if let equals = cookie.firstIndex(of: UInt8(ascii: "=")) { return equals + 1..<cookie.endIndex }
         return cookie.startIndex..<cookie.endIndex
     }
 
-    /// Attributes of `Set-Cookie` (RFC 6265, 4.1.1) and of its successors.
+    /// The attributes of `Set-Cookie` (RFC 6265, 4.1.1) and of its successors.
     private static let attributes: Set<String> = [
         "path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "partitioned", "priority",
     ]
 
-    /// A cookie and its attributes. What is none is another cookie's, of a field that commas were put into.
+    /// Returns the replacements in a cookie with attributes. A piece that isn't an attribute is treated as another
+    /// cookie, because fields may have been joined with commas.
     private func cookie(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
         let pieces = bytes[range].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         return pieces.enumerated().flatMap { index, piece in
@@ -117,7 +126,8 @@ extension Redactor {
         return parts.count < 3 && (name.isEmpty || Self.attributes.contains(name))
     }
 
-    /// The URLs of `Link`, in angle brackets (RFC 8288, 3), and of `Refresh`, behind `url=`; what is around them is text.
+    /// Returns the replacements in the URLs of `Link`, which are in angle brackets (RFC 8288, 3), and of `Refresh`,
+    /// which follow `url=`. The rest of the value is text.
     private func links(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
         var edits: [RedactionEdit] = []
         var place = range.lowerBound
@@ -148,19 +158,20 @@ extension Redactor {
 // MARK: - Challenges
 
 extension Redactor {
-    /// Parameters of challenges, of answers to credentials and of credentials that are no secret.
+    /// The parameters of challenges, authentication info and credentials that aren't secret.
     private static let openParameters: Set<String> = [
         "realm", "domain", "algorithm", "qop", "charset", "userhash", "stale", "scope", "error", "error_description",
         "nc", "max-age", "resource_metadata",
     ]
 
-    /// A challenge (RFC 9110, 11.6.1) is schemes and parameters with commas; what is neither, nor known as no secret, goes.
+    /// Returns the replacements in a challenge (RFC 9110, 11.6.1), a comma-separated list of schemes and parameters.
+    /// Credentials, and parameters that aren't known to be harmless, are redacted.
     private func parameters(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
         var edits: [RedactionEdit] = []
         for part in listItems(bytes[range]) {
             let text = part.trimmedOfSpace
             let equals = text.firstIndex(of: UInt8(ascii: "="))
-            // In front of a challenge's first parameter stands its scheme.
+            // The first parameter of a challenge follows its scheme.
             let head = text[..<(equals ?? text.endIndex)]
             let isToken68 = equals.map { text[$0...].allSatisfy { $0 == UInt8(ascii: "=") } } ?? true
             if isToken68 {
@@ -187,7 +198,7 @@ extension Redactor {
         return edits
     }
 
-    /// What commas outside of quotes separate.
+    /// Splits a value at the commas outside of quotes.
     private func listItems(_ value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var items: [ArraySlice<UInt8>] = []
         var start = value.startIndex

@@ -1,14 +1,14 @@
-/// What `print` shows of values that may hold secrets.
+/// Descriptions of values that may contain secrets.
 extension Redactor {
-    /// The most characters of a body that are shown.
+    /// The maximum number of characters shown of a body.
     private static let shownCharacters = 2_000
 
-    /// Header fields, one in a line.
+    /// Returns header fields, one per line, with secrets redacted.
     package func shown(_ fields: HTTPFields) -> String {
         redact(fields).map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     }
 
-    /// Header fields by name, one in a line.
+    /// Returns header fields by name, one per line, with secrets redacted.
     package func shown(_ headers: [String: String]) -> String {
         let fields = headers.sorted { $0.key < $1.key }.map { name, value in
             HTTPField.Name(name).map { shown([$0: value]) } ?? "\(redact(text: name)): \(Self.placeholder)"
@@ -16,7 +16,7 @@ extension Redactor {
         return fields.joined(separator: "\n")
     }
 
-    /// The text of a body, or its size and type if it is no text, or too long to be read at a glance.
+    /// Returns the redacted text of a body, or its size and type if it isn't text or is too long.
     package func shown(_ body: Data, contentType: String?) -> String {
         guard !body.isEmpty, body.count <= TextScan.window,
             let redacted = redact(body: body, contentType: contentType).data,
@@ -26,7 +26,7 @@ extension Redactor {
         return "\(text.prefix(Self.shownCharacters))… (\(summary(of: body, contentType: contentType)))"
     }
 
-    /// The same of a body that need not be in memory.
+    /// Returns a description of a body, which may be a file or a stream.
     package func shown(_ body: HTTPBody, contentType: String?) -> String {
         switch body.content {
         case .data(let data): shown(data, contentType: contentType)
@@ -35,30 +35,32 @@ extension Redactor {
         }
     }
 
-    /// A JSON value as text.
+    /// Returns a JSON value as redacted text.
     package func shown(_ json: JSONValue) -> String {
         shown(Data("\(json)".utf8), contentType: "application/json")
     }
 
-    /// A value of the app's own as its description has it.
+    /// Returns the redacted description of a value of the app.
     package func shown(describing value: Any) -> String {
         shown(Data(String(describing: value).utf8), contentType: nil)
     }
 
-    /// A message as HTTP/1.1 would have it: a line, fields, an empty line and a body. What is empty is left out.
+    /// Returns a message in the form of HTTP/1.1: a first line, fields, an empty line and a body.
+    ///
+    /// Empty parts are left out.
     package func shownMessage(_ line: String, _ fields: String, _ body: String?) -> String {
         let head = fields.isEmpty ? line : "\(line)\n\(fields)"
         return body.map { "\(head)\n\n\($0)" } ?? head
     }
 
-    /// A request as HTTP/1.1 would have it.
+    /// Returns a redacted request in the form of HTTP/1.1.
     package func shown(_ request: TransferRequest) -> String {
         let head = request.head
         let body = request.body.map { shown($0, contentType: head.headerFields[.contentType]) }
         return shownMessage("\(head.method) \(redact(url: head.urlText))", shown(head.headerFields), body)
     }
 
-    /// A response as HTTP/1.1 would have it.
+    /// Returns a redacted response in the form of HTTP/1.1.
     package func shown(_ head: HTTPResponse, from url: String, _ body: String?) -> String {
         let reason = head.status.reasonPhrase.isEmpty ? "" : " \(redact(text: head.status.reasonPhrase))"
         let origin = url.isEmpty ? "" : " from \(redact(url: url))"

@@ -1,17 +1,19 @@
 extension Redactor {
-    /// Text for people (an error, a line of a log) with its secrets replaced: what is known by its look, what stands
-    /// behind a name (`password=x`, `"token": "x"`, `Cookie: a=b`), and those of the URLs in it.
+    /// Returns text, such as an error message or a line of a log, with its secrets replaced.
+    ///
+    /// Replaces secrets with a known format, values after a secret name (`password=x`, `"token": "x"`, `Cookie: a=b`),
+    /// and secrets in URLs.
     public func redact(text: String) -> String {
         let bytes = Array(text.utf8)
         return redacted(text, bytes, textEdits(bytes, in: 0..<bytes.count, rules: .all, depth: 0))
     }
 
-    /// Text with its secrets replaced, as without an audit.
+    /// Returns text with its secrets replaced, and records their locations.
     ///
     /// - Parameters:
-    ///   - text: in any words.
-    ///   - place: what the audit calls the text: `error`.
-    ///   - audit: takes what was found.
+    ///   - text: Any text.
+    ///   - place: The name of the text in the audit, such as `error`.
+    ///   - audit: The audit to which the locations are added.
     public func redact(text: String, at place: String, noting audit: inout RedactionAudit) -> String {
         let bytes = Array(text.utf8)
         let edits = textEdits(bytes, in: 0..<bytes.count, rules: .all, depth: 0)
@@ -19,8 +21,8 @@ extension Redactor {
         return redacted(text, bytes, edits)
     }
 
-    /// What is to be replaced in text that is there as a whole. Where something is too long to tell what it is, the text
-    /// goes from there on.
+    /// Returns the replacements in a complete text. If a part is too long to be checked, everything from there on is
+    /// replaced.
     func textEdits(
         _ bytes: [UInt8],
         in range: Range<Int>,
@@ -36,7 +38,7 @@ extension Redactor {
         return scan.edits
     }
 
-    /// What is to be replaced in percent-encoded text.
+    /// Returns the replacements in percent-encoded text.
     func encodedTextEdits(
         _ bytes: [UInt8],
         _ range: Range<Int>,
@@ -53,7 +55,7 @@ extension Redactor {
             .map(text.encoded)
     }
 
-    /// What is to be replaced in a value that is there as a whole: JSON, a GraphQL document or text.
+    /// Returns the replacements in a complete value: JSON, a GraphQL document or text.
     func valueEdits(
         _ bytes: [UInt8],
         in range: Range<Int>,

@@ -1,21 +1,21 @@
 extension Redactor {
-    /// The URL with user name, password and what is secret in path, query and fragment replaced.
+    /// Returns the URL with its user name, password and the secrets in its path, query and fragment replaced.
     public func redact(url: String) -> String {
         let bytes = Array(url.utf8)
         return redacted(url, bytes, edits(ofURL: bytes, in: 0..<bytes.count, depth: 0))
     }
 
-    /// The URL with user name, password and what is secret in path, query and fragment replaced.
+    /// Returns the URL with its user name, password and the secrets in its path, query and fragment replaced.
     public func redact(url: URL) -> String {
         redact(url: url.absoluteString)
     }
 
-    /// The URL with its secrets replaced, as without an audit.
+    /// Returns the URL with its secrets replaced, and records their locations.
     ///
     /// - Parameters:
-    ///   - url: whole or relative.
-    ///   - place: what the audit calls the URL: `request.url`.
-    ///   - audit: takes what was found.
+    ///   - url: An absolute or relative URL.
+    ///   - place: The name of the URL in the audit, such as `request.url`.
+    ///   - audit: The audit to which the locations are added.
     public func redact(url: String, at place: String, noting audit: inout RedactionAudit) -> String {
         let bytes = Array(url.utf8)
         let edits = edits(ofURL: bytes, in: 0..<bytes.count, depth: 0)
@@ -27,7 +27,7 @@ extension Redactor {
         edits.isEmpty ? text : String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self)
     }
 
-    /// What a value's name tells that may be percent-encoded, written in HTML, or the first behind a route
+    /// Returns the meaning of a value's name that may be percent-encoded, escaped for HTML, or preceded by a route
     /// (`#/callback?code=1`).
     func meaning(ofEncoded name: ArraySlice<UInt8>) -> SecretNames.Value {
         var name = name.starts(with: "amp;".utf8) ? name.dropFirst(4) : name
@@ -41,12 +41,12 @@ extension Redactor {
 // MARK: - Parts of a URL
 
 extension Redactor {
-    /// What is to be replaced in a URL, which may be relative, or begin with the colon of its scheme. It need not parse.
+    /// Returns the replacements in a URL, which may be relative, begin with the colon of its scheme, or be invalid.
     func edits(ofURL bytes: [UInt8], in range: Range<Int>, depth: Int) -> [RedactionEdit] {
         var edits: [RedactionEdit] = []
         var path = range.lowerBound
         if let authority = authority(bytes, range) {
-            // A scheme has no slash: where there is one, it is another URL in a path.
+            // A scheme has no slash. If there is one, this is another URL in a path.
             let slash = UInt8(ascii: "/")
             if bytes[path..<authority.lowerBound].reversed().drop(while: { $0 == slash }).contains(slash) {
                 edits += encodedTextEdits(bytes, path..<authority.lowerBound, .escapes, rules: .urls, depth: depth + 1)
@@ -63,7 +63,8 @@ extension Redactor {
         return edits
     }
 
-    /// The authority, behind two slashes at the beginning or after a colon (RFC 3986, 4.2), before any query or fragment.
+    /// Returns the range of the authority. It follows two slashes at the beginning or after a colon (RFC 3986, 4.2),
+    /// before any query or fragment.
     private func authority(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
         let slash = UInt8(ascii: "/")
         let end = bytes[range].firstIndex { "?#".utf8.contains($0) } ?? range.upperBound
@@ -75,7 +76,7 @@ extension Redactor {
         return looseAuthority(bytes[range], before: end)
     }
 
-    /// The authority of what lacks slashes: `user:password@host`, and `http:/user:password@host`.
+    /// Returns the authority of a URL that lacks slashes: `user:password@host`, or `http:/user:password@host`.
     private func looseAuthority(_ url: ArraySlice<UInt8>, before end: Int) -> Range<Int>? {
         guard let colon = url[..<end].firstIndex(where: { "/:".utf8.contains($0) }), url[colon] == UInt8(ascii: ":"),
             url[colon..<end].contains(UInt8(ascii: "@"))
@@ -86,13 +87,15 @@ extension Redactor {
         return Self.opaqueSchemes.contains(scheme) ? nil : url.startIndex..<Self.endOfAuthority(url)
     }
 
-    /// Schemes that no authority follows, whatever has an `@` in it.
+    /// Schemes without an authority, even if the URL contains an `@`.
     private static let opaqueSchemes: Set<String> = [
         "mailto", "acct", "sip", "sips", "xmpp", "im", "data", "urn", "blob", "javascript",
     ]
 
-    /// The end of the authority that bytes begin with. A password whose `/`, `?` or `#` is not escaped belongs to it: what
-    /// stands before such a character is then no host with a port.
+    /// Returns the end of the authority at the beginning of the bytes.
+    ///
+    /// A password with an unescaped `/`, `?` or `#` is included. Such a password is recognized because the text before
+    /// the character isn't a host with a port.
     static func endOfAuthority(_ bytes: ArraySlice<UInt8>) -> Int {
         let end = bytes.firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
         guard isBroken(authority: bytes[..<end]), let at = bytes[end...].lastIndex(of: UInt8(ascii: "@")) else {
@@ -101,7 +104,7 @@ extension Redactor {
         return bytes[at...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
     }
 
-    /// Whether this is the beginning of a user and password rather than a host and port.
+    /// Returns whether this is the beginning of a user and password instead of a host and port.
     static func isBroken(authority: ArraySlice<UInt8>) -> Bool {
         guard !authority.contains(UInt8(ascii: "@")), let colon = authority.lastIndex(of: UInt8(ascii: ":")),
             authority.last != UInt8(ascii: "]")
@@ -109,7 +112,7 @@ extension Redactor {
         return !authority[colon...].dropFirst().allSatisfy(\.isDigit)
     }
 
-    /// Replaces user name and password, where an authority has them.
+    /// Replaces the user name and password, if the authority has them.
     private func edit(ofUser authority: ArraySlice<UInt8>) -> RedactionEdit? {
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         let user = authority[..<at]
@@ -121,14 +124,14 @@ extension Redactor {
         return RedactionEdit(authority.startIndex..<at, "\(name):\(password)", "user")
     }
 
-    /// Whether both user name and password were replaced before.
+    /// Returns whether both user name and password are placeholders.
     private static func isUserPlaceholder(_ user: ArraySlice<UInt8>) -> Bool {
         user.indices.contains { index in
             user[index] == UInt8(ascii: ":") && isPlaceholder(user[..<index]) && isPlaceholder(user[(index + 1)...])
         }
     }
 
-    /// Replaces the secrets of a query or fragment, which begins with a mark.
+    /// Returns the replacements in a query or fragment, including the mark at its beginning.
     func items(_ bytes: [UInt8], _ mark: Int, _ end: Int, _ sign: String, _ depth: Int) -> [RedactionEdit] {
         var form = FormScan(self, bytes, depth: depth, sign: sign)
         var place = mark + 1
@@ -139,12 +142,12 @@ extension Redactor {
         }
         form.finish()
         guard form.keptCount == 0, !form.edits.isEmpty else { return form.edits }
-        // Of a query without items the mark goes, too.
+        // If the query is left without items, its mark is removed too.
         return form.edits.enumerated().map { RedactionEdit($0 == 0 ? mark..<end : end..<end, "", $1.way) }
     }
 }
 
 extension TokenPrefix {
-    /// The fewest bytes in which anything can be known by its look.
+    /// The minimum length of a secret with a known format, in bytes.
     static let leastCount = 10
 }

@@ -1,67 +1,69 @@
-/// Takes secrets out of what is shown or kept: credentials in headers, secret values in URLs, texts and bodies.
+/// A redactor that removes secrets from data that is shown or stored: credentials in headers, and secret values in
+/// URLs, texts and bodies.
 ///
-/// Names of header fields and of values in URLs, forms, JSON and GraphQL are on one list. They are compared without regard
-/// to case, `-` and `_`, and names of values without regard to `.` and brackets as well. What stands in place of a secret is
-/// no secret: to redact twice changes nothing.
+/// Names of header fields and of values in URLs, forms, JSON and GraphQL share one list. They are compared without
+/// regard to case, `-` and `_`; names of values also without regard to `.` and brackets. A placeholder isn't a secret,
+/// so redacting twice changes nothing.
 ///
-/// ``redact(text:)``, ``redact(url:)-(String)`` and ``redact(_:)`` give what may be shown; ``redact(body:contentType:)``
-/// and ``BodyRedactor`` give no body where they cannot vouch for it. Each has a form that notes in a ``RedactionAudit``
-/// what was taken out.
+/// ``redact(text:)``, ``redact(url:)-(String)`` and ``redact(_:)`` return text that is safe to show.
+/// ``redact(body:contentType:)`` and ``BodyRedactor`` return no body if they can't tell what is secret in it. Each has
+/// a variant that records the redacted locations in a ``RedactionAudit``.
 public struct Redactor: Sendable, Hashable {
-    /// What stands in place of a secret.
+    /// The text that replaces a secret.
     public static let placeholder = "REDACTED"
 
-    /// A redactor that knows the usual secrets.
+    /// A redactor for the usual secrets.
     package static let standard = Redactor()
 
-    /// Headers and value names that are secret besides the usual ones.
+    /// The names of headers and values that are secret in addition to the usual ones.
     public var secrets: Set<String> {
         get { settings.secrets }
         set { settings = Settings(secrets: newValue, shown: shown, mode: mode) }
     }
-    /// Headers and value names that are shown although they look secret.
+    /// The names of headers and values that are shown although they look secret.
     public var shown: Set<String> {
         get { settings.shown }
         set { settings = Settings(secrets: secrets, shown: newValue, mode: mode) }
     }
-    /// What becomes of a secret: ``Mode/mask`` by default.
+    /// The treatment of a secret; ``Mode/mask`` by default.
     public var mode: Mode {
         get { settings.mode }
         set { settings = Settings(secrets: secrets, shown: shown, mode: newValue) }
     }
 
-    /// One reference, since a redactor is handed on for each value that is looked at.
+    /// The settings behind one reference, since a redactor is passed on for each value.
     private var settings: Settings
 
-    /// A redactor that knows the usual secrets, and these.
+    /// Creates a redactor for the usual secrets and those named here.
     public init(secrets: Set<String> = [], shown: Set<String> = [], mode: Mode = .mask) {
         settings = Settings(secrets: secrets, shown: shown, mode: mode)
     }
 
-    /// Whether a header's values are secret: those that log a user in or prove who asks.
+    /// Returns whether a header's values are secret because they authenticate a user or client.
     public func isSecret(header name: String) -> Bool {
         isSecret(header: name, meaning: SecretNames.header(name))
     }
 
-    /// Whether what a query, form or JSON document holds under this name is secret.
+    /// Returns whether the value with this name in a query, form or JSON text is secret.
     ///
-    /// `state` counts as a secret of its own only where it stands beside `code` or a session, as OAuth has it, so that it
-    /// is none here.
+    /// `state` is secret only next to `code` or a session, as in OAuth, so the result for `state` is `false`.
+    ///
     /// - Parameters:
-    ///   - name: the name, not percent-encoded.
-    ///   - length: the value's length in characters: `key` is a word for much else, so that only 16 and more count.
+    ///   - name: The name, not percent-encoded.
+    ///   - length: The length of the value in characters. `key` has many other meanings, so it is secret only if the
+    ///     length is 16 or more.
     public func isSecret(name: String, length: Int) -> Bool {
         let meaning = meaning(of: Array(name.utf8)[...])
         return meaning.isSecret || (meaning.contains(.key) && length >= Self.leastKeyLength)
     }
 
-    /// Size and media type of a body, never its contents.
+    /// Returns the size and media type of a body, never its contents.
     public func summary(of body: Data?, contentType: String?) -> String {
         guard let body, !body.isEmpty else { return "no body" }
         return "\(body.count) byte\(body.count == 1 ? "" : "s") of \(mediaType(contentType))"
     }
 
-    /// The media type alone; what is none is not shown.
+    /// Returns the media type without parameters, or `unknown type` if it is invalid.
     package func mediaType(_ contentType: String?) -> String {
         contentType.flatMap(MediaType.init)?.essence ?? "unknown type"
     }
@@ -70,7 +72,7 @@ public struct Redactor: Sendable, Hashable {
 // MARK: - Names
 
 extension Redactor {
-    /// The fewest bytes of a secret that is called no more than `key`.
+    /// The minimum length of a secret whose name is only `key`, in bytes.
     static let leastKeyLength = 16
 
     func isSecret(header name: String, meaning: SecretNames.Header) -> Bool {
@@ -79,13 +81,14 @@ extension Redactor {
             || !meaning.isDisjoint(with: [.credentials, .cookies, .cookie])
     }
 
-    /// Whether a value or a header field of this name is secret.
+    /// Returns whether a value or a header field with this name is secret.
     func names(_ name: ArraySlice<UInt8>) -> Bool {
         meaning(of: name).isSecret
             || isSecret(header: String(decoding: name, as: UTF8.self), meaning: SecretNames.header(name))
     }
 
-    /// What a value's name tells, and the app about it. Of `user[pin]` and `user.pin` the last word counts, too.
+    /// Returns the meaning of a value's name, or the app's own setting for it. For `user[pin]` and `user.pin`, the last
+    /// word counts too.
     func meaning(of name: ArraySlice<UInt8>) -> SecretNames.Value {
         if !settings.names.isEmpty,
             let decided = settings.names[SecretNames.plain(String(decoding: name, as: UTF8.self))]
@@ -100,12 +103,12 @@ extension Redactor {
     }
 }
 
-/// What an app decided, and what follows from it.
+/// The settings of an app, and data derived from them.
 private final class Settings: Sendable, Hashable {
     let secrets: Set<String>
     let shown: Set<String>
     let mode: Redactor.Mode
-    /// Whether plain names, of header fields and of values, are secret.
+    /// Whether a header field or value is secret, by its plain name.
     let names: [String: Bool]
 
     init(secrets: Set<String>, shown: Set<String>, mode: Redactor.Mode) {
@@ -130,17 +133,17 @@ private final class Settings: Sendable, Hashable {
 // MARK: - What stands in place of secrets
 
 extension Redactor {
-    /// What stands in place of a secret; nil where something already does.
+    /// Returns the replacement for a secret, or `nil` if it is already a placeholder.
     func replacement(for secret: ArraySlice<UInt8>) -> String? {
         if Self.isPlaceholder(secret) { return nil }
         guard case .hash(let key) = mode.kind, let hash = key.hash(of: Array(secret)) else { return Self.placeholder }
         return "\(Self.placeholder):h:\(hash)"
     }
 
-    /// Whether items that hold a secret go altogether.
+    /// Whether items that contain a secret are removed.
     var dropsItems: Bool { mode.kind == .drop }
 
-    /// Whether this is what some redactor puts in place of a secret.
+    /// Returns whether this is a placeholder written by any redactor.
     static func isPlaceholder(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.starts(with: placeholder.utf8) else { return false }
         let rest = value.dropFirst(placeholder.utf8.count)

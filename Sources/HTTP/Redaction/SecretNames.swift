@@ -1,22 +1,22 @@
-/// The names under which secrets usually travel.
+/// The usual names of secrets.
 package enum SecretNames {
-    /// What the name of a header tells.
+    /// The meaning of a header's name.
     struct Header: OptionSet {
         let rawValue: UInt16
 
-        /// Its values are secret.
+        /// The values are secret.
         static let secret = Header(rawValue: 1)
-        /// It has a word that is mostly a secret's.
+        /// The name contains a word that usually denotes a secret.
         static let word = Header(rawValue: 1 << 1)
-        /// It ends in `-type`, and only tells of what sort something is.
+        /// The name ends in `-type`, and the value only describes the type of a secret.
         static let type = Header(rawValue: 1 << 2)
-        /// Its value is a URL.
+        /// The value is a URL.
         static let url = Header(rawValue: 1 << 3)
-        /// `Link` or `Refresh`: there are URLs in its value.
+        /// The value contains URLs: `Link` or `Refresh`.
         static let urls = Header(rawValue: 1 << 4)
-        /// A scheme and credentials.
+        /// The value is an authentication scheme and credentials.
         static let credentials = Header(rawValue: 1 << 5)
-        /// A challenge, or what follows one, with parameters.
+        /// The value is a challenge, or a response to credentials, with parameters.
         static let challenge = Header(rawValue: 1 << 6)
         /// `Cookie`
         static let cookies = Header(rawValue: 1 << 7)
@@ -26,31 +26,31 @@ package enum SecretNames {
         var isSecret: Bool { contains(.secret) || (contains(.word) && !contains(.type)) }
     }
 
-    /// What the name of a value tells.
+    /// The meaning of a value's name.
     struct Value: OptionSet {
         let rawValue: UInt16
 
         /// The value is secret.
         static let secret = Value(rawValue: 1)
-        /// It ends in `type`, and only tells of what sort something is.
+        /// The name ends in `type`, and the value only describes the type of a secret.
         static let type = Value(rawValue: 1 << 1)
-        /// `key`, which is a word for much else.
+        /// The name is `key`, which has many other meanings.
         static let key = Value(rawValue: 1 << 2)
-        /// `state`, which is a secret of OAuth's beside a `signIn` alone.
+        /// The name is `state`, which is an OAuth secret only next to a `signIn` name.
         static let state = Value(rawValue: 1 << 3)
-        /// A name that OAuth's `state` stands beside.
+        /// A name that makes a `state` next to it an OAuth secret.
         static let signIn = Value(rawValue: 1 << 4)
-        /// A GraphQL document, where its value reads like one.
+        /// The value may be a GraphQL document.
         static let document = Value(rawValue: 1 << 5)
-        /// It holds a word that is a secret's in any surroundings.
+        /// The name contains a word that denotes a secret in any context.
         static let part = Value(rawValue: 1 << 6)
-        /// Its value is what the `named` one beside it is called.
+        /// The value is the name of the `named` value next to it.
         static let naming = Value(rawValue: 1 << 7)
-        /// A value that is called what the `naming` one beside it says.
+        /// The name of the value is given by the `naming` value next to it.
         static let named = Value(rawValue: 1 << 8)
 
         var isSecret: Bool { contains(.secret) && !contains(.type) }
-        /// Whether it is secret in running text, too, where `code` and `card` are ordinary words.
+        /// Whether the value is secret even in plain text, in which `code` and `card` are ordinary words.
         var isSecretWithin: Bool { contains(.part) && isSecret }
     }
 
@@ -62,7 +62,8 @@ package enum SecretNames {
         Header(rawValue: headers.bits(of: name))
     }
 
-    /// `X-Sig` is what `sig` is. Without a separator `xcode` is another word than `code`.
+    /// Returns the meaning of a value's name. `X-Sig` means the same as `sig`, but without a separator, `xcode` isn't
+    /// `code`.
     static func value(_ name: ArraySlice<UInt8>) -> Value {
         let isExtension =
             name.count > 2 && name[name.startIndex] | 0x20 == UInt8(ascii: "x")
@@ -70,12 +71,14 @@ package enum SecretNames {
         return Value(rawValue: values.bits(of: isExtension ? name.dropFirst(2) : name))
     }
 
-    /// The name in lower case, without what separates its words.
+    /// Returns the name in lower case, without separators.
     static func plain(_ name: String) -> String {
         name.lowercased().filter { !separators.contains($0) }
     }
 
-    /// The text that an item's name stands for; broken escapes stay as they are.
+    /// Returns the decoded name of an item.
+    ///
+    /// Invalid escapes stay unchanged.
     package static func decoded(_ name: Substring) -> String {
         guard name.utf8.contains(UInt8(ascii: "%")) else { return String(name) }
         let bytes = Array(name.utf8)
@@ -84,19 +87,19 @@ package enum SecretNames {
 
     private static let separators = "-_.[] "
 
-    /// A name that holds one of these is secret, whatever is around it. `~` stands between two words.
+    /// Words that make a name secret if they occur anywhere in it. `~` is an optional separator.
     private static let parts = [
         "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "api~key", "authorization",
         "cookie", "csrf", "xsrf", "signature", "sess~id",
     ]
 
-    /// A name that ends with one of these is secret.
+    /// Words that make a name secret if they are at its end.
     private static let endings = [
         "access~key", "access~key~id", "private~key", "encryption~key", "signing~key", "subscription~key",
         "session~key", "assertion", "jwt", "pwd",
     ]
 
-    /// Secret names. Each is secret with `X-` in front of it as well.
+    /// Secret names. Each is also secret with the prefix `X-`.
     private static let names = [
         "auth", "code", "code~verifier", "pass", "pin", "otp", "totp", "mfa", "session", "session~id", "jsession~id",
         "sid", "sig", "dpop", "saml~request", "saml~response", "relay~state", "card", "card~number", "credit~card",
@@ -104,7 +107,7 @@ package enum SecretNames {
         "user~session", "user~session~id",
     ]
 
-    /// What queries, forms, JSON, GraphQL and header fields have in common.
+    /// Returns the words shared by queries, forms, JSON, GraphQL and header fields.
     private static func secrets(_ part: UInt16, _ whole: UInt16) -> [(String, UInt16)] {
         words(parts, part) + words(endings.map { "\($0)$" } + names.map { "^\($0)$" }, whole)
     }
@@ -148,7 +151,7 @@ package enum SecretNames {
 }
 
 extension String {
-    /// What `look` makes of the bytes of this text, which are not copied where they lie side by side.
+    /// Calls a function with the bytes of this text, without copying them if they are contiguous.
     fileprivate func withUTF8Bytes(_ look: (UnsafeBufferPointer<UInt8>) -> UInt16) -> UInt16 {
         var text = self
         return text.withUTF8(look)

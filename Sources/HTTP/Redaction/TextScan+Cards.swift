@@ -1,9 +1,10 @@
 extension TextScan {
     private static let cardDigits = 13...19
 
-    /// The number of a payment card (ISO/IEC 7812-1): 13 to 19 digits with their check digit, not beginning with 0 or 1, so
-    /// that times in milliseconds are none. They stand together or in groups with a space or a dash between each two, the
-    /// first group of four digits and the others of three to six.
+    /// Scans the number of a payment card (ISO/IEC 7812-1): 13 to 19 digits with a valid check digit.
+    ///
+    /// The first digit isn't 0 or 1, which excludes timestamps in milliseconds. The digits are contiguous or in groups
+    /// separated by a space or a dash. The first group has four digits, and the others have three to six.
     mutating func card(at candidate: Candidate) -> Step {
         let start = candidate.start
         let runEnd = endOfRun(start, candidate, \.isDigit)
@@ -55,7 +56,7 @@ extension TextScan {
         return .past(end)
     }
 
-    /// Whether digits end a number here: no letter follows, and no fraction. Nil where that cannot be told yet.
+    /// Returns whether a number ends here, without a letter or fraction after it, or `nil` if more bytes are needed.
     private func endsNumber(_ place: Int, _ candidate: Candidate) -> Bool? {
         guard place < candidate.edge else { return candidate.isFinal ? true : nil }
         guard bytes[place] == UInt8(ascii: ".") else { return !bytes[place].isWord }
@@ -63,12 +64,12 @@ extension TextScan {
         return !bytes[place + 1].isDigit
     }
 
-    /// Whether the digits here are those behind a decimal point.
+    /// Returns whether the digits here follow a decimal point.
     private func isFraction(_ place: Int) -> Bool {
         place - 1 > floor && bytes[place - 1] == UInt8(ascii: ".") && bytes[place - 2].isDigit
     }
 
-    /// Whether the last digit is the one that the others ask for (ISO/IEC 7812-1, annex B).
+    /// Returns whether the check digit matches the other digits (ISO/IEC 7812-1, annex B).
     private static func hasCheckDigit(_ digits: ArraySlice<UInt8>) -> Bool {
         var sum = 0
         for (index, byte) in digits.reversed().enumerated() {

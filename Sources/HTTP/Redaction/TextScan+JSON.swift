@@ -1,5 +1,5 @@
 extension TextScan {
-    /// JSON in a line of its own, or in the lines of an event's data.
+    /// Scans JSON in a line of its own, or in the data lines of a server-sent event.
     mutating func json(at candidate: Candidate) -> Step {
         guard rules.contains(.lines) else { return .pass }
         let start = candidate.start
@@ -31,7 +31,7 @@ extension TextScan {
 
     func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
 
-    /// Where the `data:` begins that stands before a place, at the beginning of a line.
+    /// Returns the start of a `data:` directly before a position, if it is at the beginning of a line.
     private func dataMark(before place: Int) -> Int? {
         let end = place > floor && bytes[place - 1] == 0x20 ? place - 1 : place
         let start = end - 5
@@ -39,13 +39,15 @@ extension TextScan {
         return start == floor || isLineEnd(bytes[start - 1]) ? start : nil
     }
 
-    /// Whether the line before is short, and none of an event's data: what begins in the middle is no document, and no line
-    /// is looked at for each one before it.
+    /// Returns whether the previous line is short and isn't a data line.
+    ///
+    /// JSON that begins in the middle of an event isn't a complete text, and would cause lines to be scanned
+    /// repeatedly.
     private func isFirstOfEvent(_ mark: Int) -> Bool {
         let lowest = max(floor, mark - Self.lookBack)
         var end = mark
         while end > lowest, isLineEnd(bytes[end - 1]) { end -= 1 }
-        // Behind an empty line an event begins.
+        // An event begins after an empty line.
         if mark - end > (bytes[end..<mark].starts(with: [0x0D, 0x0A]) ? 2 : 1) || end == floor { return true }
         var start = end
         while start > lowest, !isLineEnd(bytes[start - 1]) { start -= 1 }

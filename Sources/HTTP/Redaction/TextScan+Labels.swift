@@ -1,5 +1,5 @@
 extension TextScan {
-    /// A line of a head, or `password: x` within a line, with blanks before the colon too.
+    /// Scans a header line, or `password: x` within a line, optionally with spaces before the colon.
     mutating func label(at candidate: Candidate, nameEnd: Int, _ lowest: Int) -> Step {
         var start = nameEnd
         while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
@@ -38,8 +38,10 @@ extension TextScan {
         return .past(end)
     }
 
-    /// Where a field within a line ends: with the quote or bracket that it stands in, otherwise at a quote that is no
-    /// parameter's, or with the line.
+    /// Returns the end of a header field within a line.
+    ///
+    /// If the field is in quotes or brackets, it ends with them. Otherwise it ends at a quote that doesn't belong to a
+    /// parameter, or at the end of the line.
     private func endOfField(_ value: Int, behind name: Range<Int>, _ candidate: Candidate) -> Int {
         let opening = name.lowerBound > floor ? bytes[name.lowerBound - 1] : 0
         let escapes = escapes(before: name.lowerBound - 1, from: max(floor, name.upperBound - Self.lookBack))
@@ -67,14 +69,14 @@ extension TextScan {
         return start < candidate.edge && bytes[start].isQuote
     }
 
-    /// How many backslashes stand before a place.
+    /// Returns the number of backslashes before a position.
     private func escapes(before place: Int, from lowest: Int) -> Int {
         var start = place
         while start > lowest, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
         return place - start
     }
 
-    /// Whether a line begins here, behind curl's `> ` or `< ` too.
+    /// Returns whether a line begins here, optionally with curl's `> ` or `< `.
     private func isAtLineStart(_ place: Int) -> Bool {
         if place == floor || bytes[place - 1] == 0x0A { return true }
         guard place - 2 >= floor, bytes[place - 1] == 0x20, "<>".utf8.contains(bytes[place - 2]) else { return false }

@@ -1,9 +1,9 @@
-/// XML and HTML.
+/// Scans for secrets in XML and HTML.
 extension TextScan {
-    /// How far behind an attribute its tag is looked at.
+    /// The maximum number of bytes after an attribute's start that are searched for the end of its tag.
     private static let tagLimit = 1 << 10
 
-    /// What stands between the tags of an element with a secret name: `<wsse:Password>x</wsse:Password>`.
+    /// Scans the content of an element with a secret name: `<wsse:Password>x</wsse:Password>`.
     mutating func element(at candidate: Candidate) -> Step {
         guard rules.contains(.elements), let tag = tag(before: candidate.start) else { return .pass }
         let name = bytes[tag].prefix { !$0.isSpace }
@@ -19,7 +19,7 @@ extension TextScan {
         return hide(start..<end, "=\(String(decoding: name, as: UTF8.self))")
     }
 
-    /// `password="x"` in a tag, and `value="x"` beside `name="password"`.
+    /// Scans `password="x"` in a tag, or `value="x"` next to `name="password"`.
     mutating func attribute(_ name: ArraySlice<UInt8>, at candidate: Candidate) -> Step {
         let start = candidate.start + 1
         if start == candidate.edge { return candidate.isFinal ? .pass : .more }
@@ -35,7 +35,8 @@ extension TextScan {
         return value(of: other, .secret, from: start, candidate)
     }
 
-    /// What stands in a tag that ends here, without its angles; nil where it is no tag that opens an element.
+    /// Returns the content of the opening tag that ends here, without its angle brackets, or `nil` if no opening tag
+    /// ends here.
     private func tag(before end: Int) -> Range<Int>? {
         let lowest = max(floor, end - Self.lookBack)
         guard let open = bytes[lowest..<end].lastIndex(of: UInt8(ascii: "<")), open + 1 < end,
@@ -48,7 +49,7 @@ extension TextScan {
         name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
     }
 
-    /// What `name` or `id` is in a tag, where that is a secret's name.
+    /// Returns the value of `name` or `id` in a tag, if it is the name of a secret.
     private func secretName(in tag: Range<Int>) -> ArraySlice<UInt8>? {
         for place in tag where bytes[place] == UInt8(ascii: "=") && place + 1 < tag.upperBound {
             let attribute = bytes[tag.lowerBound..<place].suffix(while: \.isWord)
@@ -64,7 +65,7 @@ extension TextScan {
 }
 
 extension ArraySlice<UInt8> {
-    /// The last bytes of a kind.
+    /// Returns the longest suffix of matching bytes.
     fileprivate func suffix(while belongs: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         self[(lastIndex { !belongs($0) }.map { $0 + 1 } ?? startIndex)...]
     }

@@ -1,5 +1,5 @@
 extension TextScan {
-    /// A URL, or a name with a colon behind it.
+    /// Scans a URL, or a name followed by a colon.
     mutating func colon(at candidate: Candidate) -> Step {
         if rules.contains(.urls), candidate.start > floor, bytes[candidate.start - 1].isLetterOrDigit {
             guard let isURL = has("://", at: candidate.start, candidate) else { return .more }
@@ -14,12 +14,12 @@ extension TextScan {
         return rules.contains(.labels) ? label(at: candidate, nameEnd: nameEnd, lowest) : .pass
     }
 
-    /// From `://` to where no URL goes on.
+    /// Scans a URL that begins at `://`.
     private mutating func url(at candidate: Candidate) -> Step {
         var end = endOfURL(candidate)
         if end == candidate.edge, !candidate.isFinal { return .more }
         if Redactor.isBroken(authority: authority(from: candidate.start + 3, before: end)) {
-            // A password with a space in it.
+            // The password may contain a space.
             let rest = min(candidate.edge, end + Self.lookBack)
             let at = bytes[end..<rest].prefix { !isLineEnd($0) && !$0.isQuote }.firstIndex(of: UInt8(ascii: "@"))
             if at == nil, rest == candidate.edge, !candidate.isFinal { return .more }
@@ -36,14 +36,14 @@ extension TextScan {
         bytes[min(start, end)..<end].prefix { !"/?#".utf8.contains($0) }
     }
 
-    /// A URL without a scheme that has a user: `//user:password@host/`.
+    /// Scans a URL that has a user but no scheme: `//user:password@host/`.
     mutating func reference(at candidate: Candidate) -> Step {
         guard rules.contains(.urls), candidate.start == floor || bytes[candidate.start - 1] != bytes[candidate.start]
         else { return .pass }
         guard let isReference = has("//", at: candidate.start, candidate) else { return .more }
         guard isReference else { return .pass }
         let start = candidate.start + 2
-        // Base64 has two slashes and no end, too.
+        // Base64 may also contain two slashes, and is often long.
         let limit = min(candidate.edge, start + Self.lookBack)
         var place = start
         while place < limit, bytes[place].isURLByte, !"/?#@".utf8.contains(bytes[place]) { place += 1 }
@@ -61,7 +61,7 @@ extension TextScan {
         return .past(end)
     }
 
-    /// The query or fragment of a URL without a scheme, if a name begins it.
+    /// Scans the query or fragment of a URL without a scheme, if it begins with a name.
     mutating func query(at candidate: Candidate) -> Step {
         guard rules.contains(.urls) else { return .pass }
         var nameEnd = candidate.start + 1
@@ -78,7 +78,7 @@ extension TextScan {
         return .past(end)
     }
 
-    /// Where no URL goes on; credentials at its end go on behind their scheme.
+    /// Returns the end of the URL. If it ends with an authentication scheme, the credentials after it are included.
     private func endOfURL(_ candidate: Candidate) -> Int {
         let end = endOfRun(candidate.start, candidate, \.isURLByte)
         guard let equals = bytes[candidate.start..<end].suffix(10).lastIndex(of: UInt8(ascii: "=")) else { return end }
@@ -87,7 +87,8 @@ extension TextScan {
 
     // MARK: name=value
 
-    /// `name=value`, `name = value` as in configurations, and an item of a query that `query(at:)` does not know as one.
+    /// Scans `name=value`, `name = value` as in configuration files, or a query item that `query(at:)` doesn't
+    /// recognize.
     mutating func pair(at candidate: Candidate) -> Step {
         guard !rules.isDisjoint(with: [.urls, .pairs, .elements]) else { return .pass }
         let lowest = max(floor, candidate.start - Self.lookBack)
@@ -107,12 +108,13 @@ extension TextScan {
         guard rules.contains(.pairs) else { return value(of: name, meaning, from: candidate.start + 1, candidate) }
         let place = endOfRun(candidate.start + 1, candidate, \.isInlineSpace)
         let (isSpacedBefore, isSpacedBehind) = (nameEnd < candidate.start, place > candidate.start + 1)
-        // Without blanks nothing depends on the word, which may be as long as the text and have as many pairs in it.
+        // Without spaces the result doesn't depend on the next word, which may be as long as the text and contain as
+        // many pairs.
         guard isSpacedBefore || isSpacedBehind else { return value(of: name, meaning, from: place, candidate) }
         let word = endOfRun(place, candidate) { $0.isNameByte || $0 == UInt8(ascii: "=") }
         if word == candidate.edge, !candidate.isFinal { return .more }
         if let equals = bytes[place..<word].firstIndex(of: UInt8(ascii: "=")) {
-            // `a == b` compares, and in `a= b=c` the value of `a` is empty.
+            // `a == b` is a comparison, and in `a= b=c` the value of `a` is empty.
             let isComparison = isSpacedBefore && !isSpacedBehind && equals == place
             let isEmpty =
                 !isSpacedBefore && isSpacedBehind && equals > place && equals + 1 < word
@@ -122,7 +124,7 @@ extension TextScan {
         return value(of: name, meaning, from: place, candidate)
     }
 
-    /// `name%3Dvalue`: a pair in the value of another.
+    /// Scans `name%3Dvalue`, a pair in the value of another one.
     mutating func encodedPair(at candidate: Candidate) -> Step {
         guard rules.contains(.pairs) else { return .pass }
         guard let isEquals = has("%3d", at: candidate.start, candidate, anyCase: true) else { return .more }
@@ -130,7 +132,7 @@ extension TextScan {
         var start = candidate.start
         while start > lowest, bytes[start - 1].isWord || bytes[start - 1] == UInt8(ascii: "-") { start -= 1 }
         guard isEquals, start < candidate.start else { return .pass }
-        // Behind an escape its digits are none of the name's.
+        // The digits of a preceding escape don't belong to the name.
         if start - 1 >= lowest, bytes[start - 1] == UInt8(ascii: "%"),
             bytes[start...].prefix(2).allSatisfy({ $0.hexValue != nil })
         {
@@ -145,7 +147,7 @@ extension TextScan {
 
     // MARK: "name": value
 
-    /// `"name": value`, also with its quotes escaped.
+    /// Scans `"name": value`, also with escaped quotes.
     private mutating func quotedPair(at candidate: Candidate, nameEnd: Int, _ lowest: Int) -> Step {
         let quote = bytes[nameEnd]
         var end = nameEnd
@@ -159,15 +161,16 @@ extension TextScan {
         let value = endOfRun(candidate.start + 1, candidate, \.isSpace)
         if !rules.contains(.pairs) {
             if value == candidate.edge, !candidate.isFinal { return .more }
-            // In a script names have values that are none: `"password": input.value`.
+            // In a script the value may be an expression: `"password": input.value`.
             guard value < candidate.edge, bytes[value].isQuote else { return .pass }
         }
         return self.value(of: name, meaning, from: value, candidate, nested: nameEnd - end)
     }
 
-    /// What stands behind a name: in quotes, in brackets, or up to where a word ends.
+    /// Replaces the value after a name: a quoted string, a value in brackets, or a word.
     ///
-    /// - Parameter nested: the backslashes before quotes within brackets; nil where brackets are none.
+    /// - Parameter nested: The number of backslashes before quotes within brackets, or `nil` if brackets don't begin a
+    ///   value.
     mutating func value(
         of name: ArraySlice<UInt8>,
         _ meaning: SecretNames.Value,
@@ -192,7 +195,7 @@ extension TextScan {
         return hide(start..<end, "=\(String(decoding: name, as: UTF8.self))")
     }
 
-    /// The end of a word; of the next one where this is the scheme of credentials.
+    /// Returns the end of a word, or of the next word if this one is an authentication scheme.
     private func endOfCredentials(_ word: Range<Int>, _ candidate: Candidate) -> Int {
         guard word.count <= 9, Self.schemes.contains(bytes[word].map { $0 | 0x20 }) else { return word.upperBound }
         let next = endOfRun(word.upperBound, candidate, \.isInlineSpace)
@@ -202,8 +205,10 @@ extension TextScan {
 
     private static let schemes = Set(["bearer", "basic", "token", "digest", "negotiate"].map { Array($0.utf8) })
 
-    /// - Parameter escapes: the backslashes before the quote. A quote within has one more level of them, and each
-    ///   backslash within is as many as two quotes have.
+    /// Returns the position of the closing quote.
+    ///
+    /// - Parameter escapes: The number of backslashes before the opening quote. A quote within has one more level of
+    ///   them, and a backslash within is written as `2 * escapes + 2` backslashes.
     private func endOfQuoted(_ start: Int, _ candidate: Candidate, escapes: Int) -> Int {
         var count = 0
         for place in (start + 1)..<candidate.edge {
@@ -235,7 +240,7 @@ extension UInt8 {
     var isInlineSpace: Bool { self == 0x20 || self == 0x09 }
     var isQuote: Bool { self == UInt8(ascii: "\"") || self == UInt8(ascii: "'") }
 
-    /// What URLs in text are made of.
+    /// Whether URLs in text may contain this byte.
     fileprivate var isURLByte: Bool {
         switch self {
         case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
@@ -246,7 +251,7 @@ extension UInt8 {
         }
     }
 
-    /// What the name of a pair is made of.
+    /// Whether the name of a pair may contain this byte.
     fileprivate var isNameByte: Bool {
         switch self {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "%"): true
@@ -254,6 +259,6 @@ extension UInt8 {
         }
     }
 
-    /// What a value without quotes is made of.
+    /// Whether an unquoted value may contain this byte.
     fileprivate var isValueByte: Bool { self > 0x20 && self != 0x7F && !"\"'<>\\&;,)]}#".utf8.contains(self) }
 }

@@ -1,13 +1,13 @@
-/// The beginning of a service's tokens.
+/// The format of a service's tokens: a prefix and the bytes that may follow it.
 struct TokenPrefix {
     let text: StaticString
-    /// The fewest bytes that follow.
+    /// The minimum number of bytes that follow.
     let leastCount: Int
-    /// The most bytes that follow.
+    /// The maximum number of bytes that follow.
     var mostCount = Int.max
-    /// Bytes that may follow besides letters and digits.
+    /// The bytes that may follow, in addition to letters and digits.
     var others = ""
-    /// Whether words that people write look alike: of those a token is told by a digit or a capital.
+    /// Whether ordinary words may have this format. If so, a token must contain a digit or a capital letter.
     var isWordLike = false
     let way: String
 
@@ -45,7 +45,7 @@ struct TokenPrefix {
 }
 
 extension TextScan {
-    /// A JWT, the credentials of a header, or a token known by its prefix.
+    /// Scans a JWT, the credentials of a header, or a token with a known prefix.
     mutating func token(at candidate: Candidate) -> Step {
         switch bytes[candidate.start] {
         case UInt8(ascii: "e"): return jwt(at: candidate)
@@ -71,7 +71,7 @@ extension TextScan {
         let end = endOfRun(start, candidate, prefix.belongs)
         if end == candidate.edge, !candidate.isFinal { return .more }
         guard (prefix.leastCount...prefix.mostCount).contains(end - start) else { return .pass }
-        // Of such words none is the beginning of anything else, and no byte is looked at again.
+        // Nothing else can begin within such a word, so its bytes are skipped.
         if prefix.isWordLike, !bytes[start..<end].contains(where: { $0.isDigit || ($0.isLetter && $0 < 0x60) }) {
             return .past(end)
         }
@@ -80,10 +80,13 @@ extension TextScan {
 
     // MARK: JSON Web Tokens
 
-    /// The most bytes of the first part of a JWT: those of a head of HTTP.
+    /// The maximum length of the first part of a JWT, in bytes: the usual limit for an HTTP head.
     private static let jwtHeaderLimit = 8 << 10
 
-    /// `eyJ` is how `{"` begins in Base64; a JWT has a dot behind it and another one, or a second such part (RFC 7515, 7.1).
+    /// Scans a JWT (RFC 7515, 7.1).
+    ///
+    /// `eyJ` is the beginning of `{"` in Base64. After the first part, a JWT has a dot, and then another part that
+    /// begins like this or a second dot.
     private mutating func jwt(at candidate: Candidate) -> Step {
         guard let isBegun = has("eyJ", at: candidate.start, candidate) else { return .more }
         guard isBegun else { return .pass }
@@ -126,7 +129,7 @@ extension TextScan {
         return hide(start..<end, isBearer ? "<Bearer>" : "<Basic>")
     }
 
-    /// Whether this is Base64 of what holds a colon (RFC 7617, 2), and no plain word.
+    /// Returns whether this is the Base64 form of text with a colon (RFC 7617, 2), and not an ordinary word.
     private static func isUserAndPassword(_ text: ArraySlice<UInt8>) -> Bool {
         if text.dropFirst().allSatisfy({ $0.isLetter && $0 > 0x60 }) { return false }
         let digits = text.prefix { $0 != UInt8(ascii: "=") }
@@ -138,7 +141,8 @@ extension TextScan {
 
     // MARK: Private keys
 
-    /// From the first line of a PEM text to its last (RFC 7468, 2). One without end goes on to the end of the text.
+    /// Scans a private key from the first line of its PEM text to the last (RFC 7468, 2). An unterminated key extends
+    /// to the end of the text.
     mutating func privateKey(at candidate: Candidate) -> Step {
         guard let isBegun = has("-----BEGIN ", at: candidate.start, candidate) else { return .more }
         guard isBegun else { return .pass }
@@ -162,10 +166,10 @@ extension TextScan {
 }
 
 extension UInt8 {
-    /// Of Base64 for URLs (RFC 4648, 5).
+    /// Whether this byte is in the URL-safe alphabet of Base64 (RFC 4648, 5).
     fileprivate var isBase64URL: Bool { isWord || self == UInt8(ascii: "-") }
 
-    /// What credentials in a header, and sloppier ones, are made of.
+    /// Whether credentials in a header, including malformed ones, may contain this byte.
     fileprivate var isCredential: Bool {
         self > 0x20 && self != 0x7F && !"\"'\\,;<>)]}".utf8.contains(self)
     }

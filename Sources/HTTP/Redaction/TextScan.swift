@@ -1,64 +1,63 @@
-/// Looks through text for what is secret by its look or by a name before it: in one pass, and in time that grows with
-/// the text alone.
+/// A scan of text for secrets that have a known format or follow a secret name, in one pass and linear time.
 ///
-/// What a place is depends on the `window` of bytes behind it and on `lookBack` before it. Text that comes in pieces is
-/// looked through as far as that is known, so that how it is cut makes no difference.
+/// The result at a position depends on the `window` of bytes after it and on `lookBack` bytes before it. Incremental
+/// text is scanned as far as these bytes are known, so the result doesn't depend on how the text is split.
 struct TextScan {
-    /// What is looked for besides what is known by its look.
+    /// The secrets to find, in addition to those with a known format.
     struct Rules: OptionSet {
         let rawValue: UInt8
 
-        /// URLs with a scheme, or with a user and without one, and items of queries.
+        /// URLs with a scheme, URLs without a scheme but with a user, and items of queries.
         static let urls = Rules(rawValue: 1)
         /// Pairs: `password=x`, `"password": "x"`.
         static let pairs = Rules(rawValue: 1 << 1)
-        /// Names that a colon follows, as in heads and in prose: `X-Api-Key: x`.
+        /// Names followed by a colon, as in message heads and prose: `X-Api-Key: x`.
         static let labels = Rules(rawValue: 1 << 2)
-        /// JSON in a line of its own, or in the data of an event of an event stream.
+        /// JSON in a line of its own, or in the data of a server-sent event.
         static let lines = Rules(rawValue: 1 << 3)
-        /// Elements and attributes of XML and HTML, and pairs whose name and value are both in quotes.
+        /// Elements and attributes of XML and HTML, and pairs whose name and value are both quoted.
         static let elements = Rules(rawValue: 1 << 4)
-        /// What an item of a query or form may hold.
+        /// The rules for an item of a query or form.
         static let values: Rules = [.urls, .pairs]
-        /// What XML, HTML and scripts may hold.
+        /// The rules for XML, HTML and scripts.
         static let markup: Rules = [.urls, .elements]
-        /// All that text for people, or of unknown form, may hold.
+        /// The rules for text for people, or text of unknown format.
         static let all: Rules = [.urls, .pairs, .labels]
     }
 
-    /// What is known of a place.
+    /// The result of checking a position.
     enum Step {
         /// Nothing begins here.
         case pass
-        /// All is settled up to there.
+        /// Everything before this position is final.
         case past(Int)
-        /// It depends on bytes that have not come.
+        /// More bytes are needed.
         case more
     }
 
-    /// The most bytes that a secret, and what tells that it is one, may have.
+    /// The maximum length of a secret together with the text that identifies it, in bytes.
     static let window = 64 << 10
-    /// How far names before a place are looked at.
+    /// The maximum number of bytes before a position that are searched for a name.
     static let lookBack = 128
-    /// How much of what is settled is kept for those who look back.
+    /// The number of final bytes that are kept for looking back.
     static let context = lookBack + 32
-    /// The most texts inside of texts in which names are looked for, as URLs in the queries of URLs.
+    /// The maximum number of nested texts in which names are searched, such as URLs in the queries of URLs.
     static let depthLimit = 4
 
     let redactor: Redactor
     let bytes: [UInt8]
-    /// Where what may be looked at begins and ends.
+    /// The limits of the bytes that may be read.
     let floor: Int
     let end: Int
-    /// Whether nothing comes behind `end`.
+    /// Whether the text ends at `end`.
     let isFinal: Bool
     let rules: Rules
     let depth: Int
-    /// What is to be replaced, in order.
+    /// The replacements, in order.
     var edits: [RedactionEdit] = []
-    /// Whether something would take more than the window to tell.
+    /// Whether a decision would need more bytes than the window.
     private(set) var isBeyondWindow = false
-    /// Up to where no dot ends the header of a JWT.
+    /// The position before which no dot ends the header of a JWT.
     var dotless = 0
 
     init(
@@ -78,9 +77,9 @@ struct TextScan {
         self.depth = depth
     }
 
-    /// Looks through the text from a place on.
+    /// Scans the text from a position.
     ///
-    /// - Returns: up to where all is settled.
+    /// - Returns: The position before which everything is final.
     mutating func run(from start: Int) -> Int {
         let triggers = Self.triggers
         var place = start
@@ -101,12 +100,13 @@ struct TextScan {
         return end
     }
 
-    /// Whether nothing begins at a letter, as one quick look tells: that most letters stand within words, where no more than a
-    /// JWT may begin.
+    /// Returns whether nothing begins at a letter, as a quick check.
+    ///
+    /// Most letters are inside words, where only a JWT may begin.
     @inline(__always)
     private func isPassed(_ place: Int) -> Bool {
         if bytes[place] == UInt8(ascii: "e") { return place + 1 < end && bytes[place + 1] != UInt8(ascii: "y") }
-        // With three of the word before it, none of them is of an escape.
+        // After three word characters, the letter can't follow an escape.
         return place - floor > 2 && bytes[place - 1].isWord && bytes[place - 2].isWord && bytes[place - 3].isWord
     }
 
@@ -130,10 +130,10 @@ struct TextScan {
 // MARK: - Short text
 
 extension TextScan {
-    /// Whether text has nothing that is secret, told by its length and its bytes alone: so it is of most values.
+    /// Returns whether text contains no secret, judged only by its length and bytes. This is true for most values.
     ///
-    /// What has no mark is a word or several. Of such only a scheme with its credentials is secret if it has fewer bytes than the
-    /// number of a card, which are fewer than those of a token with its prefix.
+    /// Text without punctuation is one or more words. If it is shorter than a card number, which is shorter than any
+    /// token with a prefix, it can only be secret if it is an authentication scheme with credentials.
     static func isHarmless(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         guard range.count < 13 else { return false }
         var found: UInt8 = 0
@@ -144,7 +144,7 @@ extension TextScan {
 
     private static let blank: UInt8 = 1
 
-    /// 0 for letters, digits and the underscore, `blank` for blanks, 2 for all others.
+    /// The type of each byte: 0 for letters, digits and the underscore, `blank` for spaces and tabs, 2 for all others.
     private static let marks: [UInt8] = (UInt8.min...UInt8.max).map { byte in
         if byte.isWord { return 0 }
         return byte == 0x20 || byte == 0x09 ? blank : 2
@@ -154,7 +154,7 @@ extension TextScan {
 // MARK: - Places
 
 extension TextScan {
-    /// A byte with which something may begin.
+    /// The type of a byte with which a secret or its mark may begin.
     enum Trigger: UInt8 {
         case none, digit, dash, letter, colon, equals, bracket, mark, slash, percent, angle
     }
@@ -176,7 +176,7 @@ extension TextScan {
         }
     }
 
-    /// A place at which something may begin, and how far it may be followed.
+    /// A position at which a secret may begin, and the limit up to which it is read.
     struct Candidate {
         let start: Int
         let edge: Int
@@ -190,7 +190,7 @@ extension TextScan {
         }
     }
 
-    /// Where bytes of a kind end.
+    /// Returns the end of a run of matching bytes.
     @inline(__always)
     func endOfRun(_ start: Int, _ candidate: Candidate, _ belongs: (UInt8) -> Bool) -> Int {
         var place = start
@@ -198,7 +198,7 @@ extension TextScan {
         return place
     }
 
-    /// Whether a word stands at a place; nil where that cannot be told yet.
+    /// Returns whether a word is at a position, or `nil` if more bytes are needed.
     func has(_ word: StaticString, at place: Int, _ candidate: Candidate, anyCase: Bool = false) -> Bool? {
         word.withUTF8Buffer { word in
             for (index, byte) in word.enumerated() {
@@ -210,7 +210,7 @@ extension TextScan {
         }
     }
 
-    /// Whether a word may begin here: behind no letter, digit or `_`, unless they are the end of an escape.
+    /// Returns whether a word may begin here: not after a letter, digit or `_`, unless they are the end of an escape.
     func isAtBoundary(_ place: Int) -> Bool {
         guard place > floor, bytes[place - 1].isWord else { return true }
         guard place - 1 > floor else { return false }
@@ -219,7 +219,7 @@ extension TextScan {
             && bytes[place - 1].hexValue != nil
     }
 
-    /// Replaces a range that is secret.
+    /// Replaces a secret range.
     mutating func hide(_ range: Range<Int>, _ way: String) -> Step {
         if let text = redactor.replacement(for: bytes[range]) { edits.append(RedactionEdit(range, text, way)) }
         return .past(range.upperBound)

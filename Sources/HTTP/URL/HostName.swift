@@ -1,17 +1,17 @@
-/// Converts host names to their ASCII form (IDNA, RFC 5891), and checks the characters of a host.
+/// Conversion of host names to their ASCII form (IDNA, RFC 5891), and validation of their characters.
 ///
-/// `URL(string:)` converts such names too, but only in a process that links Foundation. Everything that becomes a URL
-/// on the wire is converted here, so that the result is the same in every process.
+/// `URL(string:)` also converts such names, but only in a process that links Foundation. All URLs that are sent are
+/// converted here instead, so that the result is the same in every process.
 package enum HostName {
-    /// A host in its ASCII form: `bücher.de` as `xn--bcher-kva.de`. A host in ASCII is returned unchanged.
+    /// Returns a host in its ASCII form: `bücher.de` as `xn--bcher-kva.de`. A host in ASCII is returned unchanged.
     ///
-    /// - Returns: `nil` if a label has a character that this conversion doesn't know or that no host may hold, or is
-    ///   too long.
+    /// - Returns: `nil` if a label is too long, or has a character that this conversion doesn't support or that isn't
+    ///   allowed in a host.
     package static func ascii(_ host: String) -> String? {
         if host.utf8.allSatisfy({ $0 < 0x80 }) { return host }
         guard let mapped = mapped(host) else { return nil }
         var labels: [String] = []
-        // Labels are split in bytes: a combining mark joins a dot in front of it to one `Character`.
+        // Split bytes, because a dot and a combining mark after it would be one `Character`.
         for label in mapped.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
             guard let label = ascii(label: Substring(label)) else { return nil }
             labels.append(label)
@@ -19,14 +19,15 @@ package enum HostName {
         return labels.joined(separator: ".")
     }
 
-    /// A host in lower case and in its ASCII form, as hosts are compared. A host without an ASCII form is only
-    /// lowercased.
+    /// Returns a host in lower case and ASCII form, for comparing hosts.
+    ///
+    /// A host without an ASCII form is only lowercased.
     static func comparable(_ host: String) -> String {
         if host.utf8.allSatisfy({ $0 < 0x80 }) { return host.lowercased() }
         return (ascii(host) ?? host).lowercased()
     }
 
-    /// Whether a byte may stand in a host. Brackets and escapes may not.
+    /// Returns whether a byte is allowed in a host. Brackets and escapes aren't.
     static func allows(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."): true
@@ -37,17 +38,17 @@ package enum HostName {
     private static func ascii(label: Substring) -> String? {
         if label.utf8.allSatisfy({ $0 < 0x80 }) { return String(label) }
         let scalars = Array(label.unicodeScalars)
-        // A label can't begin with a combining mark (RFC 5891, 4.2.3.2), and an xn-- label is ASCII already.
+        // A label can't begin with a combining mark (RFC 5891, 4.2.3.2), and an xn-- label is already ASCII.
         guard scalars.first.map(isMark) == false, !label.hasPrefix("xn--"), let encoded = punycode(scalars),
             encoded.utf8.count + 4 <= 63
         else { return nil }
         return "xn--" + encoded
     }
 
-    /// The name in lower case and in normalization form C, with the dots and letters of full width as ASCII.
+    /// Returns the name in lower case and normalization form C, with full-width dots and letters converted to ASCII.
     ///
-    /// The compatibility mappings of UTS #46 beyond these need tables that the standard library lacks. A name that
-    /// needs one is refused rather than sent as another name.
+    /// The other compatibility mappings of UTS #46 need tables that the standard library lacks. A name that needs one
+    /// is rejected rather than sent as a different name.
     private static func mapped(_ host: String) -> String? {
         var mapped = String.UnicodeScalarView()
         for scalar in host.unicodeScalars {
@@ -59,7 +60,7 @@ package enum HostName {
             default: mapped.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
             }
         }
-        // The public interfaces of the standard library and FoundationEssentials have no other normalization.
+        // The standard library and FoundationEssentials have no public API for normalization.
         let name = String(decoding: String(mapped)._nfcCodeUnits, as: UTF8.self)
         return name.unicodeScalars.allSatisfy(mayBeInName) ? name : nil
     }
@@ -83,13 +84,13 @@ package enum HostName {
         }
     }
 
-    /// The Punycode of a label (RFC 3492, 6.3), or `nil` if the label is longer than any label of DNS.
+    /// Returns the Punycode of a label (RFC 3492, 6.3), or `nil` if the label is too long for DNS.
     private static func punycode(_ scalars: [Unicode.Scalar]) -> String? {
         guard scalars.count <= 63 else { return nil }
         var output = scalars.filter(\.isASCII).map { UInt8(truncatingIfNeeded: $0.value) }
         let basicCount = output.count
         if basicCount > 0 { output.append(UInt8(ascii: "-")) }
-        // At most 63 scalars below 0x110000: none of these sums can overflow.
+        // There are at most 63 scalars below 0x110000, so none of these sums can overflow.
         var (next, delta, bias, handled) = (128, 0, 72, basicCount)
         while handled < scalars.count {
             guard let least = scalars.lazy.map({ Int($0.value) }).filter({ $0 >= next }).min() else { return nil }
@@ -137,7 +138,7 @@ package enum HostName {
 }
 
 extension Set<String> {
-    /// Whether a set of allowed hosts has this host, which is in its ASCII form.
+    /// Returns whether this set of allowed hosts contains a host in ASCII form.
     package func allows(host: String) -> Bool {
         let host = HostName.comparable(host)
         if contains(host) { return true }

@@ -1,17 +1,18 @@
-/// The bytes that each component of a URL may hold as they are (RFC 3986, 2.3 and 3); all others become `%XX`.
+/// The encoding of a URL component: the bytes that it may contain (RFC 3986, 2.3 and 3). All other bytes become `%XX`.
 package struct PercentEncoding {
-    /// Names and values of a query, with everything encoded that could mean something.
+    /// The encoding of names and values in a query. Encodes all reserved characters.
     package static let item = PercentEncoding(allowing: "")
-    /// A path, `/` included.
+    /// The encoding of a path, including `/`.
     package static let path = PercentEncoding(allowing: "/:@!$&'()*+,;=", keepsEscapes: true)
-    /// A query or fragment.
+    /// The encoding of a query or fragment.
     package static let query = PercentEncoding(allowing: "/:@!$&'()*+,;=?", keepsEscapes: true)
-    /// Names and values of `application/x-www-form-urlencoded` (WHATWG URL Standard, 5.2): `~` is encoded, and a space
-    /// is written as `+`.
+    /// The encoding of names and values in `application/x-www-form-urlencoded` (WHATWG URL Standard, 5.2).
+    ///
+    /// `~` is encoded, and a space becomes `+`.
     package static let form = PercentEncoding(allowing: "*", except: "~", writesSpaceAsPlus: true)
 
     private let isAllowed: [Bool]
-    /// Whether `%XX` that is there already stays; a `%` that begins no escape is encoded either way.
+    /// Whether existing `%XX` escapes are kept. A `%` that doesn't begin an escape is always encoded.
     private let keepsEscapes: Bool
     private let writesSpaceAsPlus: Bool
 
@@ -30,12 +31,12 @@ package struct PercentEncoding {
         self.writesSpaceAsPlus = writesSpaceAsPlus
     }
 
-    /// Whether nothing has to be encoded.
+    /// Returns whether no byte needs to be encoded.
     func allows(_ text: some Sequence<UInt8>) -> Bool {
         text.allSatisfy { isAllowed[Int($0)] }
     }
 
-    /// The text with what is not allowed encoded as the bytes of its UTF-8.
+    /// Returns the text with all bytes encoded that aren't allowed.
     package func encode(_ text: some StringProtocol) -> String {
         if text.utf8.allSatisfy({ isAllowed[Int($0)] }) { return String(text) }
         let bytes = Array(text.utf8)
@@ -52,7 +53,7 @@ package struct PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// The bytes that a percent-encoded text stands for, as UTF-8; nil for a broken escape or text.
+    /// Decodes percent-encoded UTF-8. Returns `nil` if an escape or the UTF-8 is invalid.
     package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes = Array(text.utf8)[...]
@@ -84,7 +85,7 @@ package struct PercentEncoding {
 }
 
 extension UInt8 {
-    /// Whether it means nothing in any part of a URL (RFC 3986, 2.3).
+    /// Whether the byte is unreserved in all parts of a URL (RFC 3986, 2.3).
     package var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,19 +1,19 @@
-/// A URL or a relative reference, cut into its components as they are written (RFC 3986, appendix B).
+/// A URL or a relative reference, split into its components without changing them (RFC 3986, appendix B).
 ///
-/// Use it, not `URL(string:)`, for a text from a server, an archive, the environment or a user: `URL(string:)` encodes
-/// all escapes of a component again if one character of it has to be encoded, and depends on whether the process links
-/// Foundation.
+/// Use it instead of `URL(string:)` for text from a server, an archive, the environment or a user. If `URL(string:)`
+/// has to encode one character of a component, it encodes all its existing escapes again. Its result also depends on
+/// whether the process links Foundation.
 package struct URLReference {
     package let scheme: Substring?
-    /// User, host and port.
+    /// The user, host and port.
     package let authority: Substring?
     let path: Substring
     let query: Substring?
     let fragment: Substring?
 
-    /// Cuts a text into components. Every text has them.
+    /// Splits text into components. Any text can be split.
     package init(_ text: String) {
-        // Bytes are compared, since a combining mark makes one `Character` of itself and the delimiter before it.
+        // Compare bytes, because a delimiter and a combining mark after it would be one `Character`.
         var rest = text[...]
         fragment = Self.cutEnd(of: &rest, at: UInt8(ascii: "#"))
         query = Self.cutEnd(of: &rest, at: UInt8(ascii: "?"))
@@ -46,7 +46,7 @@ package struct URLReference {
         return name.allSatisfy { $0.isASCIILetter || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
     }
 
-    /// Whether scheme and authority are all that there is, with a slash at the end or without.
+    /// Whether there is only a scheme and authority, optionally followed by a slash.
     var hasNothingBehindAuthority: Bool { (path.isEmpty || path == "/") && query == nil && fragment == nil }
 
     private var encodedPath: String { PercentEncoding.path.encode(path) }
@@ -54,10 +54,11 @@ package struct URLReference {
 }
 
 extension URLReference {
-    /// The text with the host in its ASCII form and with everything encoded that a URL can't hold. Escapes stay; a `%`
-    /// that begins no escape is encoded.
+    /// Returns the text with the host in ASCII form and all characters encoded that aren't allowed in a URL.
     ///
-    /// - Throws: `NetworkError` of kind `.badURL` if the authority can't be one.
+    /// Existing escapes are kept. A `%` that doesn't begin an escape is encoded.
+    ///
+    /// - Throws: `NetworkError` of kind `.badURL` if the authority is invalid.
     package func encoded() throws(NetworkError) -> String {
         var text = scheme.map { "\($0):" } ?? ""
         if let authority { text += "//" + (try Self.encoded(authority)) }
@@ -66,9 +67,9 @@ extension URLReference {
         return text
     }
 
-    /// The URL that the text names. It is the same in every process.
+    /// Returns the text as a URL. The result is the same in every process.
     ///
-    /// - Throws: `NetworkError` of kind `.badURL` if the text names none.
+    /// - Throws: `NetworkError` of kind `.badURL` if the text isn't a valid URL.
     package func url() throws(NetworkError) -> URL {
         guard let url = URL(string: try encoded()) else {
             throw NetworkError(.badURL, during: .build, "the text is not a URL", advice: "check its spelling")
@@ -82,7 +83,7 @@ extension URLReference {
         return user.map { PercentEncoding.path.encode($0) + "@" + host } ?? host
     }
 
-    /// User, if there is one, and host with port of an authority.
+    /// Splits an authority into the user, if there is one, and the host with port.
     package static func cutUser(of authority: Substring) -> (user: Substring?, host: Substring) {
         guard let mark = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return (nil, authority) }
         return (authority[..<mark], authority[authority.utf8.index(after: mark)...])
@@ -90,11 +91,11 @@ extension URLReference {
 }
 
 extension URLReference {
-    /// The URL that this reference means in an answer to a message (RFC 3986, 5.2.2), without its fragment.
+    /// Resolves this reference against the URL of a request (RFC 3986, 5.2.2). The fragment is dropped.
     package func resolved(against base: HTTPRequest) -> String {
         let scheme = scheme.map(String.init) ?? base.scheme ?? ""
         if self.scheme != nil || authority != nil {
-            // Without an authority it is no URL of HTTP, and what reads the text says so.
+            // Without an authority, it isn't an HTTP URL. The caller's parser rejects it.
             guard let authority else { return "\(scheme):\(encodedPath)\(encodedQuery)" }
             return "\(scheme)://\(authority)\(Self.withoutDotSegments(encodedPath))\(encodedQuery)"
         }
@@ -106,7 +107,7 @@ extension URLReference {
         return site + Self.withoutDotSegments("\(folder)\(encodedPath)") + encodedQuery
     }
 
-    /// An encoded path without `.` and `..` (RFC 3986, 5.2.4).
+    /// Returns an encoded path without `.` and `..` segments (RFC 3986, 5.2.4).
     private static func withoutDotSegments(_ path: String) -> String {
         guard path.utf8.first == UInt8(ascii: "/") else { return path }
         var segments: [Substring] = []
@@ -124,7 +125,7 @@ extension URLReference {
 }
 
 extension HTTPRequest {
-    /// The path, which begins with a slash, and the query with its question mark, if there is one.
+    /// The path, which always begins with a slash, and the query with its question mark, if there is one.
     fileprivate var pathAndQuery: (path: String, query: String) {
         let whole = path ?? "/"
         let mark = whole.utf8.firstIndex(of: UInt8(ascii: "?")) ?? whole.endIndex

@@ -1,22 +1,24 @@
-/// The parts of an http or https URL that go over the wire.
+/// The parts of an http or https URL that are sent to the server.
 package struct WireURL: Sendable, Hashable {
-    /// What is taken apart: a part of it is found and cut off in no time, where a `String` takes several times as long. It
-    /// stays inside of `withUTF8`.
+    /// The bytes that are parsed.
+    ///
+    /// Slicing them is several times as fast as slicing a `String`. They are only used inside `withUTF8`.
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    /// `http` or `https`.
+    /// The scheme: `http` or `https`.
     package private(set) var scheme: String
-    /// The host in its ASCII form.
+    /// The host in ASCII form.
     package let host: String
     package private(set) var port: Int?
-    /// Host and port as the message's `Host` has them.
+    /// The host and port, as in the `Host` header.
     package private(set) var authority: String
     package private(set) var path: String
     package private(set) var query: String?
 
-    /// Takes a URL apart. The fragment is left out (RFC 9110, 7.1).
+    /// Parses a URL. The fragment is dropped (RFC 9110, 7.1).
     ///
-    /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`. It quotes nothing that may be a secret.
+    /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`. The message doesn't quote anything that may
+    ///   be a secret.
     package init(_ text: String) throws(NetworkError) {
         var text = text
         guard let parsed = try Self(parsing: &text) else {
@@ -25,9 +27,7 @@ package struct WireURL: Sendable, Hashable {
         self = parsed
     }
 
-    /// Takes a URL apart, as `init(_:)` does.
-    ///
-    /// - Returns: `nil` if the text has no scheme.
+    /// Parses a URL like `init(_:)`, but returns `nil` if the text has no scheme.
     package init?(parsing text: inout String) throws(NetworkError) {
         let parsed = try text.withUTF8 { bytes in
             Result { () throws(NetworkError) in
@@ -39,7 +39,7 @@ package struct WireURL: Sendable, Hashable {
         self = parsed
     }
 
-    /// Scheme, host and port of a message. Its path isn't looked at.
+    /// Creates a URL with the scheme, host and port of a request. The request's path is ignored.
     init(siteOf head: HTTPRequest) throws(NetworkError) {
         try self.init(HTTPRequest.urlText(head.scheme ?? "", head.authority ?? "", "/"))
     }
@@ -60,13 +60,13 @@ package struct WireURL: Sendable, Hashable {
         self.query = query.isEmpty ? nil : Self.text(query.dropFirst())
     }
 
-    /// What the message asks the host for.
+    /// The request target: the path and query.
     package var target: String { query.map { "\(path)?\($0)" } ?? path }
 
     /// The origin of the URL.
     package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
-    /// The same URL over https; port 80 becomes https's own (RFC 6797, 8.3).
+    /// The same URL over https. Port 80 is replaced by https's default port (RFC 6797, 8.3).
     var secured: WireURL {
         var url = self
         url.scheme = "https"
@@ -77,7 +77,7 @@ package struct WireURL: Sendable, Hashable {
         return url
     }
 
-    /// Puts items after those that the query has.
+    /// Appends items to the query.
     package mutating func append(_ items: [URLQueryItem]) {
         for item in items {
             var pair = PercentEncoding.item.encode(item.name)
@@ -87,7 +87,9 @@ package struct WireURL: Sendable, Hashable {
         }
     }
 
-    /// Puts items in place of the query, encoded as `URLComponents` does: with `+` as it is, and a bare `?` for none.
+    /// Replaces the query with items.
+    ///
+    /// They are encoded as by `URLComponents`: `+` isn't encoded, and an empty list gives a bare `?`.
     package mutating func replaceQuery(_ items: [URLQueryItem]) {
         var components = URLComponents()
         components.queryItems = items
@@ -95,12 +97,12 @@ package struct WireURL: Sendable, Hashable {
     }
 
     private static func name(of scheme: Bytes, before rest: Bytes) throws(NetworkError) -> String {
-        // Nearly always it is written so, and no text has to be made.
+        // A fast path for the usual spellings, without creating a string.
         if spells("https", scheme) { return "https" }
         if spells("http", scheme) { return "http" }
         let name = text(scheme).lowercased()
         guard name == "http" || name == "https" else {
-            // In localhost:8080/home the host is taken for a scheme.
+            // In `localhost:8080/home`, the host looks like a scheme.
             let isHost = rest.first.map { (0x30...0x39).contains($0) } ?? false
             let advice =
                 isHost ? "use http or https; if \(name) is a host, write http://\(name):…" : "use http or https"
@@ -122,7 +124,7 @@ package struct WireURL: Sendable, Hashable {
         }
     }
 
-    /// What stands before the first colon, unless a path, query or fragment begins earlier.
+    /// Returns the bytes before the first colon, or no bytes if a path, query or fragment begins earlier.
     private static func scheme(of text: Bytes) -> Bytes {
         let (scheme, rest) = cut(text) {
             switch $0 {
@@ -135,13 +137,13 @@ package struct WireURL: Sendable, Hashable {
 
     private static func text(_ bytes: Bytes) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// What stands before the first byte that `isMark`, and the rest with it.
+    /// Splits bytes before the first one for which `isMark` is `true`.
     private static func cut(_ text: Bytes, at isMark: (UInt8) -> Bool) -> (Bytes, Bytes) {
         let mark = text.firstIndex(where: isMark) ?? text.endIndex
         return (text[..<mark], text[mark...])
     }
 
-    /// Host, port and both together, as they go over the wire.
+    /// Returns the host, the port and both together, as they are sent.
     private static func parts(of authority: Bytes) throws(NetworkError) -> (host: String, port: Int?, all: String) {
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw .badURL(
@@ -153,7 +155,7 @@ package struct WireURL: Sendable, Hashable {
         let (_, digits) = cut(authority[(afterLiteral ?? authority.startIndex)...]) { $0 == UInt8(ascii: ":") }
         let host = try host(authority[..<digits.startIndex])
         guard let port = try port(digits.dropFirst()) else { return (host, nil, host) }
-        // Nearly always it is written as it is sent.
+        // Usually the authority is already written the way it is sent.
         let isSame =
             authority.count == host.utf8.count + digits.count && digits.dropFirst().first != UInt8(ascii: "0")
             && authority.starts(with: host.utf8)
@@ -171,7 +173,7 @@ package struct WireURL: Sendable, Hashable {
             }
             return text
         }
-        // `URL` percent-encodes a name beyond ASCII, unless Foundation has converted it.
+        // `URL` percent-encodes a host that isn't ASCII, unless Foundation has converted it.
         guard let name = PercentEncoding.decode(text[...]) else {
             throw .badURL("the host contains an invalid character", "check the URL's spelling")
         }
@@ -187,7 +189,7 @@ package struct WireURL: Sendable, Hashable {
         return host
     }
 
-    /// Whether a text in brackets has the characters of an IPv6 address, with a zone or without (RFC 6874, 2).
+    /// Returns whether text in brackets has the characters of an IPv6 address, with or without a zone (RFC 6874, 2).
     private static func isAddress(_ bytes: Bytes) -> Bool {
         guard bytes.last == UInt8(ascii: "]") else { return false }
         let (address, zone) = cut(bytes.dropFirst().dropLast()) { $0 == UInt8(ascii: "%") }
@@ -196,10 +198,10 @@ package struct WireURL: Sendable, Hashable {
             && Self.text(address).allSatisfy { ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }
     }
 
-    /// Which bytes stand for themselves in a host; brackets and escapes do not.
+    /// A table of the bytes that are used unchanged in a host. Brackets and escapes aren't.
     private static let isPlain = (UInt8.min...UInt8.max).map { $0 < 0x80 && HostName.allows($0) }
 
-    /// An empty port is the scheme's own (RFC 3986, 3.2.3).
+    /// Parses a port. An empty port means the scheme's default (RFC 3986, 3.2.3).
     private static func port(_ digits: Bytes) throws(NetworkError) -> Int? {
         if digits.isEmpty { return nil }
         var port = 0
@@ -208,7 +210,7 @@ package struct WireURL: Sendable, Hashable {
             port = (0...9).contains(value) ? port * 10 + value : .max
         }
         guard (1...65_535).contains(port) else {
-            // Not quoted: in front of an unescaped slash it may be a part of a password.
+            // The text isn't quoted, because before an unescaped slash it may be part of a password.
             throw .badURL("the port is not a number from 1 to 65535")
         }
         return port
@@ -216,9 +218,9 @@ package struct WireURL: Sendable, Hashable {
 }
 
 extension Origin {
-    /// The origin that the text of a URL names, whatever its scheme. A user is ignored.
+    /// Creates the origin of a URL with any scheme. A user is ignored.
     ///
-    /// - Returns: `nil` if there is no scheme or host.
+    /// Returns `nil` if there is no scheme or host.
     package init?(ofURL text: String) {
         let url = URLReference(text)
         guard let scheme = url.scheme, let authority = url.authority else { return nil }

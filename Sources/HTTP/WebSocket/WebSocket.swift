@@ -1,19 +1,22 @@
-/// A conversation of messages over one connection (RFC 6455).
+/// A two-way exchange of messages over one connection (RFC 6455).
 ///
 /// ```swift
 /// let socket = try await transport.openWebSocket(WebSocketRequest(head))
 /// try await socket.send(.text("hello"))
 /// for try await message in socket.messages { print(message) }
 /// ```
-/// Each side reads at its own pace: a reader that is behind makes the server wait, and `send` waits where the server is
-/// behind. Pings are answered, and sent while nothing comes, without anybody's doing. Letting go of the socket and its
-/// iterators, or cancelling a task that waits in one of its methods, ends the connection without a goodbye; `close` says one.
+///
+/// Both directions have back-pressure: the server has to wait if the app reads slowly, and `send` waits if the server
+/// reads slowly. Pings are answered, and sent while the connection is idle, automatically.
+///
+/// Releasing the socket and its iterators, or cancelling a task that is waiting in one of its methods, drops the
+/// connection without a close frame. `close` sends one.
 public final class WebSocket: Sendable {
-    /// The head of the server's answer to the handshake.
+    /// The head of the server's response to the handshake.
     public let response: HTTPResponse
     private let channel: any WebSocketChannel
 
-    /// A WebSocket over a transport's channel.
+    /// Creates a WebSocket over a transport's channel.
     public init(response: HTTPResponse, channel: any WebSocketChannel) {
         self.response = response
         self.channel = channel
@@ -23,38 +26,45 @@ public final class WebSocket: Sendable {
         channel.abandon()
     }
 
-    /// The protocol that the server chose of `WebSocketRequest.subprotocols`; nil: none.
+    /// The protocol that the server chose from `WebSocketRequest.subprotocols`, or `nil` if it chose none.
     public var subprotocol: String? { response.headerFields[.secWebSocketProtocol] }
 
-    /// Why the server ended its side; nil while it has not. What it says in `reason` is the server's own text.
+    /// The code and reason with which the server closed its side, or `nil` if it hasn't.
+    ///
+    /// `reason` is the server's own text.
     public var peerClose: WebSocketClose? { channel.peerClose }
 
-    /// The messages that come, each given once, whoever asks. The sequence ends when either side has closed as one does
-    /// when all is well: the server with 1000, 1001 or without a code, or the app with `close`.
+    /// The incoming messages.
     ///
-    /// It throws a `NetworkError`: of kind `.closed` where the server closed for another reason (see `peerClose`),
-    /// `.protocol` or `.tooLarge` where it broke the rules, `.timeout` where a ping had no answer, `.network` where the
-    /// connection was lost.
+    /// Each message is delivered once, to one iterator. The sequence ends when either side closes normally: the server
+    /// with 1000, 1001 or no code, or the app with `close`.
+    ///
+    /// Iterating throws a `NetworkError` of kind `.closed` if the server closed for another reason (see `peerClose`),
+    /// `.protocol` or `.tooLarge` if the server violated the protocol, `.timeout` if a ping wasn't answered, and
+    /// `.network` if the connection was lost.
     public var messages: Messages { Messages(socket: self) }
 
-    /// Sends a message. A large one goes out in fragments, with pings and pongs between.
+    /// Sends a message, and returns when at most 256 KiB are waiting to be sent.
     ///
-    /// It returns when no more than 256 KiB wait to be sent: the server may not have it yet.
+    /// The server may not have received the message by then. A large message is sent in fragments, with pings and pongs
+    /// between them.
     ///
-    /// - Throws: `NetworkError` where the WebSocket has ended.
+    /// - Throws: `NetworkError` if the WebSocket has ended.
     public func send(_ message: WebSocketMessage) async throws(NetworkError) {
         try await channel.send(message)
     }
 
-    /// Says goodbye after what was sent, and waits for the server to do the same. Messages that come meanwhile are
-    /// dropped. A WebSocket that has ended well already gives its end again.
+    /// Sends a close frame after all queued messages, and waits for the server's close frame.
+    ///
+    /// Messages that arrive in the meantime are discarded. If the WebSocket has already ended normally, this method
+    /// returns its close again.
     ///
     /// - Parameters:
-    ///   - code: why.
-    ///   - reason: why, in words: at most 123 bytes in UTF-8.
-    /// - Returns: what the server said.
-    /// - Throws: `NetworkError`, of kind `.badRequest` where code or reason cannot be sent, `.timeout` where the server
-    ///   took longer than `WebSocketRequest.closeTimeout`, else why the WebSocket ended before.
+    ///   - code: The close code.
+    ///   - reason: The reason as text, at most 123 bytes in UTF-8.
+    /// - Returns: The code and reason that the server sent.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the code or reason is invalid, or `.timeout` if the server
+    ///   took longer than `WebSocketRequest.closeTimeout`. If the WebSocket has already failed, throws its error.
     @discardableResult
     public func close(_ code: WebSocketClose.Code = .normal, reason: String = "") async throws(NetworkError)
         -> WebSocketClose
@@ -64,18 +74,20 @@ public final class WebSocket: Sendable {
         return try await channel.close(close)
     }
 
-    /// The messages that come.
+    /// The sequence of incoming messages.
     public struct Messages: AsyncSequence, Sendable {
-        /// Gives the messages; several take turns.
+        /// An iterator over the messages.
+        ///
+        /// Several iterators share the messages.
         public struct AsyncIterator: AsyncIteratorProtocol {
             let socket: WebSocket
 
-            /// The next message, as soon as there is one; nil at the end.
+            /// Waits for the next message and returns it, or `nil` at the end.
             public mutating func next() async throws(NetworkError) -> WebSocketMessage? {
                 try await socket.channel.receive()
             }
 
-            /// The next message, as soon as there is one; nil at the end.
+            /// Waits for the next message and returns it, or `nil` at the end.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(NetworkError) -> WebSocketMessage? {
@@ -85,7 +97,7 @@ public final class WebSocket: Sendable {
 
         let socket: WebSocket
 
-        /// Begins with the first message that nobody has taken.
+        /// Creates an iterator that begins with the first message that hasn't been read.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(socket: socket) }
     }
 }

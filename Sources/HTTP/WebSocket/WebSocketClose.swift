@@ -1,44 +1,48 @@
-/// Why one side ended a WebSocket (RFC 6455, 5.5.1).
+/// The code and reason with which one side closes a WebSocket (RFC 6455, 5.5.1).
 public struct WebSocketClose: Sendable, Hashable {
-    /// The number that says why. An open set: 3000...3999 belong to registered libraries, 4000...4999 to the app.
-    /// Source: RFC 6455, 7.4, and https://www.iana.org/assignments/websocket
+    /// A close code.
+    ///
+    /// The set is open: 3000...3999 are for registered libraries, 4000...4999 for apps. Source: RFC 6455, 7.4, and
+    /// https://www.iana.org/assignments/websocket
     public struct Code: RawRepresentable, Sendable, Hashable {
         /// The number on the wire.
         public let rawValue: UInt16
 
-        /// A code of this number.
+        /// Creates a code from its number.
         public init(rawValue: UInt16) {
             self.rawValue = rawValue
         }
 
-        /// 1000: done.
+        /// 1000: normal closure.
         public static let normal = Code(rawValue: 1000)
-        /// 1001: the server goes down, or the app does.
+        /// 1001: the server is shutting down, or the app is leaving.
         public static let goingAway = Code(rawValue: 1001)
-        /// 1002: the other side broke the protocol.
+        /// 1002: the other side violated the protocol.
         public static let protocolError = Code(rawValue: 1002)
-        /// 1003: a kind of message that this side does not take.
+        /// 1003: a type of message that this side doesn't accept.
         public static let unsupportedData = Code(rawValue: 1003)
-        /// 1005: the other side named no code. Never on the wire.
+        /// 1005: the other side sent no code.
+        ///
+        /// This code is never sent itself.
         public static let noStatus = Code(rawValue: 1005)
-        /// 1007: a message that is not what its kind says, as text that is no UTF-8.
+        /// 1007: a message that doesn't match its type, such as text that isn't valid UTF-8.
         public static let invalidPayload = Code(rawValue: 1007)
-        /// 1008: against the rules of this side.
+        /// 1008: a message that violates this side's policy.
         public static let policyViolation = Code(rawValue: 1008)
-        /// 1009: a message larger than this side takes.
+        /// 1009: a message that is too large for this side.
         public static let messageTooBig = Code(rawValue: 1009)
-        /// 1010: the client misses an extension.
+        /// 1010: the client requires an extension that the server didn't accept.
         public static let mandatoryExtension = Code(rawValue: 1010)
-        /// 1011: the server failed.
+        /// 1011: an error in the server.
         public static let internalError = Code(rawValue: 1011)
-        /// 1012: the server starts again.
+        /// 1012: the server is restarting.
         public static let serviceRestart = Code(rawValue: 1012)
         /// 1013: the server is overloaded.
         public static let tryAgainLater = Code(rawValue: 1013)
-        /// 1014: a gateway got a wrong answer.
+        /// 1014: a gateway received an invalid response.
         public static let badGateway = Code(rawValue: 1014)
 
-        /// Whether it may be on the wire.
+        /// Whether the code may be sent.
         var isSendable: Bool {
             switch rawValue {
             case 1000...1003, 1007...1014, 3000...4999: true
@@ -46,12 +50,12 @@ public struct WebSocketClose: Sendable, Hashable {
             }
         }
 
-        /// Whether it is what a conversation that went well ends with.
+        /// Whether the code indicates a normal closure.
         package var isNormal: Bool { [.normal, .goingAway, .noStatus].contains(self) }
 
-        /// What a conversation fails with that the server closed with this code.
+        /// Returns the error for a WebSocket that the server closed with this code.
         ///
-        /// - Parameter head: of the message that opened it.
+        /// - Parameter head: The head of the request that opened the WebSocket.
         package func error(of head: HTTPRequest) -> NetworkError {
             var error = NetworkError(
                 .closed,
@@ -64,20 +68,20 @@ public struct WebSocketClose: Sendable, Hashable {
         }
     }
 
-    /// The number that says why.
+    /// The close code.
     public var code: Code
-    /// The same in words, of 123 bytes at most in UTF-8; mostly empty.
+    /// The reason as text, at most 123 bytes in UTF-8; often empty.
     public var reason: String
 
-    /// A reason to close.
+    /// Creates a close code and reason.
     public init(_ code: Code, reason: String = "") {
         self.code = code
         self.reason = reason
     }
 
-    /// Finds what cannot be sent.
+    /// Checks that the code and reason may be sent.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` that names the property.
+    /// - Throws: `NetworkError` of kind `.badRequest` that names the invalid property.
     package func validate() throws(NetworkError) {
         guard code.isSendable else {
             throw NetworkError(
@@ -96,13 +100,13 @@ public struct WebSocketClose: Sendable, Hashable {
         }
     }
 
-    /// What a close frame holds.
+    /// The payload of the close frame.
     var payload: [UInt8] {
         if code == .noStatus { return [] }
         return [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)] + reason.utf8
     }
 
-    /// Reads what a close frame holds.
+    /// Parses the payload of a close frame.
     init(payload: [UInt8]) throws(WebSocketViolation) {
         guard !payload.isEmpty else {
             self.init(.noStatus)
@@ -125,7 +129,7 @@ public struct WebSocketClose: Sendable, Hashable {
     }
 }
 
-/// How the server broke the protocol, and the code that it is told with.
+/// A violation of the protocol by the server, and the close code that reports it.
 struct WebSocketViolation: Error {
     let code: WebSocketClose.Code
     let message: String
@@ -146,10 +150,10 @@ struct WebSocketViolation: Error {
 }
 
 extension WebSocketClose: CustomStringConvertible, CustomReflectable {
-    /// The number, and the reason with its secrets replaced.
+    /// The code, and the reason with its secrets redacted.
     public var description: String {
         reason.isEmpty ? "\(code.rawValue)" : "\(code.rawValue) \(Redactor.standard.redact(text: reason))"
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

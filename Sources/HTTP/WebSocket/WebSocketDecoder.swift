@@ -1,6 +1,7 @@
-/// Reads what a server sends: frames, and the messages that they make (RFC 6455, 5). Fed bytes at any split.
+/// A decoder for frames from a server and the messages that they form (RFC 6455, 5). The input may be split at any
+/// byte.
 struct WebSocketDecoder {
-    /// What the bytes brought.
+    /// A complete message or control frame.
     enum Event: Equatable {
         case message(WebSocketMessage), ping([UInt8]), pong, close(WebSocketClose)
     }
@@ -8,24 +9,24 @@ struct WebSocketDecoder {
     private struct Frame {
         let opcode: WebSocketOpcode
         let isFinal: Bool
-        /// Bytes of the payload that have yet to come.
+        /// The number of payload bytes still missing.
         var rest: Int
     }
 
     private let maxMessageBytes: Int
-    /// What has come of the next frame's header.
+    /// The bytes received so far of the next frame's header.
     private var header: [UInt8] = []
     private var frame: Frame?
-    /// The payload of a control frame, which may stand between a message's fragments.
+    /// The payload of a control frame, which may arrive between the fragments of a message.
     private var control: [UInt8] = []
-    /// The message whose fragments are coming.
+    /// The message whose fragments are being received.
     private var message: (opcode: WebSocketOpcode, payload: Data)?
 
     init(maxMessageBytes: Int) {
         self.maxMessageBytes = maxMessageBytes
     }
 
-    /// Reads to the next event and takes what it read away; nil when it has read all.
+    /// Decodes up to the next event and removes the bytes read, or returns `nil` if all bytes have been read.
     mutating func next(_ bytes: inout UnsafeRawBufferPointer) throws(WebSocketViolation) -> Event? {
         while true {
             if frame == nil {
@@ -42,7 +43,7 @@ struct WebSocketDecoder {
             guard let byte = bytes.first else { return nil }
             header.append(byte)
             bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
-            // A frame that is wrong from its start on is told from that.
+            // An invalid frame is reported as soon as its first two bytes are known.
             if header.count == 2 { _ = try opcode() }
         }
         defer { header.removeAll(keepingCapacity: true) }
@@ -52,7 +53,7 @@ struct WebSocketDecoder {
         return Frame(opcode: opcode, isFinal: header[0] & 0x80 != 0, rest: length)
     }
 
-    /// Bytes of the length behind the first two.
+    /// The number of length bytes after the first two header bytes.
     private var lengthSize: Int {
         switch header[1] & 0x7F {
         case 126: 2
@@ -86,7 +87,7 @@ struct WebSocketDecoder {
         return Int(clamping: length)
     }
 
-    /// A data frame begins a message or goes on with one.
+    /// Begins a message, or continues one, with a data frame.
     private mutating func begin(_ opcode: WebSocketOpcode, _ length: Int) throws(WebSocketViolation) {
         guard (opcode == .continuation) == (message != nil) else {
             throw WebSocketViolation(
@@ -104,7 +105,7 @@ struct WebSocketDecoder {
         }
     }
 
-    /// Reads of the payload what is there; gives the frame when that is all of it.
+    /// Reads the available payload bytes, and returns the frame if it is complete.
     private mutating func readPayload(_ bytes: inout UnsafeRawBufferPointer) -> Frame? {
         guard var current = frame else { return nil }
         let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(current.rest))
@@ -130,7 +131,7 @@ struct WebSocketDecoder {
             guard frame.isFinal, let whole = message else { return nil }
             message = nil
             guard whole.opcode == .text else { return .message(.binary(whole.payload)) }
-            // All at once: looking at each piece as it comes would only tell it earlier (RFC 6455, 8.1).
+            // Validated as a whole, since checking each piece would only detect errors earlier (RFC 6455, 8.1).
             guard let text = String(validating: whole.payload, as: UTF8.self) else {
                 throw WebSocketViolation(.invalidPayload, "a text message is not valid UTF-8")
             }

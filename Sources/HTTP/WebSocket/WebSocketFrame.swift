@@ -1,4 +1,4 @@
-/// What a frame is (RFC 6455, 5.2).
+/// The type of a frame (RFC 6455, 5.2).
 enum WebSocketOpcode: UInt8 {
     case continuation = 0
     case text = 1
@@ -10,14 +10,14 @@ enum WebSocketOpcode: UInt8 {
     var isControl: Bool { rawValue >= 8 }
 }
 
-/// Writes frames as a client sends them.
+/// An encoder for the frames that a client sends.
 enum WebSocketFrame {
-    /// The longest that stands before a payload.
+    /// The maximum size of a frame's header, in bytes.
     static let headerSize = 14
 
-    /// Appends a frame, masked (RFC 6455, 5.3).
+    /// Appends a masked frame (RFC 6455, 5.3).
     ///
-    /// - Parameter mask: a new one for each frame, that nobody can foretell.
+    /// - Parameter mask: A new, unpredictable mask for each frame.
     static func append(
         _ opcode: WebSocketOpcode,
         isFinal: Bool = true,
@@ -42,9 +42,9 @@ enum WebSocketFrame {
         bytes.withUnsafeMutableBytes { flip(UnsafeMutableRawBufferPointer(rebasing: $0[start...]), mask.bigEndian) }
     }
 
-    /// Flips the mask's bits, eight bytes at a time.
+    /// Applies the mask to the bytes, eight at a time.
     ///
-    /// - Parameter mask: as it stands in memory.
+    /// - Parameter mask: The mask in memory order.
     private static func flip(_ bytes: UnsafeMutableRawBufferPointer, _ mask: UInt32) {
         let wide = UInt64(mask) << 32 | UInt64(mask)
         let words = bytes.count & ~7

@@ -1,36 +1,37 @@
-/// The client's side of the opening handshake (RFC 6455, 4.1): what goes out, and whether what comes back agrees. Fed
-/// bytes at any split; no I/O.
+/// The client's side of the opening handshake (RFC 6455, 4.1): builds the request and validates the response.
+///
+/// The input may be split at any byte. The handshake does no I/O.
 package struct WebSocketHandshake {
-    /// A server that agreed, and the bytes behind its head, which are frames already.
+    /// An accepted handshake, and the bytes after the response head, which already belong to frames.
     package struct Agreement {
         package let head: RawHead
         package let rest: Data
     }
 
-    /// Limits on what a server may answer with.
+    /// Limits on the server's response.
     private enum Limit {
         static let headBytes = 64 << 10
         static let interim = 16
-        /// More of an unwanted answer's body is not waited for.
+        /// The maximum number of body bytes to wait for if the server declines.
         static let bodyBytes = 64 << 10
     }
 
-    /// The message that asks.
+    /// The request of the handshake.
     package let message: [UInt8]
     private let accept: String
     private let subprotocols: [String]
     private var received = Data()
     private var searched = 0
     private var interim = 0
-    /// The head of an answer that does not agree, while its body comes.
+    /// The head of a response that declines, while its body is being received.
     private var refusal: RawHead?
 
-    /// Prepares the handshake of a request that was checked, for HTTP's rules too.
+    /// Creates the handshake for a validated request.
     ///
     /// - Parameters:
-    ///   - host: what `Host` says, unless the request has its own.
-    ///   - nonce: 16 bytes that nobody can foretell.
-    /// - Throws: `NetworkError` where the system has no SHA-1.
+    ///   - host: The value of `Host`, unless the request has its own.
+    ///   - nonce: 16 unpredictable bytes.
+    /// - Throws: `NetworkError` if the system has no SHA-1.
     package init(_ request: WebSocketRequest, host: String, nonce: Data) throws(NetworkError) {
         let key = nonce.base64EncodedString()
         accept = try Self.accept(key)
@@ -46,14 +47,14 @@ package struct WebSocketHandshake {
         message = (lines.joined(separator: "\r\n") + "\r\n\r\n").opaqueBytes
     }
 
-    /// What `Sec-WebSocket-Accept` has to say to a key.
+    /// Returns the value of `Sec-WebSocket-Accept` that is expected for a key.
     package static func accept(_ key: String) throws(NetworkError) -> String {
         Data(try SHA1Digest.bytes(of: Data((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }
 
-    /// Takes bytes in; nil while more have to come.
+    /// Parses bytes of the response, and returns `nil` if more are needed.
     ///
-    /// - Throws: `NetworkError` with the answer's head where the server does not agree.
+    /// - Throws: `NetworkError` with the response head if the server doesn't accept the handshake.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Agreement? {
         received.append(contentsOf: bytes)
         while refusal == nil {
@@ -74,7 +75,7 @@ package struct WebSocketHandshake {
         return nil
     }
 
-    /// What the end of the connection means, before the server agreed.
+    /// Returns the error for a connection that ended before the server accepted the handshake.
     package func end() -> NetworkError {
         if let refusal { return Self.refused(refusal, received) }
         return NetworkError(
@@ -84,7 +85,7 @@ package struct WebSocketHandshake {
         )
     }
 
-    /// The next head, where it is whole.
+    /// Removes and returns the next response head if it is complete.
     private mutating func takeHead() throws(NetworkError) -> RawHead? {
         let mark = Data("\r\n\r\n".utf8)
         guard let end = received[searched...].firstRange(of: mark) else {
@@ -138,7 +139,7 @@ package struct WebSocketHandshake {
         return error
     }
 
-    /// Why there is no WebSocket where the server answered as to any request.
+    /// Returns the error for a server that sent an ordinary HTTP response.
     package static func refused(_ head: RawHead, _ body: Data) -> NetworkError {
         let status = head.head.status
         var error = NetworkError(
@@ -148,7 +149,7 @@ package struct WebSocketHandshake {
             advice: advice(on: head.head)
         )
         error.response = head.head
-        // What is still in chunks is no text that anybody would want to read.
+        // A chunked body isn't decoded here, so it wouldn't be readable.
         if !head.head.headerFields.contains(.transferEncoding) {
             error.data = body.prefix(Int(clamping: head.contentLength ?? .max))
         }

@@ -1,11 +1,11 @@
-/// One message of a WebSocket, in however many frames it travels (RFC 6455, 5.6).
+/// A message of a WebSocket, in one or more frames (RFC 6455, 5.6).
 public enum WebSocketMessage: Sendable, Hashable {
-    /// Text, on the wire in UTF-8.
+    /// Text, sent as UTF-8.
     case text(String)
-    /// Bytes.
+    /// Binary data.
     case binary(Data)
 
-    /// Bytes of its payload.
+    /// The size of the payload, in bytes.
     package var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count

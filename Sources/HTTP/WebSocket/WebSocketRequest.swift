@@ -1,37 +1,52 @@
-/// What a WebSocket is opened with: one message, and the rules of the conversation.
+/// A request to open a WebSocket, and the settings for its connection.
 ///
-/// Extensions, such as compression, are not offered. Redirects are not followed (RFC 6455, 4.1, allows either): the
-/// error says where one leads.
+/// Extensions, such as compression, aren't offered. Redirects aren't followed (RFC 6455, 4.1, allows either); the error
+/// contains the destination.
 public struct WebSocketRequest: Sendable {
-    /// Scheme (`ws` or `wss`; `http` and `https` stand for them), authority, path and the app's own header fields. The
-    /// fields of the handshake itself, `Upgrade`, `Connection` and `Sec-WebSocket-…`, are the transport's.
+    /// The scheme (`ws` or `wss`, or their equivalents `http` and `https`), authority, path and the app's own header
+    /// fields.
+    ///
+    /// The transport sets the fields of the handshake itself: `Upgrade`, `Connection` and `Sec-WebSocket-…`.
     public var head: HTTPRequest
-    /// The protocols that the app speaks over it, the best first (RFC 6455, 1.9). The server chooses one or none.
+    /// The application protocols that the client supports, best first (RFC 6455, 1.9).
+    ///
+    /// The server chooses one or none.
     public var subprotocols: [String]
-    /// The largest payload of a message taken, in bytes, 1 or more; a larger one ends the WebSocket with 1009. 64 MiB.
+    /// The maximum payload of a received message, in bytes, 1 or more.
+    ///
+    /// The default is 64 MiB. A larger message closes the WebSocket with 1009.
     public var maxMessageBytes = 64 << 20
-    /// How long nothing may come from the server before it is sent a ping. 30 s, as much in between forgets silent
-    /// connections after a minute. nil: never. Up to an eighth earlier where others are due: pings go out together.
+    /// The time without data from the server after which a ping is sent; `nil` never sends pings.
+    ///
+    /// The default of 30 s is short enough for intermediaries that drop silent connections after a minute. A ping is
+    /// sent up to an eighth earlier if other WebSockets' pings are due, so that they are sent together.
     public var pingInterval: Duration? = .seconds(30)
-    /// How long after a ping anything has to come, else the WebSocket ends in a timeout. 20 s. Where much is being sent,
-    /// it counts from when the server last took some of it.
+    /// The time after a ping within which any data must arrive; otherwise the WebSocket fails with a timeout.
+    ///
+    /// The default is 20 s. While much data is being sent, the time counts from when the server last accepted some of
+    /// it.
     public var pongTimeout = Duration.seconds(20)
-    /// How long the server may take to end its side after ours, or after it last took some of what is sent before. 5 s.
+    /// The time that the server has to close its side after this side closes, or after it last accepted some of the
+    /// data sent before.
+    ///
+    /// The default is 5 s.
     public var closeTimeout = Duration.seconds(5)
-    /// Time limits, trust, credentials and the like, as for any transfer. `connect`, `firstByte` and `total` hold for the
-    /// opening, `idle` for nothing; `version`, `redirects` and `maxBodyBytes` do not apply, and digest is refused.
+    /// Timeouts, trust, credentials and other options, as for any transfer.
+    ///
+    /// `connect`, `firstByte` and `total` apply to opening the WebSocket, and `idle` doesn't apply. `version`,
+    /// `redirects` and `maxBodyBytes` have no effect. Digest authentication is rejected.
     public var options: TransferOptions
 
-    /// Describes a WebSocket.
+    /// Creates a request to open a WebSocket.
     public init(_ head: HTTPRequest, subprotocols: [String] = [], options: TransferOptions = TransferOptions()) {
         self.head = head
         self.subprotocols = subprotocols
         self.options = options
     }
 
-    /// Finds what a WebSocket cannot be opened with.
+    /// Checks that the request can open a WebSocket.
     ///
-    /// - Throws: `NetworkError` that names the property.
+    /// - Throws: `NetworkError` that names the invalid property.
     public func validate() throws(NetworkError) {
         guard let scheme = head.scheme, Self.schemes.keys.contains(scheme) else {
             throw .unopened(.unsupportedScheme, "the scheme of a WebSocket must be ws or wss")
@@ -71,10 +86,10 @@ public struct WebSocketRequest: Sendable {
         }
     }
 
-    /// The schemes that name a WebSocket, and what each is called where the connection is made.
+    /// The accepted schemes, and the HTTP scheme of the connection for each.
     private static let schemes = ["ws": "http", "wss": "https", "http": "http", "https": "https"]
 
-    /// The message as any other over HTTP/1.1.
+    /// The opening request as an ordinary HTTP/1.1 transfer.
     package var transfer: TransferRequest {
         var head = head
         head.scheme = head.scheme.flatMap { Self.schemes[$0] }
@@ -96,11 +111,11 @@ extension NetworkError {
 }
 
 extension WebSocketRequest: CustomStringConvertible, CustomReflectable {
-    /// URL and header fields, with their secrets replaced.
+    /// The URL and header fields, with their secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
         return redactor.shownMessage(redactor.redact(url: head.urlText), redactor.shown(head.headerFields), nil)
     }
-    /// Without children, of which `dump` would show secrets.
+    /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

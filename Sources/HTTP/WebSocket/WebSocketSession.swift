@@ -1,41 +1,46 @@
-/// An open WebSocket without its connection: bytes that came make messages and answers, messages make bytes to send.
-/// No I/O and no clock: who owns it moves the bytes and knows the time (RFC 6455, 5 to 7).
+/// The protocol state of an open WebSocket, without its connection (RFC 6455, 5 to 7).
+///
+/// A session turns received bytes into messages and control replies, and turns messages into bytes to send. It has no
+/// I/O and no clock: its owner moves the bytes and keeps the time.
 package struct WebSocketSession {
-    /// About as many bytes are made ready at a time. A longer message goes out in fragments of this size, so that
-    /// control frames come between.
+    /// The approximate number of bytes prepared at a time. A longer message is split into fragments of this size, so
+    /// that control frames can be sent between them.
     private static let chunkSize = 64 << 10
 
     private var decoder: WebSocketDecoder
     private var random = SystemRandomNumberGenerator()
-    /// Messages to send, and how much of the first has gone.
+    /// The messages to send. `offset` bytes of the first one have been sent.
     private var queue: [WebSocketMessage] = []
     private var offset = 0
-    /// Bytes of `queue` that have yet to go, with a header's for each message: empty ones are not for nothing.
+    /// The number of unsent bytes in `queue`, plus a header for each message, so that empty messages count too.
     package private(set) var queuedBytes = 0
-    /// The last ping that has no answer yet: an older one needs none (RFC 6455, 5.5.3), so that a flood of pings costs
-    /// no memory.
+    /// The payload of the last unanswered ping.
+    ///
+    /// Older pings need no reply (RFC 6455, 5.5.3), so a flood of pings uses no memory.
     private var pong: [UInt8]?
     private var isPingDue = false
-    /// Our close frame, until it goes.
+    /// Our close frame, until it is sent.
     private var closeToSend: WebSocketClose?
-    /// Whether our side has ended, be its close frame still on its way.
+    /// Whether our side has closed, even if its close frame hasn't been sent yet.
     package private(set) var isClosing = false
-    /// Why the server ended its side.
+    /// The code and reason with which the server closed its side.
     package private(set) var peerClose: WebSocketClose?
-    /// How the server broke the protocol.
+    /// The server's violation of the protocol.
     package private(set) var violation: NetworkError?
 
-    /// - Parameter maxMessageBytes: the largest payload of a message taken.
+    /// Creates the session of a WebSocket that has just been opened.
+    ///
+    /// - Parameter maxMessageBytes: The maximum payload of a received message, in bytes.
     package init(maxMessageBytes: Int) {
         decoder = WebSocketDecoder(maxMessageBytes: maxMessageBytes)
     }
 
-    /// Whether nothing more of what the server sends counts.
+    /// Whether further data from the server is ignored.
     package var isOver: Bool { peerClose != nil || violation != nil }
 
     // MARK: from the server
 
-    /// Takes bytes in and gives the messages that they complete; none once our side has ended.
+    /// Processes received bytes and returns the messages that they complete, or no messages if our side has closed.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> [WebSocketMessage] {
         var messages: [WebSocketMessage] = []
         var rest = bytes
@@ -43,7 +48,7 @@ package struct WebSocketSession {
             while !isOver, let event = try decoder.next(&rest) {
                 switch event {
                 case .message(let message): if !isClosing { messages.append(message) }
-                // Until the close frame has gone (RFC 6455, 5.5.2).
+                // Answers pings until our close frame is sent (RFC 6455, 5.5.2).
                 case .ping(let payload): if !isClosing || closeToSend != nil { pong = payload }
                 case .pong: break
                 case .close(let close):
@@ -58,7 +63,7 @@ package struct WebSocketSession {
         return messages
     }
 
-    /// Ends our side at once: what is queued is not wanted any more.
+    /// Closes our side immediately and discards queued messages.
     private mutating func end(_ close: WebSocketClose) {
         queue = []
         queuedBytes = 0
@@ -69,7 +74,9 @@ package struct WebSocketSession {
 
     // MARK: to the server
 
-    /// Queues a message; without effect once our side has ended.
+    /// Queues a message.
+    ///
+    /// Does nothing if our side has closed.
     package mutating func send(_ message: WebSocketMessage) {
         guard !isClosing else { return }
         queue.append(message)
@@ -81,14 +88,14 @@ package struct WebSocketSession {
         if !isClosing { isPingDue = true }
     }
 
-    /// Ends our side after what is queued.
+    /// Closes our side after the queued messages.
     package mutating func close(_ close: WebSocketClose) {
         guard !isClosing else { return }
         isClosing = true
         closeToSend = close
     }
 
-    /// The next bytes to send; empty where there are none.
+    /// Returns the next bytes to send, or an empty array.
     package mutating func nextChunk() -> [UInt8] {
         var chunk: [UInt8] = []
         if let payload = pong {
@@ -116,7 +123,7 @@ package struct WebSocketSession {
         payload.withUnsafeBytes { WebSocketFrame.append(opcode, $0, mask: random.next(), to: &chunk) }
     }
 
-    /// Appends the first or next fragment of a message; gives whether it was the last.
+    /// Appends the next fragment of a message, and returns whether it was the last.
     private mutating func appendFragment(of message: WebSocketMessage, to chunk: inout [UInt8]) -> Bool {
         let opcode: WebSocketOpcode =
             switch message {

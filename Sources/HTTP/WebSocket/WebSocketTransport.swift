@@ -1,29 +1,34 @@
-/// Opens WebSockets. `CurlTransport` is the one that talks to the network.
+/// A transport that opens WebSockets.
+///
+/// `CurlTransport` is the implementation that uses the network.
 public protocol WebSocketTransport: Sendable {
-    /// Connects and agrees with the server on a WebSocket; cancelling the task gives it up.
+    /// Connects to the server and performs the WebSocket handshake.
     ///
-    /// - Parameter request: whom to ask, and the rules of the conversation.
-    /// - Returns: the WebSocket, which ends when it is let go.
-    /// - Throws: `NetworkError` where the server cannot be reached or does not agree: of kind `.status` where it
-    ///   answered as to any request, with `response` and the begin of the body in `data`.
+    /// Cancelling the task abandons the attempt.
+    ///
+    /// - Parameter request: The server, and the settings for the connection.
+    /// - Returns: The WebSocket, which ends when it is released.
+    /// - Throws: `NetworkError` if the server can't be reached or doesn't accept the handshake. The kind is `.status`
+    ///   if the server sent an ordinary HTTP response, with `response` and the beginning of the body in `data`.
     func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket
 }
 
-/// What a transport moves the messages of one WebSocket with: for those who write transports. `WebSocket` is for those
-/// who use them.
+/// A transport's connection for the messages of one WebSocket.
+///
+/// Transports implement this protocol; apps use `WebSocket`.
 public protocol WebSocketChannel: Sendable {
-    /// The next message, as soon as there is one; nil when the conversation has ended well.
+    /// Waits for the next message and returns it, or `nil` if the WebSocket has ended normally.
     func receive() async throws(NetworkError) -> WebSocketMessage?
 
-    /// Sends a message; returns when there is room for another.
+    /// Sends a message, and returns when there is room for another one.
     func send(_ message: WebSocketMessage) async throws(NetworkError)
 
-    /// Ends this side after what was sent, and waits for the other side's end.
+    /// Closes this side after all queued messages, and waits for the server to close.
     func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose
 
-    /// Why the server ended its side; nil while it has not.
+    /// The code and reason with which the server closed its side, or `nil` if it hasn't.
     var peerClose: WebSocketClose? { get }
 
-    /// Ends the connection at once: nobody uses it any more.
+    /// Drops the connection immediately because it is no longer used.
     func abandon()
 }

@@ -1,14 +1,14 @@
-/// Which elements of one list belong to which of another. All of it takes O(n log n) at most.
+/// A matching of the elements of two lists, computed in O(n log n) at most.
 struct Alignment: Equatable {
-    /// For each element of the first list its partner in the second.
+    /// The index in the second list of each element's partner.
     private(set) var partners: [Int?]
-    /// Elements of the second list without a partner.
+    /// The elements of the second list without a partner.
     private(set) var added: [Int] = []
-    /// Elements of the first list whose partner stands elsewhere among the partners of the others: as few as can be.
+    /// The smallest set of elements of the first list whose partners have changed their order relative to the others.
     private(set) var moved: Set<Int> = []
 
-    /// Matches elements in their order: those that are unique and the same in both stay together, and what is between
-    /// them goes by its order.
+    /// Matches elements in order. Elements that are unique in both lists and equal are anchors, and those between
+    /// anchors are matched by position.
     init(inOrder before: [Int], _ after: [Int]) {
         partners = Array(repeating: nil, count: before.count)
         var (first, second) = (before[...], after[...])
@@ -23,14 +23,14 @@ struct Alignment: Equatable {
         added = without(partners, of: after.count)
     }
 
-    /// Matches elements that have the same key, the first with the first where it repeats; what is left over goes by the
-    /// next keys. A nil key matches nothing.
+    /// Matches elements with equal keys, in order if a key repeats. The remaining elements are matched by the keys of
+    /// the next round. A `nil` key matches nothing.
     init<Key: Hashable>(_ rounds: [(before: [Key?], after: [Key?])]) {
         let (first, second) = (rounds.first?.before.count ?? 0, rounds.first?.after.count ?? 0)
         partners = Array(repeating: nil, count: first)
         var isTaken = Array(repeating: false, count: second)
         for keys in rounds {
-            // Backwards, so that the first is taken from the end.
+            // In reverse, so that `popLast` returns the first.
             var places: [Key: [Int]] = [:]
             for (index, key) in keys.after.enumerated().reversed() where !isTaken[index] {
                 if let key { places[key, default: []].append(index) }
@@ -47,7 +47,7 @@ struct Alignment: Equatable {
         moved = Set(matched).subtracting(staying.map { matched[$0] })
     }
 
-    /// Pairs by place alone.
+    /// Matches elements by index only.
     init(counts before: Int, _ after: Int) {
         partners = (0..<before).map { $0 < after ? $0 : nil }
         added = Array(min(before, after)..<after)
@@ -58,7 +58,7 @@ struct Alignment: Equatable {
         return (0..<count).filter { !taken.contains($0) }
     }
 
-    /// Pairs what is the same at both ends, and takes it off.
+    /// Matches equal elements at both ends, and removes them.
     private mutating func pairEnds(_ first: inout ArraySlice<Int>, _ second: inout ArraySlice<Int>) {
         while let one = first.first, one == second.first {
             partners[first.removeFirstIndex()] = second.removeFirstIndex()
@@ -74,7 +74,7 @@ struct Alignment: Equatable {
         for (index, partner) in zip(first.indices, second.indices) { partners[index] = partner }
     }
 
-    /// What is unique in both lists, as far as it stands in the same order.
+    /// Returns the elements that are unique in both lists, as far as they have the same order.
     private static func anchors(_ first: ArraySlice<Int>, _ second: ArraySlice<Int>) -> [(Int, Int)] {
         let (mine, theirs) = (unique(first), unique(second))
         let common = first.indices.compactMap { index in
@@ -83,16 +83,16 @@ struct Alignment: Equatable {
         return longestIncreasing(common.map(\.1)).map { common[$0] }
     }
 
-    /// Where each value stands; nil where that is at several places.
+    /// Returns the index of each value; `nil` if it occurs more than once.
     private static func unique(_ list: ArraySlice<Int>) -> [Int: Int?] {
         list.indices.reduce(into: [:]) { places, index in
             places[list[index]] = places[list[index]] == nil ? .some(index) : .some(nil)
         }
     }
 
-    /// The places of a longest strictly increasing subsequence.
+    /// Returns the indices of a longest strictly increasing subsequence.
     static func longestIncreasing(_ list: [Int]) -> [Int] {
-        // Of each length the place whose value is the smallest that ends such a sequence.
+        // For each length, the index of the smallest value that ends such a subsequence.
         var ends: [Int] = []
         var previous: [Int?] = []
         for (place, value) in list.enumerated() {

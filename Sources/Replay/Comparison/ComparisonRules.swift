@@ -1,34 +1,38 @@
 public import BeagleNet
 
-/// What counts as a difference between what was recorded and what came.
+/// The rules that determine which differences between a recorded and a received response count.
 ///
-/// JSON is compared by what it means: the order of members, whitespace, and how text and numbers are written do not count;
-/// `1`, `1.0` and `1e0` are the same, and numbers beyond a `Double` are compared digit by digit. A recorded
-/// `REDACTED` stands for any value.
+/// JSON values are compared by their meaning. The order of members, whitespace, and the notation of strings and numbers
+/// don't matter. `1`, `1.0` and `1e0` are equal, and numbers beyond the precision of a `Double` are compared digit by
+/// digit. A recorded `REDACTED` matches any value.
 public struct ComparisonRules: Sendable, Hashable {
-    /// How the elements of an array find those that they are compared with.
+    /// The way in which the elements of two arrays are matched.
     public enum ArrayOrder: Sendable, Hashable {
-        /// By a member whose value tells them apart, as `id`. One that stands elsewhere has moved.
+        /// By a member that identifies an element, such as `id`.
+        ///
+        /// An element at another index has moved.
         case key(String)
-        /// As a set: where they stand does not count. One that has no equal is compared with up to 64 others that have none.
+        /// As a set, regardless of order.
+        ///
+        /// An element without an equal is compared with up to 64 other unmatched elements.
         case set
     }
 
-    /// An array, and how its elements are matched.
+    /// A rule for matching the elements of an array.
     public struct ArrayRule: Sendable, Hashable {
-        /// Where the array is.
+        /// The path of the array.
         public var path: JSONPath
-        /// How its elements are matched.
+        /// The way in which its elements are matched.
         public var order: ArrayOrder
 
-        /// Says how the elements of an array are matched.
+        /// Creates a rule for an array.
         public init(_ path: JSONPath, _ order: ArrayOrder) {
             self.path = path
             self.order = order
         }
     }
 
-    /// Header fields that differ from answer to answer, or from server to server, and say nothing of what was asked.
+    /// The header fields that differ between responses or servers without being significant.
     public static let unsteadyHeaders: Set<String> = [
         "age", "alt-svc", "cf-cache-status", "cf-ray", "connection", "content-encoding", "content-length", "date",
         "etag",
@@ -38,22 +42,25 @@ public struct ComparisonRules: Sendable, Hashable {
         "x-response-time", "x-runtime", "x-served-by", "x-timer", "x-trace-id", "traceparent", "tracestate",
     ]
 
-    /// Values of JSON that are passed over, with all that they hold. None by default.
+    /// The JSON values that are ignored, including everything in them; empty by default.
     public var ignoredPaths: [JSONPath] = []
-    /// Arrays whose elements are not matched by their order; of several rules for an array the first counts. All others
-    /// are compared in order, and components of Beagle, wherever they are, by type and `id`.
+    /// The rules for arrays whose elements are not matched in order; the first rule for an array applies.
+    ///
+    /// Other arrays are compared in order, except for arrays of Beagle components, which are matched by type and `id`.
     public var arrays: [ArrayRule] = []
-    /// How far numbers may be apart, as a part of the larger one, or of 1 where both are smaller: `1e-9`. 0 by default.
+    /// The maximum relative difference of equal numbers, such as `1e-9`; 0 by default.
+    ///
+    /// It is relative to the larger number, or to 1 if both are smaller.
     public var tolerance = 0.0
-    /// Whether values may be any others of their kind, and arrays of any length. No by default.
+    /// Whether only the types of values are compared, and arrays may have any length; false by default.
     public var comparesTypesOnly = false
-    /// Header fields that are passed over, in any case; `unsteadyHeaders` by default.
+    /// The header fields that are ignored, in any case; `unsteadyHeaders` by default.
     public var ignoredHeaders = Self.unsteadyHeaders
-    /// What is secret, and not shown.
+    /// The redactor, which removes secrets from reported values.
     public var redactor = Redactor()
-    /// How many differences of an answer are told one by one; the rest is counted. 100.
+    /// The maximum number of reported differences per response, 100 by default; further ones are only counted.
     public var limit = 100
 
-    /// Rules with the documented defaults.
+    /// Creates rules with the documented defaults.
     public init() {}
 }

@@ -1,14 +1,14 @@
 import BeagleNetHTTP
 
-/// What a component of Beagle is told apart by: `text#title`, its type and its `id`.
+/// The name that identifies a Beagle component, its type and its `id`, such as `text#title`.
 struct ComponentName: Hashable {
-    /// The type in lower case, as Beagle compares it.
+    /// The type in lower case, because Beagle ignores case.
     private let type: String
     let id: String?
-    /// As the server spells it, without the namespace `beagle`.
+    /// The type as the server spells it, without the namespace `beagle`, and the `id`.
     let text: String
 
-    /// The name of a component; nil where the value is none.
+    /// Reads the name of a component; returns `nil` if the value is not a component.
     init?(_ node: JSONNode) {
         guard let written = node["_beagleComponent_"]?.string ?? Self.olderName(node) else { return nil }
         let parts = written.split(separator: ":", maxSplits: 1)
@@ -18,7 +18,7 @@ struct ComponentName: Hashable {
         text = id.map { "\(name)#\($0)" } ?? name
     }
 
-    /// `beagle:component:text`, as Beagle had it before 1.0.
+    /// Reads the name in the format before Beagle 1.0, `beagle:component:text`.
     private static func olderName(_ node: JSONNode) -> String? {
         guard let parts = node["_beagleType_"]?.string?.split(separator: ":", maxSplits: 2), parts.count == 3,
             parts[1].lowercased() == "component"

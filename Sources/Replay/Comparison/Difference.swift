@@ -1,31 +1,35 @@
-/// Something in which an answer is not what was recorded.
+/// A difference between a received response and the recorded one.
 public struct Difference: Sendable, Hashable {
-    /// What happened to it.
+    /// The kind of a difference.
     public enum Kind: String, Sendable, Hashable {
-        /// It was not recorded.
+        /// The value was not recorded.
         case added
-        /// It was recorded, and is no longer there.
+        /// The value was recorded, but is missing now.
         case removed
-        /// It has another value.
+        /// The value has changed.
         case changed
-        /// It has a value of another kind, as text instead of a number.
+        /// The value has another type, such as a string instead of a number.
         case type
-        /// It stands elsewhere in its array, and is counted here for that alone.
+        /// The value has another position in its array.
+        ///
+        /// Changes in it are reported separately.
         case moved
     }
 
-    /// Where: `status`, `headers.Content-Type`, a place in JSON as `$.items[2].price`, `body line 7`.
+    /// The place of the difference: `status`, `headers.Content-Type`, a JSON path such as `$.items[2].price`, `body
+    /// line 7`.
     ///
-    /// What was matched by more than its index says by what: `$.items[id=7].price`, `$.children[text#title].text`.
+    /// Elements that were matched by a key have it instead of an index: `$.items[id=7].price`,
+    /// `$.children[text#title].text`.
     public var place: String
-    /// What happened.
+    /// The kind of the difference.
     public var kind: Kind
-    /// What was recorded, shortened and without secrets; nil where nothing was.
+    /// The recorded value, shortened and without secrets; `nil` if the value was added.
     public var before: String?
-    /// What there is now, shortened and without secrets; nil where there is nothing.
+    /// The received value, shortened and without secrets; `nil` if the value was removed.
     public var after: String?
 
-    /// Describes a difference.
+    /// Creates a difference.
     public init(_ kind: Kind, at place: String, before: String? = nil, after: String? = nil) {
         self.place = place
         self.kind = kind
@@ -35,7 +39,7 @@ public struct Difference: Sendable, Hashable {
 }
 
 extension Difference: CustomStringConvertible {
-    /// Place, and what became of what: `$.price: 1 → 2`.
+    /// The place, followed by the recorded and the received value: `$.price: 1 → 2`.
     public var description: String {
         switch kind {
         case .added: "\(place): added \(after ?? "")"
@@ -46,30 +50,29 @@ extension Difference: CustomStringConvertible {
     }
 }
 
-/// What a comparison has found.
+/// The result of a comparison.
 public struct Differences: Sendable, Hashable {
-    /// The first of them, in the order of what was recorded.
+    /// The first differences, in the order of the recording.
     public private(set) var list: [Difference] = []
-    /// How many more there are than `list` has.
+    /// The number of differences that are not in `list`.
     public private(set) var further = 0
-    /// What could not be compared, and why, as sentences.
+    /// The sentences that state which parts were not compared, and why.
     public internal(set) var notes: [String] = []
-    /// Why the bodies were not compared, as a sentence that is in `notes` too; nil where they were, or where there was none to
-    /// be had.
+    /// The sentence from `notes` about bodies that were not compared; `nil` if they were, or if a body wasn't expected.
     public internal(set) var missingBody: String?
     private let limit: Int
 
-    /// No differences.
+    /// Creates an empty result.
     ///
-    /// - Parameter limit: how many are kept.
+    /// - Parameter limit: the maximum number of differences in `list`.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether there are none.
+    /// Whether there are no differences.
     public var isEmpty: Bool { list.isEmpty && further == 0 }
 
-    /// How many there are.
+    /// The number of differences.
     public var count: Int { list.count + further }
 
     mutating func append(_ difference: @autoclosure () -> Difference) {

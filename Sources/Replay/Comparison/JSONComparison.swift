@@ -1,13 +1,13 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Compares two documents in time that is all but linear in their size; as deep as `JSONDocument` reads.
+/// A comparison of two JSON texts, in almost linear time, with the depth limit of `JSONDocument`.
 struct JSONComparison {
-    /// Where a comparison is.
+    /// The current place of a comparison.
     struct Place {
         var position: PathPosition
         var text: String
-        /// Whether it stands under a secret name.
+        /// Whether the place is inside a member with a secret name.
         var isSecret: Bool
 
         func member(_ name: String, isSecret: Bool) -> Place {
@@ -35,14 +35,14 @@ struct JSONComparison {
     private let shown: ShownText
     private var found: Differences
 
-    /// The differences between two documents.
+    /// Returns the differences between two JSON texts.
     static func differences(_ before: JSONDocument, _ after: JSONDocument, _ rules: ComparisonRules) -> Differences {
         var found = Differences(limit: rules.limit)
         compare(before, after, rules, into: &found)
         return found
     }
 
-    /// Adds the differences between two documents.
+    /// Adds the differences between two JSON texts.
     static func compare(
         _ before: JSONDocument,
         _ after: JSONDocument,
@@ -74,7 +74,7 @@ struct JSONComparison {
         }
     }
 
-    /// Whether two plain values of one kind that are not written alike count as the same.
+    /// Returns whether two scalars of the same type count as equal although they are written differently.
     private func isSame(_ one: JSONNode, _ other: JSONNode) -> Bool {
         if rules.comparesTypesOnly { return true }
         switch one.kind {
@@ -133,7 +133,7 @@ extension JSONComparison {
         place.member(member.name, isSecret: shown.isSecret(member.name, member.value))
     }
 
-    /// The members of an object: of a name that repeats the last.
+    /// Returns the members of an object. If a name repeats, only the last member counts.
     private func members(
         of node: JSONNode
     ) -> (list: [(name: String, value: JSONNode)], byName: [MemberName: JSONNode]) {
@@ -202,7 +202,7 @@ extension JSONComparison {
         }
     }
 
-    /// Members of a set whose equal the other has not: each may still count as the same as one of them.
+    /// Compares elements of a set that have no exact equal. They may still match according to the rules.
     private mutating func compareSets(
         _ mine: [JSONNode],
         _ theirs: [JSONNode],
@@ -213,7 +213,7 @@ extension JSONComparison {
         for (index, partner) in alignment.partners.enumerated() where partner == nil {
             let here = place.element(index, String(index))
             guard !rules.ignores(here.position) else { continue }
-            // More would take time that grows with the square of their number.
+            // A limit avoids quadratic time.
             let partner = others.prefix(Self.setTrials).firstIndex { other in
                 var trial = JSONComparison(before, after, rules, Differences(limit: 0))
                 trial.compare(mine[index], theirs[other], at: here)
@@ -227,16 +227,16 @@ extension JSONComparison {
         }
     }
 
-    /// With how many members of a set one is compared that has no equal among them.
+    /// The maximum number of elements with which an element of a set is compared.
     private static let setTrials = 64
 
-    /// `id=7`; the index where there is no such member, or a secret one.
+    /// Returns a label such as `id=7`, or the index if the key is missing or secret.
     private func label(_ key: JSONNode?, _ name: String, _ index: Int) -> String {
         guard let key, !shown.isSecret(name, key) else { return String(index) }
         return "\(name)=\(key.string.map { shown.text($0) } ?? shown.json(key, isSecret: false))"
     }
 
-    /// `text#title`, or `text(2)` for the second of those that have the same name.
+    /// Returns labels such as `text#title`, or `text(2)` for the second component with the same name.
     private func labels(_ names: [ComponentName?]) -> [String] {
         var counts: [String: Int] = [:]
         return names.enumerated().map { index, name in
@@ -247,8 +247,10 @@ extension JSONComparison {
     }
 }
 
-/// What components are matched by: those without an `id` first by all that they are, then all by type and `id`. What is
-/// no component goes by its order.
+/// The key by which components are matched.
+///
+/// Components without an `id` are first matched by their whole contents, then all by type and `id`. Other values are
+/// matched in order.
 private enum ComponentKey: Hashable {
     case whole(Int), named(ComponentName), other
 

@@ -1,11 +1,11 @@
-/// A number of JSON by its value, exact to the last digit: `1`, `1.0` and `10e-1` are one.
+/// A JSON number that is compared by value, exact to the last digit: `1`, `1.0` and `10e-1` are equal.
 enum JSONDecimal: Hashable {
-    /// Digits without zeros at either end, and the power of ten of the last.
+    /// The digits without leading and trailing zeros, and the power of ten of the last digit.
     case decimal(isNegative: Bool, digits: [UInt8], exponent: Int)
-    /// One whose exponent is no number that a machine has.
+    /// The text of a number whose exponent is out of range.
     case written(String)
 
-    /// Reads a number as RFC 8259 writes it.
+    /// Parses a number (RFC 8259).
     init(_ text: String) {
         let parts = text.utf8.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
         guard let mantissa = parts.first, let power = parts.count == 1 ? 0 : Int(String(Substring(parts[1]))),

@@ -1,10 +1,11 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// A number for each value of a document, the same for values that the rules take for the same: made in one walk.
+/// The digests of all values in a JSON text, which are equal for values that the rules consider equal, computed in one
+/// pass.
 ///
-/// The other way round it holds but for chance: SipHash with a seed of the process's own, 64 bits. Tolerance does not
-/// count here.
+/// Different values have different digests, except by chance (64-bit SipHash with a seed per process). Tolerance is not
+/// taken into account.
 struct JSONDigests {
     let document: JSONDocument
     private let rules: ComparisonRules
@@ -33,7 +34,7 @@ struct JSONDigests {
     private mutating func hashContent(of node: JSONNode, _ position: PathPosition, into hasher: inout Hasher) {
         switch node.kind {
         case .object:
-            // Of a name that repeats the last counts, as when members are looked up.
+            // If a name repeats, the last member counts, as in lookups.
             var members: [MemberName: Int] = [:]
             for (name, value) in node.members {
                 let position = position.member(name)
@@ -53,7 +54,7 @@ struct JSONDigests {
     }
 }
 
-/// A name by its bytes: `String` takes letters that only look the same for one.
+/// A member's name, compared by its bytes, because `String` also considers canonically equivalent names equal.
 struct MemberName: Hashable {
     private let bytes: [UInt8]
 
@@ -69,15 +70,15 @@ extension Hasher {
 }
 
 extension ComparisonRules {
-    /// Where documents begin: ignored paths first, then those of arrays.
+    /// The position of the root. Its paths are the ignored ones, followed by those of arrays.
     var root: PathPosition { PathPosition(ignoredPaths + arrays.map(\.path)) }
 
-    /// Whether a value is passed over.
+    /// Returns whether a value is ignored.
     func ignores(_ position: PathPosition) -> Bool {
         !ignoredPaths.isEmpty && position.first(in: ignoredPaths.indices) != nil
     }
 
-    /// How the elements of the array at a place are matched; nil where in order.
+    /// Returns how the elements of an array are matched; `nil` if in order.
     func order(at position: PathPosition) -> ArrayOrder? {
         guard !arrays.isEmpty else { return nil }
         let range = ignoredPaths.count..<ignoredPaths.count + arrays.count

@@ -1,26 +1,26 @@
 public import BeagleNet
 
-/// A place in JSON documents, or many: `$.items[*].price`, `$..timestamp`, `$['a.b'][0]`.
+/// A path to one or more places in JSON: `$.items[*].price`, `$..timestamp`, `$['a.b'][0]`.
 ///
-/// A part of JSONPath (RFC 9535): members as `.name` or `['name']`, elements as `[3]`, any of both as `.*` or `[*]`, and
-/// `..` before a name or `[…]`, which takes it at any depth. There are no filters, slices and negative indices.
+/// It is a subset of JSONPath (RFC 9535): members as `.name` or `['name']`, elements as `[3]`, any of them as `.*` or
+/// `[*]`, and `..` before a name or `[…]` for any depth. Filters, slices and negative indices are not supported.
 public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
     enum Step: Sendable, Hashable {
         case member(String), element(Int), any
     }
 
-    /// The most steps, so that what was matched fits the bits of a word.
+    /// The maximum number of steps, so that the matching state fits into a word.
     static let limit = 63
 
-    /// As it was written.
+    /// The text of the path.
     public let description: String
     let steps: [Step]
-    /// Which steps may be taken at any depth.
+    /// The steps that may match at any depth.
     let isDeep: [Bool]
 
-    /// Reads a path.
+    /// Parses a path.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` that tells where it is wrong, and how.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` that states the position and the reason.
     public init(_ text: String) throws(NetworkError) {
         var reader = Reader(text: text)
         try reader.read()
@@ -30,7 +30,7 @@ public struct JSONPath: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Reads the steps of a path one after another.
+/// A parser for paths.
 private struct Reader {
     private let text: String
     private var rest: Substring.UnicodeScalarView

@@ -1,20 +1,20 @@
-/// How far paths have come at a place of a document; what is below takes it on by a step.
+/// The matching state of several paths at a place in a JSON text.
 ///
-/// A path's state is a word whose bit `i` says that the place fits its first `i` steps.
+/// The state of a path is a word. Its bit `i` is set if the place matches the first `i` steps.
 struct PathPosition {
     private let paths: [JSONPath]
     private var states: [UInt64]
 
-    /// The root of a document.
+    /// Creates the state at the root.
     init(_ paths: [JSONPath]) {
         self.paths = paths
         states = paths.map { _ in 1 }
     }
 
-    /// Whether the place is one of the path's with this number.
+    /// Returns whether the place matches the path with this index.
     func fits(_ index: Int) -> Bool { states[index] >> UInt64(paths[index].steps.count) & 1 == 1 }
 
-    /// The number of the first of these paths that the place fits.
+    /// Returns the index of the first path in a range that the place matches.
     func first(in range: Range<Int>) -> Int? { range.first { fits($0) } }
 
     func member(_ name: String) -> PathPosition { next { $0 == .any || $0 == .member(name) } }

@@ -1,8 +1,8 @@
 import BeagleNetHTTP
 
-/// What stands in a recording for a secret, and matches any.
+/// A namespace for matching recorded values with placeholders for secrets.
 enum Placeholder {
-    /// Whether a value is what was recorded, each placeholder of which stands for any text.
+    /// Returns whether a value matches a recorded one, in which each placeholder stands for any text.
     static func matches(_ recorded: String, _ value: String) -> Bool {
         if recorded.utf8.elementsEqual(value.utf8) { return true }
         let parts = recorded.split(separator: Redactor.placeholder, omittingEmptySubsequences: false).enumerated()
@@ -13,7 +13,7 @@ enum Placeholder {
             rest.suffix(last.count).elementsEqual(last)
         else { return false }
         rest = rest.dropFirst(first.count).dropLast(last.count)
-        // What is found first leaves the most for what follows.
+        // The earliest match leaves the most text for the remaining parts.
         for part in parts.dropFirst().dropLast() where !part.isEmpty {
             guard let found = rest.firstRange(of: part) else { return false }
             rest = rest[found.upperBound...]
@@ -21,7 +21,7 @@ enum Placeholder {
         return true
     }
 
-    /// The text without the `:h:` and twelve digits that a keyed digest has behind the word.
+    /// Returns the text without the `:h:` and twelve digits of a keyed digest, which may follow a placeholder.
     private static func withoutDigest(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         text.starts(with: ":h:".utf8) ? text.dropFirst(15) : text
     }

@@ -2,19 +2,19 @@ public import BeagleNet
 import BeagleNetHTTP
 
 extension ComparisonRules {
-    /// What two JSON texts differ in.
+    /// Compares two JSON texts.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where one of them is no JSON.
+    /// - Throws: `NetworkError` of kind `.decoding` if one of them is not valid JSON.
     public func differences(from before: Data, to after: Data) throws(NetworkError) -> Differences {
         JSONComparison.differences(try JSONDocument(wrapping: before), try JSONDocument(wrapping: after), self)
     }
 
-    /// What an answer differs in from the recorded one: status, header fields, body.
+    /// Compares a response with a recorded one: status, header fields and body.
     ///
     /// - Parameters:
-    ///   - recorded: the recorded answer.
-    ///   - recording: where it is from, and the files of its body are.
-    ///   - answer: what came.
+    ///   - recorded: the recorded response.
+    ///   - recording: the recording that contains the response and its body's file.
+    ///   - answer: the received response.
     ///   - body: its body, decoded.
     public func differences(
         from recorded: LoggedResponse,
@@ -56,17 +56,17 @@ extension JSONDocument {
 }
 
 extension LoggedResponse {
-    /// What the body is, as it or the header says.
+    /// The media type of the body, or else the value of `Content-Type`.
     var mediaType: String { body.mediaType.isEmpty ? fields["content-type"] ?? "" : body.mediaType }
 
-    /// Whether there is no body, which archives say in several ways: it has none by its status (RFC 9110, 6.4.1), or none of
-    /// any length.
+    /// Whether there is no body, either by the status (RFC 9110, 6.4.1) or because its length is 0. Archives express
+    /// this in several ways.
     fileprivate var isEmpty: Bool {
         guard case .omitted = body.content else { return false }
         return status == 204 || status == 304 || body.size == 0
     }
 
-    /// Whether it was the way to another answer, so that nobody has read its body.
+    /// Whether the body wasn't read because another response followed.
     fileprivate var isPassedOver: Bool {
         guard case .omitted(let reason) = body.content else { return false }
         return (300..<400).contains(status) || reason == "not read"
@@ -76,13 +76,13 @@ extension LoggedResponse {
 // MARK: - Header fields
 
 extension ComparisonRules {
-    /// Order and case do not count, but how often a value comes.
+    /// Compares header fields. Order and the case of names don't matter, but the number of equal values does.
     private func compare(_ before: [LoggedField], _ after: [LoggedField], into found: inout Differences) {
         let (mine, theirs) = (byName(before), byName(after))
         let ignored = Set(ignoredHeaders.map { $0.lowercased() })
         var names: Set<String> = []
         for name in (before + after).map({ $0.name.lowercased() }) where names.insert(name).inserted {
-            // What begins with a colon is no field, but what HTTP/2 has instead of a status line.
+            // Names that begin with a colon are HTTP/2 pseudo-header fields.
             if !ignored.contains(name), !name.hasPrefix(":") {
                 compareValues(mine[name] ?? [], theirs[name] ?? [], into: &found)
             }
@@ -97,7 +97,7 @@ extension ComparisonRules {
         var (mine, theirs) = (before, after)
         mine.removeSame(as: after)
         theirs.removeSame(as: before)
-        // By their text: cookies whose values are secret begin with their names.
+        // Sorted by value, so that cookies with secret values are matched by their names.
         mine.sort { $0.value < $1.value }
         theirs.sort { $0.value < $1.value }
         let shown = ShownText(redactor: redactor)
@@ -118,7 +118,7 @@ extension ComparisonRules {
 }
 
 extension [LoggedField] {
-    /// Takes as many of a value away as others have of it.
+    /// Removes values that the other list also has, each as often as it occurs there.
     fileprivate mutating func removeSame(as others: [LoggedField]) {
         var counts = Dictionary(others.map { ($0.value, 1) }, uniquingKeysWith: +)
         removeAll { field in
@@ -137,7 +137,7 @@ extension ComparisonRules {
     private func compare(_ before: Body, _ after: Body, into found: inout Differences) {
         guard before.data != after.data else { return }
         let form = BodyForm(of: before.type)
-        // Text is compared as such, whatever each side has encoded it in.
+        // Text is compared after decoding, regardless of its encoding.
         let isText = form != .bytes
         let recorded = isText ? before.data.utf8(from: before.charset) : before.data
         let received = isText ? after.data.utf8(from: after.charset) : after.data
@@ -196,7 +196,7 @@ extension ComparisonRules {
         }
     }
 
-    /// `1234 bytes of image/png, SHA-256 2cf24dba5fb0…`
+    /// Returns a summary such as `1234 bytes of image/png, SHA-256 2cf24dba5fb0…`.
     private func summary(of data: Data, _ type: String) -> String {
         let summary = redactor.summary(of: data, contentType: type)
         do throws(NetworkError) {
@@ -207,7 +207,7 @@ extension ComparisonRules {
     }
 }
 
-/// How a body is compared, by its media type.
+/// The format in which a body is compared, by its media type.
 private enum BodyForm {
     case json, text, bytes, unknown
 

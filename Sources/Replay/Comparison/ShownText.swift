@@ -1,39 +1,39 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Makes what a report shows of answers: short, and without secrets.
+/// A formatter for values in reports, short and without secrets.
 struct ShownText {
-    /// The most characters of a value.
+    /// The maximum number of characters of a value.
     private static let limit = 100
 
     let redactor: Redactor
 
-    /// A text that is no JSON, in one line.
+    /// Formats text other than JSON in a single line.
     func text(_ text: String) -> String {
-        // As a whole: what is cut off may not look like the secret that it is.
+        // The whole text is redacted before it is cut, because part of a secret may not be recognized.
         let start = redactor.redact(text: text).unicodeScalars.prefix(Self.limit + 1).map { scalar in
             scalar.properties.generalCategory == .control ? " " : scalar
         }
         return Self.shortened(String(String.UnicodeScalarView(start)))
     }
 
-    /// The value of a header field.
+    /// Formats the value of a header field.
     func value(of field: LoggedField) -> String {
         guard let name = HTTPField.Name(field.name) else { return Redactor.placeholder }
         let fields = HTTPFields([HTTPField(name: name, value: field.value)])
         return text(redactor.redact(fields).first?.value ?? "")
     }
 
-    /// A value of JSON in one line.
+    /// Formats a JSON value in a single line.
     ///
-    /// - Parameter isSecret: whether it stands under a secret name.
+    /// - Parameter isSecret: whether the value is inside a member with a secret name.
     func json(_ node: JSONNode, isSecret: Bool) -> String {
         var text = ""
         write(node, isSecret: isSecret, to: &text)
         return Self.shortened(text)
     }
 
-    /// Whether a member is secret by its name.
+    /// Returns whether a member is secret by its name.
     func isSecret(_ name: String, _ value: JSONNode) -> Bool {
         redactor.isSecret(name: name, length: value.kind == .string ? value.range.count - 2 : value.range.count)
     }
@@ -42,7 +42,7 @@ struct ShownText {
         text.unicodeScalars.count > limit ? String(text.unicodeScalars.prefix(limit)) + "…" : text
     }
 
-    /// Writes no more than a little beyond the limit.
+    /// Writes a value, and stops shortly after the limit.
     private func write(_ node: JSONNode, isSecret: Bool, to text: inout String) {
         guard text.utf8.count <= 4 * Self.limit else { return }
         switch node.kind {

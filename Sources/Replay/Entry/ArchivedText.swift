@@ -5,26 +5,28 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The text of a body in an archive, from which the bytes that were sent are found.
+/// The text of a body in an archive, from which the original bytes are reconstructed.
 ///
-/// HAR 1.2 has text in UTF-8, whatever the body was encoded in, so that it is encoded again. Some recorders write one
-/// character for each byte of a body that isn't text (Firefox), or of every body (mitmproxy); others replace the bytes that
-/// they cannot decode, which are lost then (Chromium). The number of bytes that the message announced tells them apart.
+/// HAR 1.2 stores text in UTF-8 regardless of the body's encoding, so the text has to be encoded again. Some recorders
+/// write one character for each byte of a body that isn't text (Firefox), or of every body (mitmproxy). Others replace
+/// the bytes that they cannot decode, so those are lost (Chromium). The number of bytes that the message announced
+/// tells these cases apart.
 struct ArchivedText {
     let text: String
-    /// The encoding of the body; `nil` for UTF-8, and if it isn't stated.
+    /// The encoding of the body; `nil` for UTF-8, or if the encoding isn't stated.
     let charset: Charset?
     let mediaType: String
-    /// The number of bytes by `Content-Length`; `nil` if that is missing, or if it counts coded bytes.
+    /// The number of bytes in `Content-Length`; `nil` if the field is missing, or if it counts content-coded bytes.
     let announced: Int64?
-    /// Other numbers in the archive which may be that of the bytes.
+    /// Other numbers in the archive that may be the size of the body, in bytes.
     let stated: [Int64]
-    /// Whether the recorder has counted as many bytes as were announced.
+    /// Whether the recorder counted as many bytes as were announced.
     let isWhole: Bool
-    /// Whether bytes of which nothing is known may be sent again.
+    /// Whether the body belongs to a request. Because it may be sent again, text without a known size counts as damaged
+    /// if it has replacement characters.
     let isRequest: Bool
 
-    /// The bytes, or the reason why they are not known.
+    /// The bytes, or the reason why they are unknown.
     var content: LoggedBody.Content {
         let plain = Data(text.utf8)
         let isASCII = plain.allSatisfy { $0 < 0x80 }
@@ -40,14 +42,14 @@ struct ArchivedText {
         return .data(marked(usual))
     }
 
-    /// The bytes with the byte order mark, which browsers leave out, if as many bytes were received.
+    /// Returns the bytes with the byte order mark, which browsers leave out, if the announced size includes one.
     private func marked(_ bytes: Data) -> Data {
         let mark = charset.map(\.byteOrderMark) ?? Charset.utf8Mark
         let hasMark = isWhole && !mark.isEmpty && announced == Int64(bytes.count + mark.count)
         return hasMark ? Data(mark) + bytes : bytes
     }
 
-    /// The bytes if each character stands for one; `nil` if a character is none.
+    /// The bytes if each character stands for one; `nil` if a character doesn't fit into a byte.
     private var onePerCharacter: Data? {
         var bytes = Data(capacity: text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -65,7 +67,7 @@ struct ArchivedText {
         MediaType(mediaType)?.essence == "application/octet-stream" || Redactor.isBinary(contentType: mediaType)
     }
 
-    /// Whether a replacement character stands where there was something else.
+    /// Returns whether the text has replacement characters in place of other bytes.
     private func isDamaged(_ plain: Data, isEncoded: Bool) -> Bool {
         guard plain.firstRange(of: Data("\u{FFFD}".utf8)) != nil else { return false }
         if announced != nil || !isEncoded { return true }

@@ -6,11 +6,11 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What a body is coded in (RFC 9110, 8.4), as long as nobody has undone it.
+/// The content coding of a body that hasn't been decoded yet (RFC 9110, 8.4).
 struct BodyCoding: Sendable, Hashable {
     private let names: String
 
-    /// nil where the value of `Content-Encoding` names none.
+    /// Reads the value of `Content-Encoding`; returns `nil` if it doesn't name a coding.
     init?(_ contentEncoding: String?) {
         guard let contentEncoding else { return nil }
         let names = contentEncoding.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
@@ -18,15 +18,16 @@ struct BodyCoding: Sendable, Hashable {
         self.names = names.joined(separator: ",")
     }
 
-    /// Whether it can be undone here.
+    /// Whether a decoder for the coding is available.
     var isKnown: Bool { decoder() != nil }
 
-    /// What undoes it a piece at a time; nil where nobody here can.
+    /// Returns a decoder that takes the body in pieces; `nil` if the coding is not supported.
     func decoder() -> ContentDecoder? {
         do throws(NetworkError) { return try ContentDecoder(contentEncoding: names) } catch { return nil }
     }
 
-    /// The whole body without it; nil where it is not coded so, was cut off, or would be longer than `limit` bytes.
+    /// Decodes a whole body; returns `nil` if it isn't in this coding, is cut off, or would be longer than `limit`
+    /// bytes.
     func decoded(_ data: Data, upTo limit: Int = 64 << 20) -> Data? {
         guard let decoder = decoder(), !data.isEmpty else { return nil }
         var decoded = Data()
@@ -46,7 +47,7 @@ struct BodyCoding: Sendable, Hashable {
 extension ContentDecoder {
     /// Decodes the next piece.
     ///
-    /// - Parameter take: takes what comes of it, and says whether more is wanted.
+    /// - Parameter take: receives the decoded bytes, and returns whether to continue.
     func decode(_ piece: Data, _ take: (Data) throws(NetworkError) -> Bool) throws(NetworkError) {
         do {
             try piece.withUnsafeBytes { bytes in
@@ -63,20 +64,21 @@ extension ContentDecoder {
 }
 
 extension LoggedRequest {
-    /// What its head says that the body is coded in; nil where it says nothing. A log holds the body without it; some tools
-    /// write it as it was sent.
+    /// The content coding that the header fields state; `nil` if they don't state one.
+    ///
+    /// Our logs hold decoded bodies. Some other tools write a body as it was sent.
     var coding: BodyCoding? { BodyCoding(fields["Content-Encoding"]) }
 
-    /// The bytes of its body without the coding, where they have it.
+    /// Returns the body's bytes without the content coding, if they have it.
     func decoded(_ data: Data) -> Data { coding?.decoded(data) ?? data }
 
-    /// The bytes of its body as they can be looked through: decoded; nil where they seem to be coded and cannot be decoded.
+    /// Returns the body's bytes in a form that can be searched; `nil` if they seem to be coded and cannot be decoded.
     func readable(_ data: Data) -> Data? {
         guard let coding else { return data }
         return coding.decoded(data) ?? (String(validating: data, as: UTF8.self) == nil ? nil : data)
     }
 
-    /// Its head's fields as they fit these bytes: without a coding that the body has not.
+    /// Returns the header fields that fit these bytes, without a `Content-Encoding` that the body doesn't have.
     func fields(for body: Data?) -> [LoggedField] {
         guard let coding, coding.isKnown, let body, coding.decoded(body) == nil else { return fields }
         return fields.filter { $0.name.lowercased() != "content-encoding" }

@@ -5,14 +5,15 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What an archive says about a body beside its text: whether there was one, and of how many bytes.
+/// The facts about a body that an archive states in addition to its text: whether there was one, and its size in bytes.
 struct BodyFacts {
     private let isRequest: Bool
     /// Whether the message can have a body (RFC 9110, 6.4.1).
     private var isPossible = true
-    /// Whether the message is a redirect, whose body most recorders don't read.
+    /// Whether the message is a redirect. Most recorders don't read the body of a redirect.
     private var isRedirect = false
-    /// Whether a request without a body would say so if it has a type: `Content-Length: 0`.
+    /// Whether the method and fields suggest a body. A request with a media type but no body would have sent
+    /// `Content-Length: 0`.
     private var expectsBody = false
     /// Whether the body was sent in a content coding.
     private let isCoded: Bool
@@ -20,7 +21,7 @@ struct BodyFacts {
     private let contentLength: Int64?
     /// The number of bytes that the archive states; 0 or less if unknown.
     private let size: Int64
-    /// The number of bytes that came over the wire, as the archive states it; -1 if unknown.
+    /// The number of bytes received over the wire, as the archive states it; -1 if unknown.
     private var received: Int64 = -1
 
     init(ofRequest method: String, _ fields: [LoggedField], bodySize: Int64) {
@@ -45,20 +46,20 @@ struct BodyFacts {
         contentLength = fields["Content-Length"].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The number of bytes of the body as it was announced; `nil` if that counts coded bytes, or is missing.
+    /// The announced size of the body, in bytes; `nil` if it is missing, or if it counts content-coded bytes.
     private var announced: Int64? { isCoded || !isPossible ? nil : contentLength }
 
-    /// Whether the recorder has counted as many bytes as were announced.
+    /// Whether the recorder counted as many bytes as were announced.
     private var isWhole: Bool { announced.map { $0 == size || $0 == received } ?? false }
 
-    /// Whether there was a body, although the archive has no text of it.
+    /// Whether there was a body, even though the archive doesn't hold its text.
     private var isKnownToBeThere: Bool {
         guard isPossible else { return false }
         if let contentLength { return contentLength > 0 }
         return isRequest && (size > 0 || expectsBody)
     }
 
-    /// The body of a request for which an archive of another tool has nothing; `nil` if there was none.
+    /// Returns a placeholder for a request body that another tool's archive lacks; `nil` if there was no body.
     func missing(_ mediaType: String?) -> LoggedBody? {
         guard isKnownToBeThere else { return nil }
         var body = LoggedBody(mediaType: mediaType ?? "")
@@ -66,9 +67,9 @@ struct BodyFacts {
         return body
     }
 
-    /// The text of the body, from which its bytes are found.
+    /// Returns the text of the body, from which its bytes are reconstructed.
     func text(_ text: String, _ charset: Charset?, _ mediaType: String) -> ArchivedText {
-        // Of a coded body some state the decoded size, others the coded one.
+        // For a coded body, some recorders state the decoded size, others the coded size.
         let isSizeKnown = isRequest || !isCoded || contentLength.map { $0 != size } ?? false
         var stated = isSizeKnown && size > 0 ? [size] : []
         if isRequest, isCoded, let contentLength { stated.append(contentLength) }
@@ -83,17 +84,17 @@ struct BodyFacts {
         )
     }
 
-    /// Completes a body as an archive of another tool has it: whether it is whole, and whether it is there at all.
+    /// Completes a body from another tool's archive: whether it is whole, and whether it is present at all.
     ///
     /// - Parameters:
-    ///   - comment: the recorder's words about the body: Firefox has some if it didn't keep it.
+    ///   - comment: the recorder's comment about the body. Firefox writes one if it didn't store the body.
     ///   - fields: the header fields of the message.
     func complete(_ body: inout LoggedBody, comment: String?, _ fields: [LoggedField]) {
         let comment = comment.flatMap { $0.isEmpty ? nil : $0 }
         switch body.content {
         case .parameters: break
         case .file:
-            // A text file has UTF-8, unless it has the bytes that were announced.
+            // A recorder stores a text file in UTF-8, unless its size is the announced one.
             guard !isRequest, size < 0 || announced != size else { break }
             body.fileCharset = Charset(fields, mediaType: body.mediaType)
             if body.fileCharset != nil { body.size = -1 }
@@ -103,7 +104,7 @@ struct BodyFacts {
             omit(&body, comment)
         case .data(let data):
             body.size = Int64(data.count)
-            // A recorder that has counted all bytes has seen the whole body, whatever became of the text.
+            // A recorder that counted all bytes has seen the whole body, even if the text is damaged.
             guard let announced, announced > data.count, isRequest || !isWhole else { break }
             (body.isTruncated, body.size) = (true, announced)
         case .omitted("unknown"):

@@ -10,13 +10,14 @@ import BeagleNetHTTP
     import Musl
 #endif
 
-/// A character encoding other than UTF-8, as `Content-Type` names it. The system's own converter (`iconv`) reads and
-/// writes it.
+/// A character encoding other than UTF-8, as `Content-Type` names it.
+///
+/// The system's converter (`iconv`) reads and writes it.
 struct Charset: Sendable, Hashable {
-    /// The names under which the converter may know it, the best one first.
+    /// The names under which the converter may know the encoding, in order of preference.
     private let codecs: [String]
 
-    /// Reads the `charset` parameter of a `Content-Type`; `nil` if there is none, or if it names UTF-8.
+    /// Reads the `charset` parameter of a `Content-Type`; returns `nil` if it is missing or names UTF-8.
     init?(contentType: String) {
         let utf8 = contentType.utf8
         // Most types have no parameter, or this one.
@@ -26,16 +27,18 @@ struct Charset: Sendable, Hashable {
         self.init(label: label)
     }
 
-    /// - Parameter label: a name of the encoding, as the WHATWG Encoding standard has it; others go to the converter as
-    ///   they are.
+    /// Creates an encoding from its label; returns `nil` for UTF-8 and for labels that aren't safe to convert.
+    ///
+    /// - Parameter label: a name of the encoding from the WHATWG Encoding standard. Other names are passed to the
+    ///   converter unchanged.
     init?(label: String) {
         let label = label.lowercased()
-        // What isn't a plain name may be an instruction to the converter.
+        // The converter may interpret other characters as an instruction.
         let isName = label.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || "-_.:".utf8.contains(byte)
         }
         guard isName, !label.isEmpty, label.utf8.count <= 40, !Self.utf8Labels.contains(label) else { return nil }
-        // Browsers refuse these, and glibc before 2.40 writes beyond its buffer (CVE-2024-2961).
+        // Browsers refuse these encodings, and glibc before 2.40 overflows its buffer (CVE-2024-2961).
         guard !label.contains("2022-cn"), !label.contains("2022cn") else { return nil }
         codecs = (Self.codecs[label].map { [$0] } ?? []) + [label]
     }
@@ -43,7 +46,7 @@ struct Charset: Sendable, Hashable {
     private static let utf8Labels: Set = ["utf-8", "utf8", "unicode-1-1-utf-8", "x-unicode20utf8"]
     private static let western = "CP1252"
 
-    /// The converter's names for labels that stand for a superset of what they say.
+    /// The converter's names for labels that stand for a superset of the encoding that they name.
     /// Source: https://encoding.spec.whatwg.org/#names-and-labels
     private static let codecs: [String: String] = [
         "ascii": western, "us-ascii": western, "iso-8859-1": western, "iso8859-1": western, "iso_8859-1": western,
@@ -61,7 +64,7 @@ struct Charset: Sendable, Hashable {
 
     private var isWestern: Bool { codecs[0] == Self.western }
 
-    /// The byte order mark with which a text may begin; empty if there is none.
+    /// The byte order mark with which a text may begin; empty if the encoding has none.
     var byteOrderMark: [UInt8] {
         switch codecs[0] {
         case "UTF-16LE": [0xFF, 0xFE]
@@ -70,7 +73,7 @@ struct Charset: Sendable, Hashable {
         }
     }
 
-    /// Whether text of ASCII is the same bytes in this encoding as in UTF-8.
+    /// Whether ASCII text has the same bytes in this encoding as in UTF-8.
     var extendsASCII: Bool {
         guard let ascii = codecs.last else { return false }
         return !["utf-16", "utf-32", "utf-7", "ucs-", "hz", "iso-2022", "iso-10646", "unicode"].contains {
@@ -78,12 +81,13 @@ struct Charset: Sendable, Hashable {
         }
     }
 
-    /// The bytes of a text; `nil` if it has a character that the encoding lacks, or if the system doesn't know the encoding.
+    /// Encodes a text; returns `nil` if the encoding lacks one of its characters, or if the system doesn't know the
+    /// encoding.
     func encoded(_ text: String) -> Data? {
         guard isWestern else { return converted(Array(text.utf8), toText: false).map { Data($0) } }
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
-            // A byte that the encoding leaves undefined is the character of the same number.
+            // A byte that the encoding leaves undefined stands for the character of the same number.
             if let byte = UInt8(exactly: scalar.value) {
                 bytes.append(byte)
             } else if let byte = Self.westernBytes[scalar] {
@@ -95,7 +99,8 @@ struct Charset: Sendable, Hashable {
         return Data(bytes)
     }
 
-    /// The text of bytes, without a byte order mark; `nil` if they aren't in this encoding, or if the system doesn't know it.
+    /// Decodes bytes to text without a byte order mark; returns `nil` if they aren't valid, or if the system doesn't
+    /// know the encoding.
     func text(of data: Data) -> String? {
         if isWestern {
             var text = String.UnicodeScalarView()
@@ -110,7 +115,7 @@ struct Charset: Sendable, Hashable {
         return charset.converted(bytes, toText: true).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// The characters of the bytes from 0x80 to 0x9F, in which windows-1252 and ISO 8859-1 differ.
+    /// The characters for the bytes 0x80 to 0x9F, in which windows-1252 and ISO 8859-1 differ.
     private static let westernScalars: [UInt8: Unicode.Scalar] = {
         guard let charset = Charset(label: "windows-1252") else { return [:] }
         var scalars: [UInt8: Unicode.Scalar] = [:]
@@ -125,7 +130,8 @@ struct Charset: Sendable, Hashable {
 
 extension Charset {
     #if canImport(Glibc) || canImport(Musl)
-        /// Converts text from or to UTF-8; `nil` if the bytes aren't valid, or if the system has no such converter.
+        /// Converts text from or to UTF-8; returns `nil` if the bytes aren't valid, or if the system has no such
+        /// converter.
         private func converted(_ bytes: [UInt8], toText: Bool) -> [UInt8]? {
             for codec in codecs {
                 guard let converter = toText ? iconv_open("UTF-8", codec) : iconv_open(codec, "UTF-8"),
@@ -141,10 +147,10 @@ extension Charset {
             var input = bytes.map { CChar(bitPattern: $0) }
             var room = [CChar](repeating: 0, count: 4096)
             var output: [UInt8] = []
-            // The pointers are used in this call alone, as iconv keeps none.
+            // The pointers are valid only during this call, which is enough because iconv doesn't store them.
             return input.withUnsafeMutableBufferPointer { input in
                 var (next, left) = (input.baseAddress, input.count)
-                // Called without input at last, the converter writes how its state ends (ISO-2022-JP).
+                // A final call without input makes the converter write its closing state (ISO-2022-JP).
                 var isLast = left == 0
                 while true {
                     let (result, code, count) = room.withUnsafeMutableBufferPointer { room in
@@ -166,7 +172,8 @@ extension Charset {
             }
         }
     #else
-        /// Converts text from or to UTF-8; `nil` if the bytes aren't valid, or if the system has no such converter.
+        /// Converts text from or to UTF-8; returns `nil` if the bytes aren't valid, or if the system has no such
+        /// converter.
         private func converted(_ bytes: [UInt8], toText: Bool) -> [UInt8]? {
             for codec in codecs {
                 let known = CFStringConvertIANACharSetNameToEncoding(codec as CFString)
@@ -181,8 +188,9 @@ extension Charset {
 }
 
 extension Charset {
-    /// The bytes that were sent, of a file in which a recorder has kept text in UTF-8; `nil` if it has kept the bytes, as
-    /// Playwright does if it cannot decode them.
+    /// Returns the original bytes of a file in which a recorder stored text as UTF-8.
+    ///
+    /// - Returns: `nil` if the recorder stored the bytes unchanged, as Playwright does if it cannot decode them.
     func bytes(ofFile data: Data) -> Data? {
         let mayBeText = extendsASCII ? data.contains { $0 >= 0x80 } : !data.contains { $0 == 0 || $0 == 0x1B }
         guard mayBeText, let text = String(validating: data, as: UTF8.self) else { return nil }
@@ -191,14 +199,15 @@ extension Charset {
 }
 
 extension Charset? {
-    /// The bytes of a text, in UTF-8 if there is no encoding or if it lacks a character.
+    /// Encodes a text; uses UTF-8 if there is no encoding, or if it lacks a character.
     func bytes(of text: String) -> Data { self?.encoded(text) ?? Data(text.utf8) }
 }
 
 // MARK: - Messages
 
 extension Charset {
-    /// The encoding of a message's body, which its fields state, or else the type that an archive has beside the body.
+    /// Reads the encoding of a message's body from its fields, or else from the media type that an archive states
+    /// beside the body.
     init?(_ fields: [LoggedField], mediaType: String) {
         let stated = fields.first { $0.isCalled("content-type") }?.value ?? ""
         if let charset = Charset(contentType: stated) {
@@ -214,18 +223,18 @@ extension Charset {
 }
 
 extension LoggedRequest {
-    /// The encoding of its body; `nil` for UTF-8, and if it isn't stated.
+    /// The encoding of the body; `nil` for UTF-8, or if the encoding isn't stated.
     var charset: Charset? { body.flatMap { Charset(fields, mediaType: $0.mediaType) } }
 }
 
 extension LoggedResponse {
-    /// The encoding of its body; `nil` for UTF-8, and if it isn't stated.
+    /// The encoding of the body; `nil` for UTF-8, or if the encoding isn't stated.
     var charset: Charset? { Charset(fields, mediaType: body.mediaType) }
 }
 
 extension Data {
-    /// The text that the bytes are in an encoding, as UTF-8 without a byte order mark; the bytes themselves if they aren't text
-    /// in it.
+    /// Converts text in an encoding to UTF-8 without a byte order mark; returns bytes that aren't valid text in it
+    /// unchanged.
     func utf8(from charset: Charset?) -> Data {
         let text = charset?.text(of: self).map { Data($0.utf8) } ?? self
         return text.starts(with: Charset.utf8Mark) ? Data(text.dropFirst(Charset.utf8Mark.count)) : text

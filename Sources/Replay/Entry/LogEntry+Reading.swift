@@ -6,16 +6,17 @@ import BeagleNetHTTP
 #endif
 
 extension LogEntry {
-    /// Reads an entry of an archive, or of a log, as far as it goes: what is missing or of another type is taken for what
-    /// it most likely means.
+    /// Reads an entry of an archive or a log.
     ///
-    /// - Parameter warn: hears of what was not as HAR 1.2 has it: the place in the entry, and what is wrong.
+    /// Missing members and members of a wrong type get their most likely value.
+    ///
+    /// - Parameter warn: receives deviations from HAR 1.2: the path in the entry, and the reason.
     package init(_ node: JSONNode, warn: (_ path: String, _ reason: String) -> Void = { _, _ in }) {
         self = withoutActuallyEscaping(warn) { EntryReader(warn: $0).entry(node) }
     }
 }
 
-/// Reads the objects of an entry.
+/// A reader for the JSON objects of an entry.
 private struct EntryReader {
     let warn: (_ path: String, _ reason: String) -> Void
 
@@ -57,7 +58,7 @@ private struct EntryReader {
         if node["method"]?.string == nil { warn("request.method", "is missing or not a string") }
         if node["url"]?.string == nil { warn("request.url", "is missing or not a string") }
         var fields = fields(node["headers"], "request.headers")
-        // Some list cookies without the field that carried them.
+        // Some tools list cookies without the field that carried them.
         let cookies = LoggedCookie.list(node["cookies"])
         if fields["Cookie"] == nil, !cookies.isEmpty {
             fields.append(LoggedField("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")))
@@ -73,7 +74,7 @@ private struct EntryReader {
         )
     }
 
-    /// The URL, with the items of its query where it has none: some list them beside it alone.
+    /// Returns the URL. Adds the query items if the URL has no query, because some tools list them only separately.
     private func url(_ node: JSONNode) -> String {
         let url = node["url"]?.string ?? ""
         let items = node["queryString"]?.elements.compactMap { item in
@@ -157,9 +158,9 @@ private struct EntryReader {
         return response
     }
 
-    /// The bytes that a body's object has, or the file that it names; nil where it has neither.
+    /// Returns a body's bytes or the file that its object names; `nil` if it has neither.
     ///
-    /// - Parameter contentOfText: Finds the bytes that a text stands for.
+    /// - Parameter contentOfText: finds the bytes that a text stands for.
     private func content(
         _ node: JSONNode,
         encoding: String?,
@@ -187,7 +188,7 @@ private struct EntryReader {
         }
     }
 
-    /// Fields that a recorder adds to what the server has sent: Firefox's, and those of OkHttp on Android.
+    /// Fields that a recorder adds to those of the server: Firefox's, and those of OkHttp on Android.
     private static let addedFields: Set = [
         "x-firefox-spdy", "x-firefox-http3", "okhttp-sent-millis", "okhttp-received-millis", "okhttp-selected-protocol",
         "okhttp-response-source", "x-android-sent-millis", "x-android-received-millis", "x-android-selected-protocol",
@@ -201,7 +202,7 @@ private struct EntryReader {
         }
         let named = node.members.map { ($0.name, text($0.value)) }
         let listed = node.elements.compactMap { item -> (String, String?)? in
-            // Some write pairs.
+            // Some tools write pairs instead of objects.
             let pair = item.elements.map { text($0) }
             guard let name = item["name"]?.string ?? pair.first ?? nil else {
                 warn(place, "has an item without a name")
@@ -209,9 +210,9 @@ private struct EntryReader {
             }
             return (name, text(item["value"]) ?? pair.dropFirst().first ?? nil)
         }
-        // What HTTP/2 writes as fields, `:path`, is said elsewhere.
+        // HTTP/2 pseudo-header fields such as `:path` are recorded elsewhere.
         return (named + listed).filter { !$0.0.hasPrefix(":") }.flatMap { name, value in
-            // Others join by line feeds what came several times.
+            // Some tools join repeated fields with line feeds.
             (value ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd)
                 .map { LoggedField(name, String($0)) }
         }
@@ -232,7 +233,7 @@ private struct EntryReader {
             wait: duration(node?["wait"]),
             receive: duration(node?["receive"])
         )
-        // Some know the whole time alone: most of it is spent waiting.
+        // Some tools state only the total time; most of it is spent waiting.
         if timings == LogTimings() { timings.wait = duration(entry["time"]) }
         return timings
     }
@@ -244,25 +245,25 @@ private struct EntryReader {
 
     private func date(_ node: JSONNode?, _ place: String) -> Date {
         if let date = node?.string.flatMap(Timestamp.date) { return date }
-        // Milliseconds since 1970, as JavaScript counts.
+        // Milliseconds since 1970, as in JavaScript.
         if let number = node?.number, number > 0, number < 1e14 { return Date(timeIntervalSince1970: number / 1000) }
         warn(place, "is missing or not a date")
         return Date(timeIntervalSince1970: 0)
     }
 
-    /// A string; a number as it is written.
+    /// Returns a string value, or the text of a number.
     private func text(_ node: JSONNode?) -> String? { node.flatMap { $0.string ?? $0.numberText } }
 
     private func int(_ node: JSONNode?) -> Int? { node?.integer.flatMap { Int(exactly: $0) } }
 }
 
 extension LoggedMessage {
-    /// Reads a message as `write(to:)` writes it.
+    /// Reads a message in the format of `write(to:)`.
     package init(_ node: JSONNode) {
         let opcode = node["opcode"]?.integer.flatMap { Int(exactly: $0) } ?? 1
         let text = node["data"]?.string ?? ""
         let bytes = opcode == 2 ? Data(base64Encoded: text) : nil
-        // Playwright counts milliseconds, all others seconds.
+        // Playwright writes milliseconds, all other tools seconds.
         let time = node["time"]?.number.flatMap { abs($0) < 1e14 ? $0 : nil } ?? 0
         self.init(
             node["type"]?.string == "send" ? .send : .receive,
@@ -273,7 +274,7 @@ extension LoggedMessage {
     }
 }
 
-// MARK: - What nobody here knows
+// MARK: - Unknown members
 
 extension EntryReader {
     private static let known: [String: Set<String>] = [
@@ -304,7 +305,7 @@ extension EntryReader {
             ("", entry), ("request", request), ("request.postData", request?["postData"]), ("response", response),
             ("response.content", response?["content"]), ("timings", entry["timings"]), ("_beagle", entry["_beagle"]),
         ]
-        // Of what is ours the kind tells it.
+        // In our own entries, `_resourceType` is derived from the kind.
         let hasKind = entry["_beagle"]?["kind"]?.string != nil
         return objects.flatMap { place, node -> [OtherMember] in
             guard let node, var known = Self.known[place] else { return [] }
@@ -314,7 +315,7 @@ extension EntryReader {
             }
             return unknown.map { name, value in
                 let json = String(decoding: value.raw, as: UTF8.self)
-                // One that `cache` may not have was put there when it was written.
+                // A `_cache` member that isn't valid as `cache` was renamed when the entry was written.
                 let isCache = place.isEmpty && name == "_cache" && node["cache"]?.isEmptyObject == true
                 let name = isCache && !HARCheck.allows(cache: json) ? "cache" : name
                 return OtherMember(place: place, name: name, json: json)
@@ -324,12 +325,12 @@ extension EntryReader {
 }
 
 extension JSONNode {
-    /// Whether it says nothing, as `cache` mostly.
+    /// Whether the object has no members. `cache` is usually empty.
     fileprivate var isEmptyObject: Bool { kind == .object && members.first { _ in true } == nil }
 }
 
 extension String {
-    /// A URL's text before its fragment, which is never sent.
+    /// The text of a URL without its fragment, which is never sent.
     var withoutFragment: Substring { Substring(utf8.prefix { $0 != UInt8(ascii: "#") }) }
 }
 

@@ -1,13 +1,12 @@
 extension LogEntry {
-    /// Has all sizes of a body say what is left of it, since together with that they would tell how long a secret was that
-    /// was taken out.
+    /// Sets all sizes of a body to the redacted size. The original size would reveal the length of a removed secret.
     ///
-    /// - Parameter bytes: what is left; -1 where nobody knows.
+    /// - Parameter bytes: the size of the redacted body, in bytes; -1 if unknown.
     mutating func tellSize(_ bytes: Int64, of side: BodySide) {
         switch side {
         case .request:
             request.body?.size = bytes
-            // What is unknown, or nothing, tells nothing.
+            // An unknown or zero size reveals nothing.
             if request.bodyBytes > 0 { request.bodyBytes = bytes }
             request.fields.tellLength(bytes)
         case .response:

@@ -6,7 +6,9 @@ import BeagleNetHTTP
 #endif
 
 extension LogEntry {
-    /// Writes the entry as HAR 1.2 has it; what HAR has no place for is in one member, `_beagle`.
+    /// Writes the entry in the format of HAR 1.2.
+    ///
+    /// Values that HAR has no place for are in one member, `_beagle`.
     package func write(to output: inout JSONOutput) {
         output.object { output in
             output.member("startedDateTime", Timestamp.text(of: started))
@@ -30,7 +32,7 @@ extension LogEntry {
         }
     }
 
-    /// What the cache had, as it is written; under a name of its own where HAR 1.2 does not allow it so.
+    /// Writes the recorded `cache` member unchanged, or as `_cache` if HAR 1.2 doesn't allow its value.
     private func writeCache(to output: inout JSONOutput) {
         let cache = others.first(where: \.isCache)
         let isValid = cache.map { HARCheck.allows(cache: $0.json) } ?? false
@@ -48,7 +50,7 @@ extension LogEntry {
         }
     }
 
-    /// The word by which browsers' tools sort entries.
+    /// The resource type by which browser tools sort entries.
     private var resourceType: String? {
         switch kind {
         case nil: nil
@@ -81,7 +83,7 @@ extension LogEntry {
         }
     }
 
-    /// Always with text: readers show the word "undefined" otherwise.
+    /// Writes the body always with a text, because readers otherwise show the word "undefined".
     private func write(_ body: LoggedBody, _ charset: Charset?, to output: inout JSONOutput) {
         output.name("postData")
         output.object { output in
@@ -135,7 +137,7 @@ extension LogEntry {
             output.milliseconds("dns", timings.dns)
             output.milliseconds("connect", timings.connect)
             output.milliseconds("ssl", timings.tls)
-            // These three a reader may rely on.
+            // HAR requires these three.
             output.milliseconds("send", timings.send ?? .zero)
             output.milliseconds("wait", timings.wait ?? .zero)
             output.milliseconds("receive", timings.receive ?? .zero)
@@ -143,7 +145,7 @@ extension LogEntry {
         }
     }
 
-    /// As Chrome has them: the moment in seconds since 1970, text as it is, bytes as base64.
+    /// Writes the messages in Chrome's format: time in seconds since 1970, text unchanged, bytes as base64.
     private func writeMessages(to output: inout JSONOutput) {
         guard !messages.isEmpty else { return }
         output.name("_webSocketMessages")
@@ -166,7 +168,7 @@ extension LoggedMessage {
     }
 }
 
-// MARK: - What is ours
+// MARK: - Members of our own
 
 extension LogEntry {
     private func writeOwn(to output: inout JSONOutput) {
@@ -219,14 +221,14 @@ extension LogEntry {
 }
 
 extension LoggedResponse {
-    /// What stands for an answer that did not come.
+    /// A placeholder for a missing response.
     fileprivate static let none = LoggedResponse(status: 0, headBytes: -1, bodyBytes: -1)
 }
 
-// MARK: - Pieces
+// MARK: - Values
 
 extension JSONOutput {
-    /// A duration in milliseconds, to the microsecond; -1 where there was none, as HAR has it.
+    /// Writes a duration in milliseconds, with microsecond precision; -1 for `nil`, as HAR specifies.
     fileprivate mutating func milliseconds(_ name: StaticString, _ duration: Duration?) {
         self.name(name)
         guard let duration else { return integer(-1) }
@@ -285,9 +287,10 @@ extension JSONOutput {
         }
     }
 
-    /// Bytes as text if they are some in their encoding, else as base64, which the member of `encodingName` says.
+    /// Writes bytes as text if they are valid in their encoding. Otherwise writes base64, and states that in the member
+    /// `encodingName`.
     ///
-    /// - Parameter charset: the encoding; `nil` for UTF-8. The text is one from which a reader gets the same bytes.
+    /// - Parameter charset: the encoding; `nil` for UTF-8. Text is written only if it converts back to the same bytes.
     mutating func text(of data: Data, _ charset: Charset?, encodingName: StaticString) {
         name("text")
         if let charset {

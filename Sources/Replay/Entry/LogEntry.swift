@@ -4,49 +4,50 @@
     public import Foundation
 #endif
 
-/// One message, its answer, and where the time went, as a `RequestLog` or an HTTP Archive keeps it.
+/// A request, its response and its timings, as stored in a `RequestLog` or an HTTP Archive.
 ///
-/// A redirect, an attempt of a retry and its answer are an entry each. Text and bodies are as they were written: in a log
-/// of ours without secrets. Source: HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/
+/// Each redirect and each retry is an entry of its own. Text and bodies are as the recorder wrote them; in BeagleNet's
+/// logs, secrets are redacted. Source: HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/
 public struct LogEntry: Sendable, Hashable {
-    /// What tells it from all others of its recording; empty where an archive does not say.
+    /// The identifier of the entry, unique in its recording; empty if an archive has none.
     public var id: String
-    /// When it began.
+    /// The time at which the request began.
     public var started: Date
-    /// What was sent.
+    /// The request.
     public var request: LoggedRequest
-    /// The answer; nil where there was none.
+    /// The response; `nil` if the request had no response.
     public var response: LoggedResponse?
-    /// Where the time went.
+    /// The duration of each phase.
     public var timings: LogTimings
-    /// Why there is no answer, or none that is whole: the error's kind and message, or what an archive says.
+    /// The reason why the response is missing or incomplete: the error's kind and message, or the archive's text.
     public var error: String?
-    /// The server's address, without brackets; nil where there was no connection.
+    /// The server's address, without brackets; `nil` if there was no connection.
     public var serverAddress: String?
-    /// What tells the connection from others.
+    /// The identifier of the connection.
     public var connection: String?
-    /// What the app asked: the name of a `NetworkOperation.Kind`; nil where an archive does not say.
+    /// The kind of operation that the app requested: the name of a `NetworkOperation.Kind`; `nil` if an archive has
+    /// none.
     public var kind: String?
-    /// The name of a GraphQL operation.
+    /// The name of the GraphQL operation.
     public var operationName: String?
-    /// Which attempt it was, from 1.
+    /// The number of the attempt, starting at 1.
     public var attempt: Int
-    /// Redirects followed before this message.
+    /// The number of redirects followed before this request.
     public var redirects: Int
-    /// The id of the entry that led to this one, by a redirect or because it had to be tried again.
+    /// The `id` of the entry that led to this one, by a redirect or a retry.
     public var parent: String?
-    /// Whether an answer came from a store, and no server was asked.
+    /// Whether the response came from a store, without a request to the server.
     public var isFromStore: Bool
-    /// Whether the program ended before the answer did.
+    /// Whether the program ended before the response was complete.
     public var isInterrupted: Bool
-    /// What was taken out of it because it is secret, as places: `request.headers.Authorization`.
+    /// The places from which secrets were removed, such as `request.headers.Authorization`.
     public var redactions: [String]
-    /// Messages of a WebSocket or an event stream, in order.
+    /// The messages of a WebSocket or an event stream, in order.
     public var messages: [LoggedMessage]
-    /// What others wrote into the entry and nobody here knows.
+    /// Unknown members that other tools wrote into the entry.
     public var others: [OtherMember]
 
-    /// Describes an exchange.
+    /// Creates an entry.
     public init(
         id: String = "",
         started: Date,
@@ -88,16 +89,16 @@ public struct LogEntry: Sendable, Hashable {
     }
 }
 
-/// A member of an archive's entry that nobody here knows, kept as it is written.
+/// An unknown member of an archive's entry, kept unchanged.
 public struct OtherMember: Sendable, Hashable {
-    /// The object that has it: empty for the entry itself, else a path in it, as `response.content`.
+    /// The path of the object that has the member, such as `response.content`; empty for the entry itself.
     public var place: String
-    /// Its name.
+    /// The member's name.
     public var name: String
-    /// Its value as JSON text.
+    /// The member's value as JSON text.
     public var json: String
 
-    /// A member.
+    /// Creates a member.
     public init(place: String, name: String, json: String) {
         self.place = place
         self.name = name

@@ -1,22 +1,24 @@
-/// Where the time of an exchange went. A phase is nil where it did not take place, as connecting on a connection that was
-/// open. Source: HAR 1.2, timings.
+/// The durations of an exchange's phases.
+///
+/// A phase is `nil` if it didn't take place, such as connecting when the connection was already open. Source: HAR 1.2,
+/// timings.
 public struct LogTimings: Sendable, Hashable {
-    /// Waiting for its turn or for a connection.
+    /// The time spent waiting in a queue or for a connection.
     public var blocked: Duration?
-    /// Resolving the name.
+    /// The time spent on name resolution.
     public var dns: Duration?
-    /// Connecting, the TLS handshake included.
+    /// The time spent connecting, including the TLS handshake.
     public var connect: Duration?
-    /// The TLS handshake.
+    /// The time spent on the TLS handshake.
     public var tls: Duration?
-    /// Sending the message.
+    /// The time spent sending the request.
     public var send: Duration?
-    /// Waiting for the answer.
+    /// The time spent waiting for the response.
     public var wait: Duration?
-    /// Receiving it.
+    /// The time spent receiving the response.
     public var receive: Duration?
 
-    /// Describes where time went.
+    /// Creates timings.
     public init(
         blocked: Duration? = nil,
         dns: Duration? = nil,
@@ -35,7 +37,9 @@ public struct LogTimings: Sendable, Hashable {
         self.receive = receive
     }
 
-    /// The whole time: all phases but `tls`, which is a part of `connect`, or stands for it where that is shorter.
+    /// The total time: the sum of all phases except `tls`, which is a part of `connect`.
+    ///
+    /// If `tls` is longer than `connect`, it is counted instead.
     public var total: Duration {
         let connect = [connect, tls].compactMap(\.self).max()
         return [blocked, dns, connect, send, wait, receive].reduce(.zero) { $0 + ($1 ?? .zero) }

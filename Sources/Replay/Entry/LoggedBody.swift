@@ -4,39 +4,43 @@
     public import Foundation
 #endif
 
-/// The body of a logged message: decoded, and without secrets.
+/// The body of a logged message, decoded and without secrets.
 public struct LoggedBody: Sendable, Hashable {
-    /// Where its bytes are.
+    /// The location of a body's bytes.
     public enum Content: Sendable, Hashable {
-        /// Here.
+        /// The bytes themselves.
         case data(Data)
-        /// In a file beside the entries: a path relative to the recording's directory.
+        /// A file beside the entries, as a path relative to the recording's directory.
         case file(String)
-        /// The fields of a form whose bytes nobody kept, as archives of browsers have them.
+        /// The fields of a form, without its bytes, as browsers archive them.
         case parameters([LoggedParameter])
-        /// Nowhere; the words say why: `unredactable`, `too large`, `unknown`.
+        /// No bytes, with the reason: `unredactable`, `too large`, `unknown`.
         case omitted(String)
     }
 
-    /// Where its bytes are.
+    /// The body's bytes, or their location.
     public var content: Content
-    /// What `Content-Type` says; empty where it said nothing.
+    /// The value of `Content-Type`; empty if the field is missing.
     public var mediaType: String
-    /// Bytes of the whole body, also of those that were not kept, but for secrets that were taken out of it; -1 where nobody
-    /// knows.
+    /// The size of the whole body in bytes, without removed secrets; -1 if unknown.
+    ///
+    /// It includes bytes that weren't stored.
     public var size: Int64
-    /// Whether `content` is only the beginning; of a body that was omitted, whether there was one although `size` is unknown.
+    /// Whether `content` is only the beginning of the body.
+    ///
+    /// For an omitted body: whether a body existed although its `size` is unknown.
     public var isTruncated: Bool
-    /// The encoding of the text that an archive's file has in UTF-8; `nil` if the file has the bytes as they were sent.
+    /// The original encoding of the text that an archive's file stores as UTF-8; `nil` if the file has the original
+    /// bytes.
     var fileCharset: Charset?
 
-    /// Describes a body; by default one of no bytes.
+    /// Creates a body; an empty one by default.
     ///
     /// - Parameters:
-    ///   - content: where its bytes are.
-    ///   - mediaType: what `Content-Type` says.
-    ///   - size: bytes of the whole body; where nil, those of `content`, or -1.
-    ///   - isTruncated: whether `content` is only the beginning.
+    ///   - content: the bytes, or their location.
+    ///   - mediaType: the value of `Content-Type`.
+    ///   - size: the size of the whole body in bytes; if `nil`, the size of `content`, or -1.
+    ///   - isTruncated: whether `content` is only the beginning of the body.
     public init(
         _ content: Content = .data(Data()),
         mediaType: String = "",
@@ -57,18 +61,18 @@ extension LoggedBody.Content {
     }
 }
 
-/// A field of a form in an archive.
+/// A form field in an archive.
 public struct LoggedParameter: Sendable, Hashable {
     /// The field's name.
     public var name: String
-    /// Its value; nil where it is a file that the archive has not.
+    /// The field's value; `nil` if it is a file that the archive doesn't contain.
     public var value: String?
-    /// The name of the file that it was.
+    /// The name of the uploaded file.
     public var fileName: String?
     /// The file's media type.
     public var contentType: String?
 
-    /// A field.
+    /// Creates a form field.
     public init(name: String, value: String? = nil, fileName: String? = nil, contentType: String? = nil) {
         self.name = name
         self.value = value

@@ -5,7 +5,7 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// A cookie as archives list it beside the fields: always made of them.
+/// A cookie in an archive's list of cookies, which is always derived from the header fields.
 struct LoggedCookie: Hashable {
     let name: String
     let value: String
@@ -16,7 +16,7 @@ struct LoggedCookie: Hashable {
     var isSecure = false
     var sameSite: String?
 
-    /// Those that a message carries.
+    /// Returns the cookies that a request carries.
     static func sent(in fields: [LoggedField]) -> [LoggedCookie] {
         fields.filter { $0.isCalled("cookie") }.flatMap { field in
             field.value.split(separator: ";").map { pair in
@@ -26,12 +26,12 @@ struct LoggedCookie: Hashable {
         }
     }
 
-    /// Those that an answer sets.
+    /// Returns the cookies that a response sets.
     static func set(in fields: [LoggedField]) -> [LoggedCookie] {
         fields.filter { $0.isCalled("set-cookie") }.map(\.value).map(set)
     }
 
-    /// Those of an archive's list.
+    /// Returns the cookies in an archive's list.
     static func list(_ node: JSONNode?) -> [LoggedCookie] {
         node?.elements.compactMap { item in
             guard let name = item["name"]?.string, !name.isEmpty else { return nil }
@@ -46,7 +46,7 @@ struct LoggedCookie: Hashable {
         } ?? []
     }
 
-    /// The field that sets it.
+    /// The value of a `Set-Cookie` field that sets the cookie.
     var text: String {
         let attributes = [
             path.map { "Path=\($0)" }, domain.map { "Domain=\($0)" }, end.map { "Expires=\($0)" },
@@ -56,7 +56,8 @@ struct LoggedCookie: Hashable {
         return (["\(name)=\(value)"] + (attributes + flags).compactMap(\.self)).joined(separator: "; ")
     }
 
-    /// When it ends, as HTTP writes it; nil also in years that it has no digits for.
+    /// The expiry date in HTTP's format; `nil` if the cookie has no expiry date, or if its year doesn't have four
+    /// digits.
     private var end: String? {
         guard let seconds = expires?.timeIntervalSince1970, (0..<253_402_300_800).contains(seconds) else { return nil }
         return HTTPDate(seconds: Int64(seconds)).description
@@ -103,7 +104,7 @@ struct LoggedCookie: Hashable {
     }
 }
 
-/// The items of a URL's query as archives list them beside it: always made of it.
+/// The items of a URL's query as an archive lists them, always derived from the URL.
 package enum QueryItems {
     static func of(_ url: String) -> [(name: String, value: String)] {
         let url = Array(url.utf8)
@@ -111,7 +112,7 @@ package enum QueryItems {
         return items(url[(mark + 1)...].prefix { $0 != UInt8(ascii: "#") })
     }
 
-    /// Those of a query or a form in URL's encoding.
+    /// Returns the items of a URL-encoded query or form.
     package static func items(_ query: Substring) -> [(name: String, value: String)] { items(Array(query.utf8)[...]) }
 
     private static func items(_ query: ArraySlice<UInt8>) -> [(name: String, value: String)] {
@@ -121,7 +122,7 @@ package enum QueryItems {
         }
     }
 
-    /// A plus sign is a space, as in forms.
+    /// Decodes percent-encoded text. A plus sign is a space, as in forms.
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
         let text = Substring(decoding: bytes, as: UTF8.self)
         return SecretNames.decoded(bytes.contains(UInt8(ascii: "+")) ? text.replacing("+", with: " ") : text)

@@ -6,7 +6,7 @@
 
 /// A message of a WebSocket, or an event of an event stream.
 public struct LoggedMessage: Sendable, Hashable {
-    /// Which way it went.
+    /// The direction of a message.
     public enum Direction: String, Sendable, Hashable {
         /// To the server.
         case send
@@ -14,16 +14,20 @@ public struct LoggedMessage: Sendable, Hashable {
         case receive
     }
 
-    /// Which way it went.
+    /// The direction of the message.
     public var direction: Direction
-    /// When.
+    /// The time at which the message was sent or received.
     public var time: Date
-    /// RFC 6455's number for what it is: 1 text, 2 binary, 8 close; of an event stream always 1.
+    /// The WebSocket opcode (RFC 6455): 1 text, 2 binary, 8 close.
+    ///
+    /// Always 1 for an event stream.
     public var opcode: Int
-    /// Its bytes; of an event those of the event as it came, without the empty line behind it.
+    /// The message's bytes.
+    ///
+    /// For an event, its text as received, without the empty line that ends it.
     public var data: Data
 
-    /// Describes a message.
+    /// Creates a message.
     public init(_ direction: Direction, at time: Date, opcode: Int = 1, _ data: Data) {
         self.direction = direction
         self.time = time

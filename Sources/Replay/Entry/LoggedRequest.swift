@@ -1,24 +1,27 @@
 public import BeagleNet
 
-/// A message as it was sent.
+/// A request as it was sent.
 public struct LoggedRequest: Sendable, Hashable {
     /// The method.
     public var method: String
     /// The whole URL, without a fragment.
     public var url: String
-    /// The protocol, as `HTTP/1.1` or `HTTP/2`; archives have other spellings, and may say nothing.
+    /// The protocol version, such as `HTTP/1.1` or `HTTP/2`.
+    ///
+    /// Archives may use other spellings, or leave it empty.
     public var httpVersion: String
     /// The header fields in the order in which they were sent.
     public var fields: [LoggedField]
-    /// The body; nil where there was none.
+    /// The body; `nil` if the request has no body.
     public var body: LoggedBody?
-    /// Bytes of the head; -1 where nobody knows, as with HTTP/2.
+    /// The size of the head in bytes; -1 if unknown, as with HTTP/2.
     public var headBytes: Int64
-    /// Bytes of the body as they went over the wire; -1 where nobody knows. Where secrets were taken out of it, what is
-    /// left.
+    /// The size of the body on the wire, in bytes; -1 if unknown.
+    ///
+    /// If secrets were removed from the body, the remaining size.
     public var bodyBytes: Int64
 
-    /// Describes a message.
+    /// Creates a request.
     public init(
         method: String,
         url: String,
@@ -38,32 +41,34 @@ public struct LoggedRequest: Sendable, Hashable {
     }
 }
 
-/// A header field as it was written. It need not be a valid one: archives hold others.
+/// A header field as it was written, which may be invalid in an archive.
 public struct LoggedField: Sendable, Hashable {
-    /// The name as it was spelled.
+    /// The name in its original spelling.
     public var name: String
     /// The value.
     public var value: String
 
-    /// A field.
+    /// Creates a field.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 
-    /// - Parameter name: in lower case.
+    /// Returns whether the field has this name, in any case.
+    ///
+    /// - Parameter name: the name in lower case.
     func isCalled(_ name: String) -> Bool {
         self.name.utf8.count == name.utf8.count && self.name.lowercased() == name
     }
 }
 
 extension [LoggedField] {
-    /// The value of the first field of this name, whatever its case.
+    /// The value of the first field with this name, ignoring case.
     public subscript(name: String) -> String? {
         first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The fields of a message.
+    /// Creates a list from the fields of a message.
     public init(_ fields: HTTPFields) {
         self = fields.map { LoggedField($0.name.rawName, $0.value) }
     }

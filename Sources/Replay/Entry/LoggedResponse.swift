@@ -1,28 +1,31 @@
-/// An answer as it was received.
+/// A response as it was received.
 public struct LoggedResponse: Sendable, Hashable {
-    /// The status; 0 or less where an archive has none.
+    /// The status code; 0 or less if an archive has none.
     public var status: Int
-    /// The words behind it.
+    /// The reason phrase after the status code.
     public var statusText: String
-    /// The protocol, as `HTTP/1.1` or `HTTP/2`; archives have other spellings, and may say nothing.
+    /// The protocol version, such as `HTTP/1.1` or `HTTP/2`.
+    ///
+    /// Archives may use other spellings, or leave it empty.
     public var httpVersion: String
-    /// The header fields in the order in which they came.
+    /// The header fields in the order in which they were received.
     public var fields: [LoggedField]
     /// The body, decoded.
     public var body: LoggedBody
-    /// Where a redirect led; empty where it is none.
+    /// The URL of a redirect; empty if the response isn't one.
     public var redirectURL: String
-    /// Bytes of the head; -1 where nobody knows, as with HTTP/2.
+    /// The size of the head in bytes; -1 if unknown, as with HTTP/2.
     public var headBytes: Int64
-    /// Bytes of the body as they came over the wire; -1 where nobody knows. Where secrets were taken out of it, what is
-    /// left.
+    /// The size of the body on the wire, in bytes; -1 if unknown.
+    ///
+    /// If secrets were removed from the body, the remaining size.
     public var bodyBytes: Int64
-    /// The fields behind the body.
+    /// The trailer fields after the body.
     public var trailers: [LoggedField]
-    /// Answers that came before it, as 103.
+    /// The interim responses before it, such as 103.
     public var interim: [LoggedHead]
 
-    /// Describes an answer.
+    /// Creates a response.
     public init(
         status: Int,
         statusText: String = "",
@@ -48,14 +51,14 @@ public struct LoggedResponse: Sendable, Hashable {
     }
 }
 
-/// Status and fields of an answer that was not the last.
+/// The status and header fields of an interim response.
 public struct LoggedHead: Sendable, Hashable {
-    /// The status.
+    /// The status code.
     public var status: Int
     /// The header fields.
     public var fields: [LoggedField]
 
-    /// Describes a head.
+    /// Creates a head.
     public init(status: Int, fields: [LoggedField] = []) {
         self.status = status
         self.fields = fields

@@ -1,8 +1,8 @@
-/// Names of HTTP's versions.
+/// The names of HTTP versions.
 package enum ProtocolName {
-    /// The name that all tools know, for one of the spellings that archives have; another text as it is.
+    /// Returns the standard name for a spelling found in archives; returns an unknown text unchanged.
     package static func standard(_ text: String) -> String {
-        // So most are.
+        // The most common spellings.
         if text == "HTTP/1.1" || text == "HTTP/2" { return text }
         let name = text.lowercased()
         switch name.hasPrefix("http/") ? name.dropFirst(5) : name[...] {

@@ -5,11 +5,11 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// A moment as archives write it: `2026-11-22T08:15:30.123456Z` (ISO 8601, RFC 3339).
+/// A point in time in the format of archives: `2026-11-22T08:15:30.123456Z` (ISO 8601, RFC 3339).
 package enum Timestamp {
-    /// The moment in UTC, to the microsecond.
+    /// Returns the time in UTC, with microsecond precision.
     package static func text(of date: Date) -> String {
-        // Beyond the years that the form can say, the nearest that it can.
+        // Dates outside the years 1 to 9999 are clamped.
         let micros = min(max((date.timeIntervalSince1970 * 1e6).rounded(), -62_135_596_800e6), 253_402_300_799e6)
         let (seconds, fraction) = floored(Int(micros), by: 1_000_000)
         let (days, secondOfDay) = floored(seconds, by: 86_400)
@@ -34,9 +34,10 @@ package enum Timestamp {
         }
     }
 
-    /// Reads a moment: any number of digits behind the second, and `Z`, an offset as `-07:00`, or nothing, which is UTC.
+    /// Parses a point in time: any number of digits after the second, then `Z`, an offset such as `-07:00`, or nothing,
+    /// which means UTC.
     ///
-    /// - Returns: nil where it is none.
+    /// - Returns: `nil` if the text is not a valid time.
     package static func date(_ text: String) -> Date? {
         var scanner = Scanner(rest: text.utf8[...])
         guard let year = scanner.number(4), scanner.skip("-"), let month = scanner.number(2), scanner.skip("-"),
@@ -77,7 +78,7 @@ package enum Timestamp {
             return digits.isEmpty ? nil : Double("0.\(Substring(digits))")
         }
 
-        /// Seconds east of Greenwich.
+        /// Parses an offset in seconds east of Greenwich.
         mutating func offset() -> Int? {
             if rest.isEmpty || skip("Z") || skip("z") { return 0 }
             let sign = skip("+") ? 1 : skip("-") ? -1 : 0

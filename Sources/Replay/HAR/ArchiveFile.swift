@@ -5,22 +5,22 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The parts of an archive's file, which may be compressed, one after another.
+/// A reader of the parts of an archive's file, which may be compressed.
 final class ArchiveFile {
     let path: String
     private let limits: HARReader.Limits
     private let file: FileReader
-    /// The zip archive that the file is; `nil` if it is none, or if nothing was read yet.
+    /// The zip archive, if the file is one; `nil` otherwise, or if nothing has been read yet.
     private(set) var zip: ZipArchive?
     private var member: ZipArchive.MemberReader?
     private var inflater: Inflater?
     private var scanner: ArchiveScanner
-    /// Those found and not given yet, the next one last.
+    /// The parts that were found but not returned yet, in reverse order.
     private var parts: [ArchivePart] = []
-    /// What comes behind them instead of more parts.
+    /// The error that follows these parts.
     private var failure: NetworkError?
     private var isAtEnd = false
-    /// Bytes of the text so far.
+    /// The number of bytes of the text that were read.
     private var count = 0
 
     init(path: String, limits: HARReader.Limits) {
@@ -30,7 +30,7 @@ final class ArchiveFile {
         scanner = ArchiveScanner(limit: limits.entryBytes)
     }
 
-    /// The next part; nil at the end.
+    /// Returns the next part; `nil` at the end.
     func next() throws(NetworkError) -> ArchivePart? {
         while parts.isEmpty {
             if let failure { throw failure }
@@ -68,7 +68,7 @@ final class ArchiveFile {
         }
     }
 
-    /// The next piece of the text.
+    /// Returns the next piece of the text.
     private func nextPiece() throws(NetworkError) -> Data? {
         guard count > 0 || inflater != nil || member != nil else { return try firstPiece() }
         if let member { return try next(of: member) }
@@ -76,7 +76,7 @@ final class ArchiveFile {
         return try inflated(inflater) { () throws(NetworkError) in try self.file.next() }
     }
 
-    /// Sees by the first bytes what the file is.
+    /// Detects the file's format by its first bytes.
     private func firstPiece() throws(NetworkError) -> Data? {
         guard let first = try file.next() else { throw error(0, "", "it is empty") }
         switch (first.first, first.dropFirst().first) {
@@ -144,7 +144,7 @@ final class ArchiveFile {
         }
     }
 
-    /// An error at a place of the file.
+    /// Returns an error with its position in the file.
     private func error(_ offset: Int?, _ place: String, _ reason: String) -> NetworkError {
         let finding = RecordingWarning(file: path, offset: offset, path: place, reason: reason)
         return NetworkError(.decoding, during: .file, finding.description, underlying: finding)

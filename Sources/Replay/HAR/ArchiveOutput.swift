@@ -1,10 +1,10 @@
 import BeagleNetHTTP
 
-/// The file of an archive that is being written, perhaps compressed. It is there when all is written.
+/// An archive file that is being written, optionally compressed. It appears at its path only when it is complete.
 final class ArchiveOutput {
     private let sink: FileSink
     private let deflater: Deflater?
-    /// What is not written yet.
+    /// The bytes that are not written yet.
     private var buffer: [UInt8] = []
 
     init(path: String, _ compression: HARWriter.Compression) throws(NetworkError) {
@@ -21,7 +21,7 @@ final class ArchiveOutput {
         if buffer.count >= 256 << 10 { try flush(isLast: false) }
     }
 
-    /// All was written.
+    /// Writes the remaining bytes and moves the file to its path.
     func finish() throws(NetworkError) {
         try flush(isLast: true)
         try sink.commit()
@@ -37,7 +37,7 @@ final class ArchiveOutput {
 }
 
 extension [UInt8] {
-    /// As `withUnsafeBytes`, which does not say what it throws.
+    /// Calls `withUnsafeBytes` with typed throws.
     func withRawBytes<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
         try withUnsafeBufferPointer { bytes throws(E) in try body(UnsafeRawBufferPointer(bytes)) }
     }

@@ -1,9 +1,9 @@
 import BeagleNetHTTP
 
-/// What an archive's text is made of.
+/// A part of an archive's text.
 struct ArchivePart: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
-        /// An element of `log.entries`, and which one it is.
+        /// An element of `log.entries`, with its index.
         case entry(Int)
         /// A member of `log`.
         case logMember(String)
@@ -12,43 +12,44 @@ struct ArchivePart: Sendable, Hashable {
     }
 
     let kind: Kind
-    /// The place in the document.
+    /// The path in the JSON text.
     let path: String
-    /// Bytes of the text before it.
+    /// The byte offset in the text.
     let offset: Int
-    /// It as it is written.
+    /// The JSON text of the part.
     let bytes: [UInt8]
 }
 
-/// Finds in an archive's text, which comes in pieces of any size, its entries and what stands beside them. It keeps no
-/// more of the text than the part that is not whole yet.
+/// A scanner that finds the entries and other members in an archive's text, which arrives in pieces of any size.
 ///
-/// The entries are those of `log.entries`; some tools leave `log` out, or both: `entries` may be the outermost object's,
-/// and the outermost value an array of entries.
+/// It stores only the part that is still incomplete. Entries are in `log.entries`. Some tools omit `log`, so `entries`
+/// may also be a member of the outermost object, or the outermost value may be an array of entries.
 struct ArchiveScanner {
     private var tokenizer = JSONTokenizer()
     private var finder: Finder
 
-    /// - Parameter limit: the largest part in bytes.
+    /// Creates a scanner.
+    ///
+    /// - Parameter limit: the maximum size of a part in bytes.
     init(limit: Int) {
         finder = Finder(limit: limit)
     }
 
-    /// Whether there was an array of entries, be it an empty one.
+    /// Whether there was an array of entries, possibly empty.
     var hasEntries: Bool { finder.hasEntries }
 
-    /// Where in the document it is at work.
+    /// The current path in the JSON text.
     var path: String { finder.located(JSONFault(offset: tokenizer.offset, reason: "")).path }
 
-    /// The parts that were found and not taken yet.
+    /// Returns the parts found since the last call.
     mutating func takeParts() -> [ArchivePart] {
         defer { finder.parts = [] }
         return finder.parts
     }
 
-    /// Takes the next piece of the text. What was found before a fault can be taken.
+    /// Scans the next piece of the text. If this throws, parts found before the error are available.
     mutating func feed(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) {
-        // The closure must not reach the tokenizer, which is at work.
+        // A local copy, because the closure must not access `self` while the tokenizer is in use.
         var finder = finder
         self.finder.parts = []
         self.finder.kept = []
@@ -65,7 +66,7 @@ struct ArchiveScanner {
         }
     }
 
-    /// Says that the text has come to its end.
+    /// Finishes the scan at the end of the text.
     mutating func finish() throws(JSONFault) {
         var finder = finder
         defer { self.finder = finder }
@@ -77,7 +78,7 @@ struct ArchiveScanner {
     }
 }
 
-/// Which tokens a part is made of.
+/// A finder of the tokens that form a part.
 private struct Finder {
     enum Place {
         case start, outermost, log, entries(isInLog: Bool, isBare: Bool), end
@@ -85,18 +86,18 @@ private struct Finder {
 
     let limit: Int
     var parts: [ArchivePart] = []
-    /// The piece at work. It lives as long as the call that takes it.
+    /// The current piece, valid only during the call that passes it.
     var piece = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// What of the pieces before it may be part of something that is not whole yet.
+    /// The bytes of earlier pieces that may belong to an incomplete part.
     var kept: [UInt8] = []
     private(set) var hasEntries = false
 
     private var place = Place.start
-    /// Bytes before `kept`.
+    /// The offset of `kept` in the text.
     private var keptStart = 0
-    /// Where the last token ended, or the part at work begins.
+    /// The end of the last token, or the start of the current part.
     private var needed = 0
-    /// How many containers of the part at work are open.
+    /// The number of open containers in the current part.
     private var depth = 0
     private var name = ""
     private var count = 0
@@ -156,7 +157,7 @@ private struct Finder {
         needed = end
     }
 
-    /// Where it is at work.
+    /// The current path in the JSON text.
     private var path: String {
         switch place {
         case .start, .end: "$"
@@ -172,7 +173,7 @@ private struct Finder {
         return Array(kept[(start - keptStart)..<min(end - keptStart, kept.count)]) + inPiece
     }
 
-    /// Keeps what may be needed later.
+    /// Stores the bytes that may be needed later.
     mutating func keepRest() throws(JSONFault) {
         let end = pieceStart + piece.count
         if needed > keptStart {
@@ -186,7 +187,7 @@ private struct Finder {
         }
     }
 
-    /// A fault with its path, which in a part is found by reading that once more.
+    /// Returns an error with its path. Within a part, the path is found by parsing the part again.
     func located(_ fault: JSONFault) -> JSONFault {
         guard fault.path.isEmpty else { return fault }
         var fault = fault

@@ -1,11 +1,11 @@
 import BeagleNetHTTP
 
-/// Takes secrets out of the fields of a form of which an archive has no bytes, by the rules for these bytes.
+/// A redaction of form fields in an archive without the form's bytes. It applies the rules for URL-encoded forms.
 struct FormRedaction {
     private let redactor: Redactor
-    /// The same, which says of a secret that it is one.
+    /// The same redactor in the mode `.mask`, used to detect secrets.
     private let masking: Redactor
-    /// An item that stays: the one, if any, beside which OAuth's `state` is secret.
+    /// An item that remains: the one, if any, that makes OAuth's `state` a secret.
     private let companion: String
 
     init(_ redactor: Redactor, _ fields: [LoggedParameter]) {
@@ -19,11 +19,11 @@ struct FormRedaction {
         companion = FormText.pair(signIn?.name ?? "_", Redactor.placeholder)
     }
 
-    /// The field without its secrets; nil where it goes altogether.
+    /// Returns the field without its secrets; `nil` if the whole field is removed.
     ///
     /// - Parameters:
-    ///   - place: what the audit calls the form's fields.
-    ///   - audit: takes what was found but for the value of a field that is secret, which is told beside the field.
+    ///   - place: the name of the form's fields in the audit.
+    ///   - audit: receives the findings, except for a secret value, which `isSecret` reports.
     func redacted(
         _ whole: LoggedParameter,
         at place: String,
@@ -42,7 +42,7 @@ struct FormRedaction {
         return (field.value == nil ? nil : field, true)
     }
 
-    /// The field's value in a query; nil where its item went.
+    /// Returns the field's value after redaction in a query; `nil` if its item was removed.
     private func value(of field: LoggedParameter, by redactor: Redactor) -> String? {
         let query = redactor.redact(url: "?\(FormText.pair(field.name, field.value))&\(companion)")
         let items = QueryItems.of(query)

@@ -1,11 +1,11 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// Fields of a form as `application/x-www-form-urlencoded`, and items of a query.
+/// An encoder for form fields as `application/x-www-form-urlencoded`, and for query items.
 ///
-/// Some archives have values encoded and others as they were typed, so what is encoded already stays.
+/// Some archives contain encoded values, others plain ones, so existing percent-encoding is preserved.
 enum FormText {
-    /// The body that such a form has; nil where the form was no such one, or had files.
+    /// Returns the body of a form; `nil` if the form has another media type, or files.
     static func body(_ parameters: [LoggedParameter], mediaType: String) -> String? {
         guard MediaType(mediaType)?.essence != "multipart/form-data", parameters.allSatisfy({ $0.fileName == nil })
         else {
@@ -16,12 +16,12 @@ enum FormText {
 
     static func pair(_ name: String, _ value: String?) -> String { "\(encoded(name))=\(encoded(value ?? ""))" }
 
-    /// The item of one whose name and value are as they were typed, whatever they look like.
+    /// Encodes a name and a value literally, even if they look percent-encoded.
     static func literalPair(_ name: String, _ value: String) -> String {
         "\(encoded(name, isLiteral: true))=\(encoded(value, isLiteral: true))"
     }
 
-    /// Fields as they were typed; those of an archive that has any encoded are taken to be encoded all.
+    /// Decodes fields. If any field of an archive is percent-encoded, all of them are assumed to be.
     static func decoded(_ fields: [LoggedParameter]) -> [LoggedParameter] {
         let texts = fields.flatMap { [$0.name, $0.value ?? ""] }
         guard texts.contains(where: { SecretNames.decoded($0[...]) != $0 }) else { return fields }
@@ -51,7 +51,7 @@ enum FormText {
 }
 
 extension ArraySlice<UInt8> {
-    /// Whether it begins with a percent sign and two hexadecimal digits.
+    /// Whether the bytes begin with a percent sign and two hexadecimal digits.
     fileprivate var isEscape: Bool {
         guard first == UInt8(ascii: "%") else { return false }
         let digits = dropFirst().prefix(2)

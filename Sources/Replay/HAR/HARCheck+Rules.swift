@@ -28,7 +28,7 @@ extension HARCheck {
 
     private func version(_ node: JSONNode) {
         guard let text = node.string else { return find("", node, "should be a string") }
-        // Empty it is 1.1; another minor version may only add.
+        // An empty version means 1.1. A newer minor version may only add members.
         let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
         guard text.isEmpty || (numbers.count == 2 && numbers[0] == 1 && (numbers[1] ?? 0) >= 1) else {
             return find("", node, "is \(text), which is not a known version")
@@ -59,7 +59,9 @@ extension HARCheck {
         Member("connection", .text, isRequired: false),
     ]
 
-    /// - Parameter last: when the entry before it began, as it is written.
+    /// Checks an entry.
+    ///
+    /// - Parameter last: the start time of the previous entry, as it is written.
     func entry(_ node: JSONNode, after last: inout String?) {
         guard object("", node, Self.entry) else { return }
         if let request = node["request"], request.kind == .object { self.request(request) }
@@ -80,7 +82,7 @@ extension HARCheck {
         last = text
     }
 
-    /// The whole time is the sum of its phases; the TLS handshake is a part of connecting.
+    /// Checks that the total time is the sum of its phases, and that the TLS handshake is part of connecting.
     private func timings(_ node: JSONNode, _ time: JSONNode?) {
         let optional = ["blocked", "dns", "connect", "ssl"].map {
             Member($0, .number(orUnknown: true), isRequired: false)
@@ -96,7 +98,7 @@ extension HARCheck {
         find(".time", time, "is \(time.numberText ?? ""), but its phases add up to \(sum)", .hint)
     }
 
-    /// Whether JSON is what an entry may have as its `cache`.
+    /// Returns whether an entry may have this JSON text as its `cache`.
     static func allows(cache json: String) -> Bool {
         guard let node = (try? JSONDocument(Array(json.utf8)))?.root, node.kind == .object else { return false }
         var isAllowed = true
@@ -196,7 +198,7 @@ extension HARCheck {
         }
     }
 
-    /// The file of a body: it must be there, and lie beside the archive.
+    /// Checks that the file of a body exists beside the archive.
     private func bodyFile(_ path: String, _ node: JSONNode) {
         guard let member = node["_file"] else { return }
         guard let name = member.string else { return find("\(path)._file", member, "should be a string") }

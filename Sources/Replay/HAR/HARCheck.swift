@@ -1,15 +1,15 @@
 import BeagleNetHTTP
 
-/// The rules of HAR 1.2 for one part of an archive.
+/// A checker of the rules of HAR 1.2 for one part of an archive.
 struct HARCheck {
-    /// What a member has to be.
+    /// The required type of a member.
     enum Rule {
         case text, moment, momentOrNull, bool, object, objectOrNull, array
-        /// A number, and whether -1 is one, which says that it is not known.
+        /// A number, and whether it may be -1 for an unknown value.
         case number(orUnknown: Bool)
-        /// A whole number likewise.
+        /// An integer, and whether it may be -1 for an unknown value.
         case whole(orUnknown: Bool)
-        /// A whole number, which may be below 0.
+        /// An integer, which may be negative.
         case signed
     }
 
@@ -21,7 +21,7 @@ struct HARCheck {
 
     let file: String
     let part: ArchivePart
-    /// Reads the files which bodies name.
+    /// The recording that reads the files of bodies.
     let files: Recording
     let report: (RecordingWarning) -> Void
 
@@ -49,7 +49,7 @@ struct HARCheck {
         )
     }
 
-    /// Archives are UTF-8, of which JSON's grammar says nothing.
+    /// Checks that the part is valid UTF-8, which the JSON parser doesn't check.
     func encoding() {
         guard let offset = UTF8Text.fault(in: part.bytes) else { return }
         let reason = "is not UTF-8"
@@ -58,7 +58,7 @@ struct HARCheck {
 
     /// Checks an object's members.
     ///
-    /// - Returns: whether it is an object.
+    /// - Returns: whether the value is an object.
     @discardableResult
     func object(_ path: String, _ node: JSONNode, _ members: [Member]) -> Bool {
         guard node.kind == .object else {
@@ -89,7 +89,7 @@ struct HARCheck {
         return true
     }
 
-    /// Checks each element of an array that is a member of an object.
+    /// Checks each element of an array; ignores other values.
     func elements(_ path: String, _ node: JSONNode?, _ check: (_ path: String, _ node: JSONNode) -> Void) {
         guard let node, node.kind == .array else { return }
         for (index, element) in node.elements.enumerated() { check("\(path)[\(index)]", element) }
@@ -136,9 +136,9 @@ struct HARCheck {
     }
 }
 
-/// Bytes that should be text.
+/// A UTF-8 validator.
 private enum UTF8Text {
-    /// Where they are not; nil where they are.
+    /// Returns the offset of the first invalid byte; `nil` if all bytes are valid.
     static func fault(in bytes: [UInt8]) -> Int? {
         if String(validating: bytes, as: UTF8.self) != nil { return nil }
         var parser = UTF8.ForwardParser()
@@ -149,7 +149,7 @@ private enum UTF8Text {
 }
 
 extension JSONNode.Kind {
-    /// What sort of value it is, for messages.
+    /// The name of the type for messages.
     fileprivate var words: String {
         switch self {
         case .object: "an object"

@@ -1,62 +1,69 @@
 import BeagleNetHTTP
 
-/// Reads an HTTP Archive (HAR 1.2) entry by entry, as browsers, proxies and other tools write it.
+/// A reader of HTTP Archives (HAR 1.2) that were written by browsers, proxies and other tools.
 ///
-/// The file is read in pieces, so that no more than one entry is in memory. It may be compressed by gzip or zlib, or be in a
-/// zip archive with the files of its bodies, as Playwright writes it; its first bytes tell. What is missing in an entry, or
-/// is of another type, is taken for what it most likely means, and the entry's `warnings` say so.
+/// The file is read in pieces, so only one entry is in memory at a time. It may be compressed with gzip or zlib, or be
+/// in a zip archive together with the files of its bodies, as Playwright writes it; the format is detected from its
+/// first bytes. Members that are missing or of a wrong type get their most likely value, and the entry's `warnings`
+/// report them.
 /// Source: http://www.softwareishard.com/blog/har-12-spec/
 public final class HARReader {
-    /// The largest archives that are read.
+    /// The limits on the size of archives.
     public struct Limits: Sendable, Hashable {
-        /// Bytes of one entry's text; 128 MiB by default.
+        /// The maximum size of an entry's text in bytes, 128 MiB by default.
         public var entryBytes: Int
-        /// Bytes of the whole text of a file that is compressed, since a small one may hold any number; 4 GiB by default. In a
-        /// zip archive each file of a body is read up to 256 MiB.
+        /// The maximum size of the decompressed text in bytes, 4 GiB by default.
+        ///
+        /// It protects against small files that expand to huge ones. In a zip archive, each file of a body is limited
+        /// to 256 MiB.
         public var textBytes: Int
 
-        /// Limits; those by default where not said.
+        /// Creates limits.
         public init(entryBytes: Int = 128 << 20, textBytes: Int = 4 << 30) {
             self.entryBytes = entryBytes
             self.textBytes = textBytes
         }
     }
 
-    /// A member of an archive beside its entries, as `creator` or `pages`.
+    /// A member of an archive beside its entries, such as `creator` or `pages`.
     public struct Member: Sendable, Hashable {
-        /// Its name.
+        /// The member's name.
         public let name: String
-        /// Its value as JSON text.
+        /// The member's value as JSON text.
         public let json: [UInt8]
 
-        /// A member.
+        /// Creates a member.
         public init(name: String, json: [UInt8]) {
             self.name = name
             self.json = json
         }
     }
 
-    /// The file.
+    /// The path of the file.
     public let path: String
-    /// The members of `log` that were read so far: some tools write them behind the entries.
+    /// The members of `log` that were read so far.
+    ///
+    /// Some tools write them after the entries.
     public private(set) var members: [Member] = []
-    /// Elements of `log.entries` that are none, the first thousand of them.
+    /// Warnings about the first thousand elements of `log.entries` that are not valid entries.
     public private(set) var warnings: [RecordingWarning] = []
     private let file: ArchiveFile
-    /// The zip archive that the file is; `nil` if it is none, or if it was not read yet.
+    /// The zip archive, if the file is one; `nil` otherwise, or if nothing has been read yet.
     package var zip: ZipArchive? { file.zip }
 
-    /// Opens nothing yet: a file that is not there is an error of `next()`.
+    /// Creates a reader.
+    ///
+    /// The file is opened by the first call of `next()`, which throws if it doesn't exist.
     public init(contentsOf path: String, limits: Limits = Limits()) {
         self.path = path
         file = ArchiveFile(path: path, limits: limits)
     }
 
-    /// The next entry; nil at the end.
+    /// Returns the next entry; `nil` at the end.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where the file is broken, with what is wrong, byte offset and JSON path
-    ///   in its message, and as a `RecordingWarning` in `underlying`; `.encoding` or `.tooLarge` likewise; `.file` where it
-    ///   cannot be read. What comes before that place has been given.
+    /// - Throws: `NetworkError` of kind `.decoding` if the file is broken; its message contains the reason, byte offset
+    ///   and JSON path, and `underlying` is a `RecordingWarning`. Likewise `.encoding` or `.tooLarge`. `.file` if the
+    ///   file cannot be read. All entries before the broken place have been returned.
     public func next() throws(NetworkError) -> HAREntry? {
         while let part = try file.next() {
             switch part.kind {
@@ -73,27 +80,27 @@ public final class HARReader {
     }
 }
 
-/// An entry of an archive, and how it is written there.
+/// An entry of an archive, with its original JSON text.
 public struct HAREntry: Sendable {
-    /// What it says.
+    /// The parsed entry.
     public var entry: LogEntry {
         didSet { if entry != oldValue { json = nil } }
     }
-    /// It as it is written, by which `HARWriter` keeps what nobody here knows; nil once `entry` has changed.
+    /// The original JSON text, from which `HARWriter` preserves unknown members; `nil` after `entry` has changed.
     public private(set) var json: [UInt8]?
-    /// Bytes of the archive's text before it.
+    /// The byte offset of the entry in the archive's text.
     public let offset: Int
-    /// Where the files are that its bodies name; nil where there is no such place.
+    /// The directory to which the file names of bodies are relative, if any.
     public let directory: String?
-    /// What is not as HAR 1.2 has it, or was guessed.
+    /// The deviations from HAR 1.2, and values that were guessed.
     public private(set) var warnings: [RecordingWarning]
     private let zip: ZipArchive?
 
-    /// An entry that comes of no archive.
+    /// Creates an entry that doesn't come from an archive.
     ///
     /// - Parameters:
     ///   - entry: the exchange.
-    ///   - directory: where the files are that its bodies name.
+    ///   - directory: the directory to which the file names of bodies are relative.
     public init(_ entry: LogEntry, directory: String? = nil) {
         self.init(entry, directory: directory, zip: nil)
     }
@@ -106,13 +113,13 @@ public struct HAREntry: Sendable {
         warnings = []
     }
 
-    /// nil where it has no request.
+    /// Parses a part of an archive; returns `nil` if it has no request.
     init?(_ part: ArchivePart, of file: String, _ zip: ZipArchive?) throws(NetworkError) {
         let document: JSONDocument
         do throws(JSONFault) {
             document = try JSONDocument(part.bytes)
         } catch {
-            // The scanner has let it pass already.
+            // Unreachable, because the scanner has already parsed the part.
             throw NetworkError(.decoding, during: .file, "\(file), \(part.path): \(error.reason)")
         }
         guard document.root["request"]?.kind == .object else { return nil }
@@ -135,17 +142,17 @@ public struct HAREntry: Sendable {
 }
 
 extension HAREntry {
-    /// A recording without entries that reads the files which the entry's bodies name.
+    /// A recording without entries that reads the files of the entry's bodies.
     package var files: Recording {
         var files = Recording([], directory: directory)
         files.zip = zip
         return files
     }
 
-    /// The largest file of messages, in bytes.
+    /// The maximum size of a file with messages, in bytes.
     private static let messageLimit = 64 << 20
 
-    /// Reads the messages of a WebSocket, which Playwright attaches as a file of JSON lines in the place of a body.
+    /// Reads the messages of a WebSocket, which Playwright stores as a file of JSON lines in place of a body.
     private mutating func readMessages(_ warning: (_ reason: String) -> RecordingWarning) {
         guard entry.messages.isEmpty, let response = entry.response, response.status == 101,
             case .file(let name) = response.body.content, name.hasSuffix(".jsonl")
@@ -165,7 +172,7 @@ extension HAREntry {
             warnings.append(warning("names a file of messages that cannot be read: \(error.message)"))
             read.error = read.error ?? "the messages of the WebSocket are missing"
         }
-        // The entry isn't as it is written any more: its messages are part of it.
+        // This also clears the original JSON text, because the messages are now part of the entry.
         entry = read
     }
 }

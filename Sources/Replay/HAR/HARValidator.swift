@@ -1,31 +1,34 @@
 import BeagleNetHTTP
 
-/// Holds an HTTP Archive to what HAR 1.2 says, clause by clause; tools differ in what they forgive.
+/// A validator of HTTP Archives against HAR 1.2, clause by clause, since tools differ in their tolerance.
 ///
-/// Members whose names begin with an underscore are anyone's own. Source: http://www.softwareishard.com/blog/har-12-spec/
+/// Members whose names begin with an underscore are custom members. Source:
+/// http://www.softwareishard.com/blog/har-12-spec/
 public final class HARValidator {
-    /// What an archive has.
+    /// A summary of an archive's contents.
     public struct Summary: Sendable, Hashable {
-        /// Elements of `log.entries`.
+        /// The number of elements in `log.entries`.
         public var entries = 0
-        /// Bodies of requests and answers that are there, in the archive or in files beside it.
+        /// The number of request and response bodies that are present, in the archive or in files beside it.
         public var bodies = 0
-        /// Bytes of these bodies, decoded; of those in files what the archive says.
+        /// The size of these bodies in bytes, decoded; for bodies in files, the size that the archive states.
         public var bodyBytes: Int64 = 0
-        /// Breaches of HAR 1.2, and bodies whose files cannot be read.
+        /// The number of violations of HAR 1.2, and of bodies whose files cannot be read.
         public var errors = 0
-        /// What is allowed, and not advisable.
+        /// The number of hints about constructs that are allowed, but not recommended.
         public var hints = 0
     }
 
-    /// What was read so far.
+    /// The summary of the part that was read so far.
     public private(set) var summary = Summary()
     private let path: String
     private let limits: HARReader.Limits
 
+    /// Creates a validator.
+    ///
     /// - Parameters:
-    ///   - path: the file, which may be compressed.
-    ///   - limits: the largest that is read.
+    ///   - path: the path of the file, which may be compressed.
+    ///   - limits: the limits on the size of the archive.
     public init(contentsOf path: String, limits: HARReader.Limits = HARReader.Limits()) {
         self.path = path
         self.limits = limits
@@ -33,8 +36,8 @@ public final class HARValidator {
 
     /// Reads the whole archive, an entry at a time.
     ///
-    /// - Parameter report: hears each finding, with its byte offset and JSON path, in the order of the text.
-    /// - Throws: as `HARReader.next()`, where the text is broken.
+    /// - Parameter report: receives each finding, with its byte offset and JSON path, in the order of the text.
+    /// - Throws: the same errors as `HARReader.next()` if the text is broken.
     @discardableResult
     public func validate(_ report: (RecordingWarning) -> Void) throws(NetworkError) -> Summary {
         let file = ArchiveFile(path: path, limits: limits)
@@ -91,6 +94,6 @@ extension HARValidator.Summary {
 }
 
 extension String {
-    /// Whether a member of this name is a tool's own.
+    /// Whether the name belongs to a custom member.
     var isOwn: Bool { utf8.first == UInt8(ascii: "_") }
 }

@@ -5,67 +5,72 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Writes an HTTP Archive (HAR 1.2) that browsers' tools, Playwright and mitmproxy read.
+/// A writer of HTTP Archives (HAR 1.2) that browser tools, Playwright and mitmproxy can read.
 ///
-/// Entries may come in any order and number: they are kept in a file without a name beside the archive until `finish()`,
-/// which puts them in the order of their times. Only then the archive is there, all at once, and nobody but its owner may
-/// read it. One entry at a time is in memory. An entry of another archive that was not changed keeps its bytes.
+/// Entries may be added in any order and number. They are stored in an unnamed temporary file beside the archive until
+/// `finish()` sorts them by time. The archive appears only then, complete, and only its owner can read it. One entry at
+/// a time is in memory. An unchanged entry of another archive keeps its bytes.
 public final class HARWriter {
-    /// Where bodies are.
+    /// The location of bodies.
     public enum Bodies: Sendable, Hashable {
-        /// In the archive: text as it is, the rest as base64.
+        /// In the archive: text unchanged, other data as base64.
         case embedded
-        /// Those of answers in files named by their SHA-256 in a directory beside the archive, `NAME_files`, as Playwright
-        /// has them; those of requests, which other tools look for in the archive alone, in it.
+        /// In files, as Playwright does.
+        ///
+        /// Response bodies are files named by their SHA-256 in a directory `NAME_files` beside the archive. Request
+        /// bodies remain in the archive, because other tools don't look for them elsewhere.
         case attached
     }
 
-    /// How the file is compressed.
+    /// The compression of the file.
     public enum Compression: Sendable, Hashable {
-        /// Not at all.
+        /// No compression.
         case none
-        /// By gzip, as HAR 1.2 has it.
+        /// Compression with gzip, as in HAR 1.2.
         case gzip
-        /// By zlib, as mitmproxy has it.
+        /// Compression with zlib, as in mitmproxy.
         case zlib
 
-        /// By the ending of a name: `.gz` is gzip, and `.zhar` is zlib, as mitmproxy writes it.
+        /// Selects the compression by the extension of a path: `.gz` for gzip, and `.zhar` for zlib, as mitmproxy
+        /// writes it.
         public init(path: String) {
             let name = path.lowercased()
             self = name.hasSuffix(".gz") ? .gzip : name.hasSuffix(".zhar") ? .zlib : .none
         }
     }
 
-    /// What is not in the archive, or not as it was: bodies whose files cannot be read.
+    /// The data that is missing from the archive or changed, such as bodies whose files cannot be read.
     public private(set) var warnings: [RecordingWarning] = []
 
     private let path: String
     private let bodies: Bodies
     private let compression: Compression
-    /// The entries as they came.
+    /// The temporary file with the entries in the order of their arrival.
     private let spool: OpenFile
     private var spooled: [Spooled] = []
     private var position: Int64 = 0
 
     private struct Spooled {
-        /// Microseconds since 1970.
+        /// The start time in microseconds since 1970.
         let started: Int64
         let offset: Int64
         let count: Int
     }
 
-    /// Nothing is at `path` before `finish()`.
+    /// Creates a writer.
+    ///
+    /// The archive appears at `path` only after `finish()`.
     ///
     /// - Parameters:
-    ///   - path: where the archive goes; what is there is replaced by `finish()`.
-    ///   - bodies: where bodies go; into the archive by default.
-    ///   - compression: where nil, `path` tells by its ending.
-    /// - Throws: `NetworkError` of kind `.file` where nothing can be written in that directory.
+    ///   - path: the path of the archive; `finish()` replaces an existing file.
+    ///   - bodies: the location of bodies; in the archive by default.
+    ///   - compression: the compression; if `nil`, it is selected by the extension of `path`.
+    /// - Throws: `NetworkError` of kind `.file` if the directory is not writable.
     public init(to path: String, bodies: Bodies = .embedded, compression: Compression? = nil) throws(NetworkError) {
         self.path = path
         self.bodies = bodies
         self.compression = compression ?? Compression(path: path)
-        // Beside a device or a pipe there may be no room.
+        // The directory of a device or a pipe may not be writable.
         let isFile = FileSink.isReplaceable(path)
         let directory = isFile ? Recording.directory(of: path) : FileManager.default.temporaryDirectory.path
         spool = try OpenFile(scratchIn: directory)
@@ -73,7 +78,8 @@ public final class HARWriter {
 
     /// Adds an entry.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be written. A body whose file cannot be read is a warning.
+    /// - Throws: `NetworkError` of kind `.file` if the entry cannot be written. A body whose file cannot be read
+    ///   results in a warning.
     public func write(_ entry: HAREntry) throws(NetworkError) {
         let text = try text(of: entry)
         try text.withRawBytes { bytes throws(NetworkError) in try spool.write(bytes) }
@@ -85,13 +91,14 @@ public final class HARWriter {
 
     /// Writes the archive.
     ///
-    /// - Parameter members: those of `log` beside the entries, as `HARReader` gives them; version and creator are ours
-    ///   where they are missing.
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be written; what was at its place stays.
+    /// - Parameter members: the members of `log` beside the entries, as `HARReader` returns them; version and creator
+    ///   have defaults.
+    /// - Throws: `NetworkError` of kind `.file` if the archive cannot be written; an existing file then remains
+    ///   unchanged.
     public func finish(members: [HARReader.Member] = []) throws(NetworkError) {
         let output = try ArchiveOutput(path: path, compression)
         try output.write(Self.head(members))
-        // In their order where moments are the same.
+        // Entries with the same time keep their order.
         let order = spooled.enumerated().sorted { ($0.element.started, $0.offset) < ($1.element.started, $1.offset) }
         for (index, entry) in order.lazy.map(\.element).enumerated() {
             try output.write(Array((index == 0 ? "\n" : ",\n").utf8))
@@ -116,7 +123,7 @@ public final class HARWriter {
         }
     }
 
-    /// What stands before the entries.
+    /// Returns the text before the entries.
     private static func head(_ members: [HARReader.Member]) -> [UInt8] {
         var output = JSONOutput()
         output.object { output in
@@ -166,7 +173,7 @@ public final class HARWriter {
         return text
     }
 
-    /// The text of an entry in which the body of a message is at another place; all else keeps its bytes.
+    /// Moves a message's body to another location in an entry's text. All other bytes remain unchanged.
     private func moved(
         _ place: [String],
         of text: [UInt8],
@@ -183,7 +190,7 @@ public final class HARWriter {
         } catch {
             let path = "\(place.joined(separator: "."))._file"
             warnings.append(RecordingWarning(file: self.path, path: path, reason: error.message))
-            // Other tools fail on a request's body without text.
+            // Other tools fail if a request's body has no text.
             guard place[0] == "request" else { return text }
             data = Data()
         }
@@ -193,9 +200,9 @@ public final class HARWriter {
             + text[node.range.upperBound...]
     }
 
-    /// Puts a body into a file of its own.
+    /// Writes a body to a file of its own.
     ///
-    /// - Returns: its path, from the archive.
+    /// - Returns: the file's path relative to the archive.
     private func attach(_ body: Data, _ mediaType: String) throws(NetworkError) -> String {
         let archive = path.split(separator: "/").last.map(String.init) ?? path
         let folder = "\(archive.split(separator: ".", maxSplits: 1).first.map(String.init) ?? archive)_files"
@@ -209,12 +216,12 @@ public final class HARWriter {
     }
 }
 
-/// Where the body of a message is to be.
+/// The new location of a message's body.
 private enum BodyHome {
     case text(Data)
     case file(String)
 
-    /// The object that has it, its other members as they are.
+    /// Returns the object that contains the body, with its other members unchanged.
     func text(of node: JSONNode, _ charset: Charset?, encodingName: StaticString) -> [UInt8] {
         var output = JSONOutput()
         output.object { output in
@@ -232,7 +239,7 @@ private enum BodyHome {
 }
 
 extension HAREntry {
-    /// Its text, without line feeds where it is ours.
+    /// The JSON text of the entry; without line feeds unless it was read from an archive.
     fileprivate var text: [UInt8] {
         if let json { return json }
         var output = JSONOutput()
@@ -242,7 +249,7 @@ extension HAREntry {
 }
 
 extension MediaType {
-    /// The ending by which people's programs know a file.
+    /// The file extension for the media type.
     fileprivate var fileEnding: String? {
         switch essence {
         case "text/html": ".html"

@@ -1,8 +1,10 @@
 import BeagleNetHTTP
 
 extension Recording {
-    /// What stands beside the entries, as a writer of archives takes it: entries are written as HAR 1.2 has them, so that its
-    /// version is ours, and what is no creator, browser or page is left out.
+    /// The members beside the entries, for a writer of archives.
+    ///
+    /// The version is omitted, because entries are always written as HAR 1.2. Invalid creators, browsers and pages are
+    /// also omitted.
     package var writableMembers: [HARReader.Member] {
         members.compactMap { member in
             switch member.name {
@@ -14,7 +16,9 @@ extension Recording {
         }
     }
 
-    /// The same without secrets; a member in which nobody can tell what is secret is left out.
+    /// Returns the members without secrets.
+    ///
+    /// A member that cannot be checked for secrets is omitted.
     package func writableMembers(redactedBy redactor: Redactor) -> [HARReader.Member] {
         writableMembers.compactMap { $0.redacted(by: redactor) }
     }
@@ -29,7 +33,7 @@ extension HARReader.Member {
         return isValid
     }
 
-    /// The pages that are some, without marks in time that are no numbers; nil where it is no list.
+    /// The valid pages, without timings that aren't numbers; `nil` if the member is not an array.
     fileprivate var pages: HARReader.Member? {
         guard let list = (try? JSONDocument(json))?.root, list.kind == .array else { return nil }
         var output = JSONOutput()
@@ -59,7 +63,7 @@ extension HARReader.Member {
         return output.bytes
     }
 
-    /// In an object, as its name may say that it is secret.
+    /// Returns the member without secrets. It is redacted within an object, because its name may mark it as secret.
     fileprivate func redacted(by redactor: Redactor) -> HARReader.Member? {
         var output = JSONOutput()
         output.object { output in

@@ -6,10 +6,10 @@ import CBeagleNetCurl
     import Foundation
 #endif
 
-/// A zip archive that holds an HTTP Archive and the files of its bodies, as Playwright writes it.
+/// A zip archive that contains an HTTP Archive and the files of its bodies, as Playwright writes it.
 ///
-/// Nothing is ever unpacked under the name that a member has: a member is read in pieces, or into a file without a name. Its
-/// size, its checksum and the place of its bytes are those of the archive's directory.
+/// Members are never extracted under their own names. They are read in pieces, or copied to an unnamed file. Their
+/// sizes, checksums and positions are taken from the archive's central directory.
 /// Source: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 package final class ZipArchive: Sendable {
     private struct Member: Sendable {
@@ -19,29 +19,30 @@ package final class ZipArchive: Sendable {
         let checksum: UInt
         let packedBytes: Int
         let bytes: Int
-        /// Bytes before its own head.
+        /// The offset of the local header.
         let offset: Int
     }
 
-    /// The largest directory that is read, in bytes.
+    /// The maximum size of the central directory, in bytes.
     private static let directoryLimit = 64 << 20
-    /// The largest body that is read, in bytes.
+    /// The maximum size of a body, in bytes.
     private static let bodyLimit = 256 << 20
 
     private let path: String
     private let file: OpenFile
-    /// The most bytes of the HTTP Archive that are read.
+    /// The maximum size of the HTTP Archive, in bytes.
     private let limit: Int
     private let members: [String: Member]
-    /// The name of the HTTP Archive in it; `nil` if there is none.
+    /// The name of the contained HTTP Archive, if any.
     private let archiveName: String?
-    /// The member that was decompressed last: a body is often read several times in a row.
+    /// The member that was decompressed last, because a body is often read several times in a row.
     private let latest = Lock<(name: String, file: OpenFile)?>(nil)
 
-    /// Reads the directory of a zip archive.
+    /// Reads the central directory of a zip archive.
     ///
-    /// - Parameter limit: The most bytes of the HTTP Archive that are read.
-    /// - Throws: `NetworkError` of kind `.file` if the file cannot be read, `.encoding` if it is no whole zip archive.
+    /// - Parameter limit: the maximum size of the HTTP Archive, in bytes.
+    /// - Throws: `NetworkError` of kind `.file` if the file cannot be read, `.encoding` if it is not a complete zip
+    ///   archive.
     init(path: String, limit: Int) throws(NetworkError) {
         self.path = path
         self.limit = limit
@@ -52,9 +53,9 @@ package final class ZipArchive: Sendable {
         archiveName = archives.contains("har.har") ? "har.har" : archives.first
     }
 
-    /// The HTTP Archive in it.
+    /// Returns a reader for the contained HTTP Archive.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` if there is none.
+    /// - Throws: `NetworkError` of kind `.decoding` if the zip archive doesn't contain one.
     func archive() throws(NetworkError) -> MemberReader {
         guard let archiveName, let member = members[archiveName] else {
             throw NetworkError(.decoding, during: .file, "it is a zip archive without a .har file")
@@ -62,10 +63,11 @@ package final class ZipArchive: Sendable {
         return try reader(of: member, upTo: limit)
     }
 
-    /// The bytes of a body's file, in a file without a name.
+    /// Returns the contents of a body's file, as an unnamed file.
     ///
-    /// - Parameter name: The path of the file, from the HTTP Archive.
-    /// - Throws: `NetworkError` of kind `.file` if there is no such file or it cannot be read, `.encoding` if it is damaged.
+    /// - Parameter name: the path of the file relative to the HTTP Archive.
+    /// - Throws: `NetworkError` of kind `.file` if the file doesn't exist or cannot be read, `.encoding` if it is
+    ///   damaged.
     func file(_ name: String) throws(NetworkError) -> OpenFile {
         let folder = archiveName.flatMap { name in name.lastIndex(of: "/").map { String(name[...$0]) } } ?? ""
         guard let member = members[folder + name] else {
@@ -109,7 +111,7 @@ package final class ZipArchive: Sendable {
 extension ZipArchive {
     private static func members(of file: OpenFile) throws(NetworkError) -> [Member] {
         let size = Int(try file.size())
-        // The end of the directory is the last of the file, but for a comment of up to 65,535 bytes.
+        // The end record is at the end of the file, followed only by a comment of up to 65,535 bytes.
         let tailStart = max(size - (22 + 0xFFFF), 0)
         let tail = try bytes(of: file, at: tailStart, size - tailStart)
         guard let end = stride(from: tail.count - 22, through: 0, by: -1).first(where: { tail.isEnd(at: $0) }) else {
@@ -156,13 +158,14 @@ extension ZipArchive {
 }
 
 extension [UInt8] {
-    /// The number in some bytes, the lowest byte first.
+    /// Returns a little-endian number.
     fileprivate func number(_ offset: Int, _ count: Int) -> Int {
         guard offset >= 0, offset + count <= self.count else { return 0 }
         return self[offset..<(offset + count)].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Whether the record that ends a zip archive is here, with its comment up to the end of the file.
+    /// Returns whether the end record of a zip archive is at this offset, with a comment that extends to the end of the
+    /// file.
     fileprivate func isEnd(at offset: Int) -> Bool {
         number(offset, 4) == 0x0605_4B50 && offset + 22 + number(offset + 20, 2) == count
     }
@@ -171,7 +174,7 @@ extension [UInt8] {
 // MARK: - Members
 
 extension ZipArchive {
-    /// Some bytes of a file, in pieces.
+    /// A reader of a range of a file, in pieces.
     fileprivate final class PackedBytes {
         private let file: OpenFile
         private var position: Int
@@ -183,7 +186,7 @@ extension ZipArchive {
             end = start + count
         }
 
-        /// The next piece; `nil` at the end.
+        /// Returns the next piece; `nil` at the end.
         func next() throws(NetworkError) -> Data? {
             guard position < end else { return nil }
             let room = UnsafeMutableRawBufferPointer.allocate(byteCount: min(end - position, 128 << 10), alignment: 1)
@@ -195,14 +198,14 @@ extension ZipArchive {
         }
     }
 
-    /// Reads a member in pieces, and checks at its end that it is what was packed.
+    /// A reader of a member, in pieces, that verifies size and checksum at the end.
     final class MemberReader {
         private let name: String
         private let source: PackedBytes
         private let inflater: Inflater?
         private let checksum: UInt
         private var sum = crc32(0, nil, 0)
-        /// The number of bytes that are still to come.
+        /// The number of bytes that remain to be read.
         private var left: Int
 
         fileprivate init(
@@ -219,7 +222,7 @@ extension ZipArchive {
             inflater = method == 0 ? nil : try Inflater(isBare: true)
         }
 
-        /// The next piece; `nil` at the end.
+        /// Returns the next piece; `nil` at the end.
         func next() throws(NetworkError) -> Data? {
             let piece: Data?
             if let inflater {
@@ -232,7 +235,7 @@ extension ZipArchive {
                 return nil
             }
             left -= piece.count
-            // More than the directory says is not read, however small the archive is.
+            // Stops when the stated size is exceeded, as protection against small archives that expand to huge ones.
             guard left >= 0 else { throw ZipArchive.fault("\(name) is larger than the archive says") }
             sum = piece.withUnsafeBytes { crc32(sum, $0.bindMemory(to: UInt8.self).baseAddress, UInt32($0.count)) }
             return piece

@@ -6,21 +6,25 @@ import CBeagleNetCurl
     import Foundation
 #endif
 
-/// Decompresses gzip (RFC 1952) or zlib (RFC 1950), whichever it is, or a bare deflate stream (RFC 1951), in pieces.
+/// A decompressor for gzip (RFC 1952), zlib (RFC 1950) or bare deflate streams (RFC 1951), in pieces.
+///
+/// It detects whether the data is gzip or zlib.
 final class Inflater {
-    /// Owned by this object: zlib keeps its address, so it must not move.
+    /// The stream, allocated on the heap because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 1)
     private var input = Data()
     private var isEnded = false
-    /// Whether the last piece filled the room, so that zlib may have more of the text although the input is used up.
+    /// Whether the last piece filled the buffer, so that zlib may have more output even though the input is used up.
     private var mayHaveMore = false
 
-    /// - Parameter isBare: Whether the stream is one of deflate, without a head.
+    /// Creates a decompressor.
+    ///
+    /// - Parameter isBare: whether the data is a deflate stream without a header.
     init(isBare: Bool = false) throws(NetworkError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 is zlib's window; +32 has it see for itself which of the two formats it is, a negative number means neither.
+        // 15 is zlib's window size; adding 32 detects gzip and zlib, and a negative number means a bare stream.
         let window: Int32 = isBare ? -15 : 15 + 32
         guard beagle_inflate_init(stream, window) == Z_OK else {
             throw .compression("not enough memory to decompress the data")
@@ -33,9 +37,9 @@ final class Inflater {
         room.deallocate()
     }
 
-    /// The next piece of the text, never empty; nil at the end.
+    /// Returns the next decompressed piece, never empty; `nil` at the end.
     ///
-    /// - Parameter source: gives the next piece of what is compressed.
+    /// - Parameter source: returns the next compressed piece.
     func next(_ source: () throws(NetworkError) -> Data?) throws(NetworkError) -> Data? {
         while true {
             if input.isEmpty, !mayHaveMore {
@@ -50,9 +54,9 @@ final class Inflater {
         }
     }
 
-    /// Fills the room as far as the input goes.
+    /// Decompresses input into the buffer.
     private func inflateInput() throws(NetworkError) -> Int {
-        // gzip may have several members (RFC 1952, 2.2).
+        // A gzip file may have several members (RFC 1952, 2.2).
         if isEnded, input.first != 0x1F || inflateReset(stream) != Z_OK {
             throw .compression("there are more bytes after the end of the compressed data")
         }
@@ -73,17 +77,19 @@ final class Inflater {
     }
 }
 
-/// Compresses with gzip or zlib, a piece at a time.
+/// A compressor for gzip or zlib that works in pieces.
 package final class Deflater {
-    /// Owned by this object: zlib keeps its address, so it must not move.
+    /// The stream, allocated on the heap because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
 
-    /// - Parameter isGzip: whether it is gzip, or zlib.
+    /// Creates a compressor.
+    ///
+    /// - Parameter isGzip: whether to use gzip instead of zlib.
     package init(isGzip: Bool) throws(NetworkError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 is zlib's window; +16 asks for gzip.
+        // 15 is zlib's window size; adding 16 selects gzip.
         guard beagle_deflate_init(stream, isGzip ? 15 + 16 : 15) == Z_OK else {
             throw .compression("not enough memory to compress the data")
         }
@@ -98,8 +104,8 @@ package final class Deflater {
     /// Compresses the next piece.
     ///
     /// - Parameters:
-    ///   - isLast: whether it is the last one.
-    ///   - write: takes what comes of it.
+    ///   - isLast: whether this is the last piece.
+    ///   - write: receives the compressed bytes.
     package func write(
         _ bytes: UnsafeRawBufferPointer,
         isLast: Bool = false,

@@ -7,30 +7,34 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Takes a body in as it comes, without its secrets: a short one into memory, a longer one into a file named by what is in
-/// it. Used by the writer of a log alone.
+/// A sink for a body that arrives in pieces. It removes secrets, and stores a short body in memory and a longer one in
+/// a file named by its digest.
+///
+/// Used only by the log's writer.
 final class BodySink {
     private let directory: LogDirectory
     private let options: RequestLog.Options
     private let partName: () -> String
     private let place: String
     private var redactor: BodyRedactor
-    /// Undoes what the body is coded in; nil where that is nothing.
+    /// The decoder of the body's content coding; `nil` if it has none.
     private let decoder: ContentDecoder?
     private var digest: RunningSHA256?
     private var file: OpenFile?
     private var memory = Data()
     private var kept = 0
     private var omitted: String?
-    /// Whether the body is coded, and that could not be undone.
+    /// Whether the body has a content coding that could not be decoded.
     private var isOpaque = false
-    /// Whether it is only the beginning.
+    /// Whether only the beginning of the body is stored.
     private(set) var isTruncated = false
 
+    /// Creates a sink for one body.
+    ///
     /// - Parameters:
-    ///   - partName: the file of a long body while it comes, relative to the directory.
-    ///   - coding: what it is coded in; nil where that is nothing.
-    ///   - place: what an audit calls the body.
+    ///   - partName: the name of the temporary file for a long body, relative to the directory.
+    ///   - coding: the body's content coding; `nil` if it has none.
+    ///   - place: the name of the body in an audit.
     init(
         _ directory: LogDirectory,
         _ options: RequestLog.Options,
@@ -49,32 +53,32 @@ final class BodySink {
         if coding != nil, decoder == nil { omitCoded() }
     }
 
-    /// A body that does not come to its end leaves nothing.
+    /// Removes the temporary file of an unfinished body.
     deinit {
         if file != nil { removePart() }
     }
 
-    /// What was taken out of it, as places; what must not be kept because nobody can tell, as one.
+    /// The places from which secrets were removed, or the reason why the body cannot be stored.
     var redactions: [String] {
         let reason = isOpaque ? .encoding : redactor.unredactable
         return redactor.audit.places + (reason.map { ["\(place):[\($0.rawValue)]"] } ?? [])
     }
 
-    /// Whether something was taken out of what is kept.
+    /// Whether something was removed from the stored part.
     var isRedacted: Bool { !redactor.audit.places.isEmpty }
 
-    /// Bytes that are kept.
+    /// The number of bytes stored.
     var shownBytes: Int64 { Int64(kept) }
 
     private func removePart() {
-        // What cannot be removed is cleared up later.
+        // A file that cannot be removed now is cleaned up later.
         do throws(NetworkError) { try directory.folder.remove(partName()) } catch {}
     }
 
-    /// Whether it was coded, so that the bytes that are kept are others than those that were sent.
+    /// Whether the body had a content coding, so that the stored bytes differ from those on the wire.
     var isDecoded: Bool { decoder != nil }
 
-    /// Takes the next piece in.
+    /// Adds the next piece.
     func feed(_ piece: Data) throws(NetworkError) {
         guard omitted == nil, !isTruncated else { return }
         guard let decoder else { return try look(at: piece) }
@@ -90,7 +94,7 @@ final class BodySink {
         if let failure { throw failure }
     }
 
-    /// Of what cannot be decoded nobody can tell what is secret.
+    /// Omits a body that cannot be decoded, because its secrets cannot be found.
     private func omitCoded() {
         isOpaque = true
         omit("unredactable")
@@ -102,12 +106,12 @@ final class BodySink {
         try keep(shown)
     }
 
-    /// There is more, which nobody saw.
+    /// Marks the body as truncated, because later pieces are missing.
     func cut() {
         isTruncated = true
     }
 
-    /// Nothing of it is kept.
+    /// Discards the body, for a reason.
     func omit(_ reason: String) {
         omitted = reason
         memory = Data()
@@ -133,7 +137,7 @@ final class BodySink {
     }
 
     private func makeFile() throws(NetworkError) -> OpenFile {
-        // Before the file, which nobody would remove where there is no libcrypto.
+        // Created before the file, which would remain if libcrypto were missing.
         digest = try RunningSHA256()
         try directory.folder.makeFolder("bodies")
         let made = try directory.folder.file(creating: partName())
@@ -153,16 +157,16 @@ final class BodySink {
         }
     }
 
-    /// What becomes of the body, which has come to its end or will not come any further.
+    /// Finishes the body, whether or not it is complete.
     ///
-    /// - Parameter syncs: whether it is to outlive a loss of power.
+    /// - Parameter syncs: whether to flush the file so that it survives a power failure.
     func finish(syncs: Bool) throws(NetworkError) -> LoggedBody.Content {
         if omitted == nil {
             checkDecoded()
             let rest = redactor.finish()
             switch redactor.unredactable {
             case nil: try keep(rest)
-            // What was given out before is free of secrets.
+            // The part stored before is free of secrets.
             case RedactedBody.Reason.truncated? where kept > 0: isTruncated = true
             default: omit("unredactable")
             }
@@ -181,16 +185,16 @@ final class BodySink {
         }
     }
 
-    /// What was cut off in its coding is a beginning.
+    /// Marks a body as truncated if its content coding ends too early.
     private func checkDecoded() {
         do throws(NetworkError) { try decoder?.finish() } catch { isTruncated = true }
     }
 
     private func move(to name: String) throws(NetworkError) {
         let folder = directory.folder
-        // One of another size was damaged, as by a loss of power.
+        // A file of another size is damaged, for example by a power failure.
         let isThere = folder.status(of: name).map { $0.isRegular && $0.bytes == Int64(kept) } ?? false
-        // Young from now on: whoever clears up leaves it alone until the record that refers to it is there.
+        // The new date protects the file from cleanup until the record that refers to it is written.
         if isThere, folder.touch(name) { return removePart() }
         try folder.makeFolder(String(name.dropLast(65)))
         folder.touch(partName())

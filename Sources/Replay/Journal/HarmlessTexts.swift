@@ -1,47 +1,50 @@
 import BeagleNetHTTP
 
-/// Short texts that were looked at and had nothing secret: requests of an app mostly say the same. Used by the writer of a
-/// log alone.
+/// A cache of short texts that contain no secrets, since most requests of an app repeat the same texts.
+///
+/// Used only by the log's writer.
 final class HarmlessTexts {
-    /// As what a text was looked at.
+    /// The kind of text that was checked.
     enum Sort {
         case url, text, field
     }
 
     private struct Text {
         let sort: Sort
-        /// The field's, where it is the value of one.
+        /// The field's name, if the text is the value of a field.
         let name: String
         let value: String
 
         func isThis(_ sort: Sort, _ name: String, _ value: String) -> Bool {
-            // Those are equal, too, that are written with other bytes; of ASCII no others with as many.
+            // `==` also accepts canonically equivalent text. Only ASCII is cached, so equal text of the same length has
+            // the same bytes.
             self.sort == sort && self.value.utf8.count == value.utf8.count && self.name.utf8.count == name.utf8.count
                 && self.value == value && self.name == name
         }
     }
 
     private static let count = 256
-    /// Longer ones hardly come twice.
+    /// Longer texts rarely repeat.
     private static let maxBytes = 256
 
     private var redactor = Redactor()
     private var texts = [Text?](repeating: nil, count: count)
 
-    /// What is secret is told by this one from now on.
+    /// Sets the redactor; a different one clears the cache.
     func use(_ redactor: Redactor) {
         if redactor == self.redactor { return }
         self.redactor = redactor
         texts = Array(repeating: nil, count: Self.count)
     }
 
-    /// Whether this text is one that was noted.
+    /// Returns whether the cache contains a text.
     func contain(_ value: String, _ sort: Sort, name: String = "") -> Bool {
         let place = place(of: name, value)
         return texts[place]?.isThis(sort, name, value) == true || texts[place + 1]?.isThis(sort, name, value) == true
     }
 
-    /// Notes one. What was in its place is behind it then: two that have the same would take turns at every message.
+    /// Adds a text. The previous text in its place moves to the place behind it, so that two texts with the same place
+    /// don't evict each other.
     func insert(_ value: String, _ sort: Sort, name: String = "") {
         guard name.utf8.count + value.utf8.count <= Self.maxBytes,
             [name, value].allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } })
@@ -51,7 +54,8 @@ final class HarmlessTexts {
         texts[place] = Text(sort: sort, name: name, value: value)
     }
 
-    /// The first of two places, by lengths and a few bytes: that two share it costs no more than a look.
+    /// Returns the first of a text's two places, computed from lengths and a few bytes. A collision costs only a
+    /// comparison.
     private func place(of name: String, _ value: String) -> Int {
         (ends(of: name) &* 31 &+ ends(of: value)) & (Self.count / 2 - 1) &* 2
     }

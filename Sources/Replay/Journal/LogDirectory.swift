@@ -5,16 +5,17 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Where everything of a log is: `meta.json`, the segments `000001.jsonl` and so on, `bodies`, and for each process that
-/// writes a file `SESSION.live`, which it holds as long as it lives.
+/// The directory of a log: `meta.json`, the segments `000001.jsonl` and so on, and `bodies`.
+///
+/// Each process that writes also holds a lock on a file `SESSION.live` while it runs.
 struct LogDirectory: Sendable {
-    /// The format written here, and the newest that is understood.
+    /// The format that is written, and the newest format that can be read.
     static let format = 1
     private static let segmentEnding = ".jsonl"
 
     let path: String
 
-    /// Opens, lists and removes what is in it, and follows no link.
+    /// The folder, whose operations follow no links.
     var folder: ConfinedFolder { ConfinedFolder(path: path) }
     var meta: PrivateFile { PrivateFile("meta.json", in: folder) }
     var bodies: String { "\(path)/bodies" }
@@ -26,30 +27,30 @@ struct LogDirectory: Sendable {
 
     func live(_ session: String) -> String { "\(path)/\(session).live" }
 
-    /// The file of a body with this SHA-256, relative to the directory.
+    /// Returns the file name of a body with this SHA-256, relative to the directory.
     func body(_ digest: String) -> String { "bodies/\(digest.prefix(2))/\(digest)" }
 
-    /// The file of a body that is still coming, relative to the directory.
+    /// Returns the file name of an incomplete body, relative to the directory.
     func part(of entry: String, _ side: BodySide) -> String { "bodies/\(entry).\(side.rawValue).part" }
 
-    /// The numbers of the segments that there are, in order.
+    /// Returns the numbers of the existing segments, in order.
     func segments() throws(NetworkError) -> [Int] {
         try names().compactMap { name in
             guard name.hasSuffix(Self.segmentEnding) else { return nil }
-            // Only as they are written: another spelling of a number would be read as the file that has it.
+            // Only canonical names, because another spelling of a number would be read as a different file.
             return Int32(name.dropLast(Self.segmentEnding.count)).flatMap { number in
                 0 < number && number < .max && segment(Int(number)) == "\(path)/\(name)" ? Int(number) : nil
             }
         }.sorted()
     }
 
-    /// The names of what is in it.
+    /// Returns the names of the files in the directory.
     func names() throws(NetworkError) -> [String] {
         if let names = try folder.entries() { return names }
         throw NetworkError(.file, during: .file, "cannot read the directory \(path): it does not exist")
     }
 
-    /// Returns something in the directory that no log has, or `nil` if all of it is a log's.
+    /// Returns the name of a file that doesn't belong to a log, or `nil` if all files do.
     func foreignName() throws(NetworkError) -> String? {
         for name in try names() {
             if name == "bodies" {
@@ -78,9 +79,9 @@ struct LogDirectory: Sendable {
         name == "meta.json" || [".part", ".live", segmentEnding].contains(where: name.hasSuffix)
     }
 
-    /// Makes the directory a log where it is none yet.
+    /// Creates the log's directory, unless it exists.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be made or holds other things.
+    /// - Throws: `NetworkError` of kind `.file` if the directory cannot be created, or contains other files.
     func make() throws(NetworkError) {
         try PrivateFile.makeDirectory(path)
         if meta.exists { return try check(meta.read()) }
@@ -111,14 +112,14 @@ struct LogDirectory: Sendable {
         )
     }
 
-    /// The format that `meta.json` tells; nil where it does not.
+    /// Returns the format that `meta.json` states; `nil` if it doesn't state one.
     static func format(of meta: String) -> Int? {
         guard let document = try? JSONDocument(Array(meta.utf8)) else { return nil }
         return document.root["format"]?.integer.map { Int($0) }
     }
 }
 
-/// Which message of an exchange a body belongs to.
+/// The side of an exchange to which a body belongs.
 enum BodySide: String, Sendable, CaseIterable {
     case request, response
 }

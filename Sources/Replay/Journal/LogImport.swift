@@ -15,30 +15,34 @@ import Dispatch
     import Darwin
 #endif
 
-/// Makes a log of entries that were recorded elsewhere, without their secrets. It is there when it is whole.
+/// An import of entries recorded elsewhere into a new log, without their secrets.
+///
+/// The log appears only when it is complete.
 package final class LogImport {
-    /// What is not in the log: bodies whose files cannot be read.
+    /// The problems found so far, such as bodies whose files cannot be read.
     package private(set) var warnings: [RecordingWarning] = []
-    /// Places out of which secrets were taken; known after `finish()`.
+    /// The number of places from which secrets were removed; known after `finish()`.
     package private(set) var redactions = 0
 
     private let path: String
-    /// Where it is written.
+    /// The temporary path to which the log is written.
     private let part: String
     private let log: RequestLog
     private let redactor: Redactor
     private let faults = Faults()
-    /// What entries are called now, by what they were called.
+    /// The new identifiers of entries, by their old ones.
     private var ids: [String: String] = [:]
-    /// Entries and messages.
+    /// The number of entries and messages.
     private var count = 0
     private var redactionsBefore = 0
 
-    /// Whether a name is that of a log: it ends in `.bglog`.
+    /// Returns whether a path has the name of a log, which ends in `.bglog`.
     package static func isLog(named path: String) -> Bool { plain(path).hasSuffix(".bglog") }
 
-    /// - Parameter redactor: takes secrets out.
-    /// - Throws: `NetworkError` of kind `.file` where something is there already, or nothing can be written.
+    /// Creates a log at a temporary path.
+    ///
+    /// - Parameter redactor: the redactor that removes secrets.
+    /// - Throws: `NetworkError` of kind `.file` if the path exists already, or cannot be written.
     package init(to path: String, redactor: Redactor = Redactor()) throws(NetworkError) {
         self.path = Self.plain(path)
         self.redactor = redactor
@@ -52,14 +56,14 @@ package final class LogImport {
         log = try RequestLog(directory: part, options: options)
     }
 
-    /// What did not become a log leaves nothing.
+    /// Removes an unfinished log.
     deinit {
         guard access(part, F_OK) == 0 else { return }
         close()
         do { try FileManager.default.removeItem(atPath: part) } catch {}
     }
 
-    /// Returns a path without slashes at its end.
+    /// Returns a path without trailing slashes.
     static func plain(_ path: String) -> String {
         var path = path[...]
         while path.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
@@ -82,7 +86,7 @@ package final class LogImport {
 
     /// Adds an entry.
     ///
-    /// - Parameter recording: where the files are that its bodies name.
+    /// - Parameter recording: the recording from which the files of its bodies are read.
     package func write(_ entry: LogEntry, of recording: Recording) {
         let session = log.session
         let number = session.nextNumber()
@@ -107,7 +111,7 @@ package final class LogImport {
         log.session.queue.add(LogJob(exchange: number, work: work, bytes: LogJob.headBytes + bytes))
     }
 
-    /// The body with the bytes of its file, which the log names by what is in it.
+    /// Returns a body with the contents of its file, because the log names body files by their digest.
     private func read(_ body: LoggedBody, _ recording: Recording) -> LoggedBody {
         guard case .file(let name) = body.content else { return body }
         var body = body
@@ -120,9 +124,9 @@ package final class LogImport {
         return body
     }
 
-    /// Waits until all is written, and puts the log in its place.
+    /// Waits until all entries are written, and moves the log to its path.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where something could not be written; nothing is there then.
+    /// - Throws: `NetworkError` of kind `.file` if something could not be written; the path then remains unused.
     package func finish() throws(NetworkError) {
         close()
         if let fault = faults.first.withLock({ $0 }) { throw fault }
@@ -146,7 +150,7 @@ package final class LogImport {
     }
 }
 
-/// Keeps what went wrong first.
+/// A logger that stores the first error.
 private final class Faults: BeagleLogger {
     let first = Lock<NetworkError?>(nil)
 

@@ -1,22 +1,22 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Where the records of a log stand.
+/// An index of the records in a log.
 struct LogIndex: Sendable {
-    /// The place of a record.
+    /// The position of a record.
     struct Place: Sendable, Hashable {
         let segment: Int32
         let bytes: Int32
         let offset: Int64
     }
 
-    /// An exchange, by the place of the record that tells most of it.
+    /// An exchange, with the position of its most complete record.
     struct Row: Sendable {
-        /// In seconds since 1970.
+        /// The start time in seconds since 1970.
         let started: Double
         let place: Place
         var messages: [Place] = []
-        /// Whether it has not ended.
+        /// Whether the exchange has not ended.
         var isOpen = false
     }
 
@@ -24,20 +24,20 @@ struct LogIndex: Sendable {
 
     private(set) var rows: [Row] = []
     private(set) var warnings: [RecordingWarning] = []
-    /// What was passed over, also beyond those that warnings tell.
+    /// The number of skipped records, including those without a warning.
     private(set) var skipped = 0
-    /// What has begun and not ended, by its id.
+    /// The exchanges that have begun but not ended, by their identifiers.
     private var open: [String: Row] = [:]
 
     /// Reads a log.
     ///
-    /// - Parameter includesInFlight: whether what a living process has under way counts as well.
+    /// - Parameter includesInFlight: whether to include exchanges that are in flight in a running process.
     init(_ directory: LogDirectory, includesInFlight: Bool) throws(NetworkError) {
         for segment in try directory.segments() {
             do throws(NetworkError) {
                 try read(segment, of: directory)
             } catch {
-                // It may have been removed just now, for being the oldest.
+                // The segment may have just been removed for being the oldest.
                 warn(directory.segment(segment), nil, error.message)
             }
         }
@@ -83,7 +83,7 @@ struct LogIndex: Sendable {
     private mutating func take(_ record: LogRecord, _ place: Place) {
         switch record {
         case .start(let id, let entry):
-            // The later one of two tells more.
+            // The later of two start records is more complete.
             let messages = open[id]?.messages ?? []
             open[id] = Row(started: entry.started, place: place, messages: messages, isOpen: true)
         case .message(let id, _, _):
@@ -95,7 +95,7 @@ struct LogIndex: Sendable {
         }
     }
 
-    /// What the log has not, since there was no room for it.
+    /// Adds a warning about records and bodies that were dropped because there was no room.
     private mutating func tellLosses(_ records: Int64, _ bodies: Int64, _ file: String, _ offset: Int64) {
         let lost = [(records, "record", "records"), (bodies, "body", "bodies")].compactMap { count, one, many in
             count > 0 ? "\(count) \(count == 1 ? one : many)" : nil

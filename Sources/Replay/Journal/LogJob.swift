@@ -2,27 +2,29 @@ import BeagleNet
 import BeagleNetHTTP
 import Dispatch
 
-/// Something for the writer of a log to do.
+/// A job for the writer of a log.
 struct LogJob: Sendable {
-    /// What is large is behind a reference, as jobs are moved about in the queue.
+    /// The work to do. Large values are behind a reference, because jobs are moved within the queue.
     enum Work: Sendable {
-        /// An exchange has begun; or it has its head, and a beginning of it was queued before.
+        /// Writes the start of an exchange.
+        ///
+        /// If `hasHead`, it has the response head, and an earlier start was queued before.
         case start(any LogDraft, hasHead: Bool = false)
-        /// A body begins to come in pieces; one of the same place before is forgotten.
+        /// Begins a body that arrives in pieces, and discards an earlier one in the same place.
         indirect case open(BodySide, mediaType: String, coding: BodyCoding? = nil, Redactor)
-        /// The next piece of a body.
+        /// Adds the next piece of a body.
         case chunk(BodySide, Data)
-        /// A message of a WebSocket or an event stream.
+        /// Writes a message of a WebSocket or an event stream.
         indirect case message(LoggedMessage, Redactor)
-        /// An exchange has ended.
+        /// Writes the end of an exchange.
         case end(any LogDraft)
-        /// Words for whoever reads the log.
+        /// Writes a note for readers of the log.
         case note(String)
-        /// Everything before was written.
+        /// Calls back when all earlier jobs are written.
         case call(@Sendable () -> Void)
     }
 
-    /// A draft of closures, for entries that nobody makes often.
+    /// A draft made of closures, for entries that are rarely recorded.
     final class Draft: LogDraft {
         let redactor: Redactor
         private let coding: @Sendable (BodySide) -> BodyCoding?
@@ -45,23 +47,24 @@ struct LogJob: Sendable {
         }
     }
 
-    /// What of an exchange begins.
+    /// The kind of start that a job records.
     enum Start: Sendable {
         case exchange, head
     }
 
-    /// The exchange; 0 where it is none.
+    /// The number of the exchange; 0 if the job belongs to no exchange.
     let exchange: Int
     let work: Work
-    /// What `work` begins; nil where that is something else. At hand, as the queue is looked through for it at each end.
+    /// The kind of start that `work` records, or `nil`. Stored, because the queue is searched for it at the end of each
+    /// exchange.
     let start: Start?
-    /// About how much memory waits with it.
+    /// The approximate memory that the job occupies, in bytes.
     var bytes: Int
-    /// Whether it tells of a failure, which is the last to be left out.
+    /// Whether the job records a failure. Such jobs are dropped last.
     var isFailure = false
-    /// Whether there was no room for the bodies in it.
+    /// Whether the bodies were dropped because there was no room.
     var isBodiless = false
-    /// When a beginning came into the queue.
+    /// The time at which a start was queued.
     var began = DispatchTime(uptimeNanoseconds: 0)
 
     init(exchange: Int, work: Work, bytes: Int, isFailure: Bool = false, isBodiless: Bool = false) {
@@ -73,16 +76,16 @@ struct LogJob: Sendable {
         if case .start(_, let hasHead) = work { start = hasHead ? .head : .exchange } else { start = nil }
     }
 
-    /// What an entry's heads take, about.
+    /// The approximate size of an entry's heads in bytes.
     static let headBytes = 1 << 10
 
-    /// The body of which it is a piece.
+    /// The body to which this piece belongs.
     var chunkPlace: BodyPlace? {
         if case .chunk(let side, _) = work { return BodyPlace(exchange: exchange, side: side) }
         return nil
     }
 
-    /// The body that it begins.
+    /// The body that this job begins.
     var openPlace: BodyPlace? {
         if case .open(let side, _, _, _) = work { return BodyPlace(exchange: exchange, side: side) }
         return nil
@@ -94,16 +97,16 @@ struct LogJob: Sendable {
     }
 }
 
-/// An entry as it is before anything was taken out of it, made by the writer: who asks does not pay for it.
+/// An unredacted entry that the log's writer creates later, so that the caller doesn't pay for it.
 protocol LogDraft: AnyObject, Sendable {
     var redactor: Redactor { get }
-    /// What a body in it is still coded in.
+    /// Returns the content coding that a body of the entry still has.
     func coding(of side: BodySide) -> BodyCoding?
-    /// Makes the entry. Not given back, as it is large: on its way it would be copied.
+    /// Creates the entry and passes it to a closure. It isn't returned, because it is large and would be copied.
     func withEntry(_ body: (inout LogEntry) -> Void)
 }
 
-/// A body of an exchange.
+/// The identifier of a body: its exchange and its side.
 struct BodyPlace: Hashable, Sendable {
     let exchange: Int
     let side: BodySide

@@ -12,21 +12,21 @@ import BeagleNetHTTP
     import Darwin
 #endif
 
-/// Removes from a log what there is too much of, and what nobody refers to.
+/// The limits of a log. They remove the oldest segments if there is too much data, and bodies without references.
 struct LogLimits {
-    /// A body that was taken, or is being written, may wait so long for its record, in seconds: its process may have been
-    /// asleep, with the machine, for as long.
+    /// The time in seconds for which a body without a record is kept. Its process may have been asleep that long,
+    /// together with the machine.
     private static let patience = 3_600
-    /// A segment that was written to so lately may still be written to, in seconds.
+    /// The time in seconds for which a segment may still be in use after the last write.
     private static let rest = 10
-    /// How many lines are read before somebody is asked again.
+    /// The number of lines that are read before `isBusy` is called again.
     private static let pieceLines = 64
 
     private let directory: LogDirectory
     private let options: RequestLog.Options
-    /// When it was seen that there is too much, and whether there were bodies; nil where there is not.
+    /// The time at which a limit was found exceeded, and whether there were bodies then; `nil` if no limit is exceeded.
     private var begun: (at: Int, hasBodies: Bool)?
-    /// What the segments name, as far as they were read: their lines never change.
+    /// The names in the segments that were read so far. Written lines never change.
     private(set) var known: [Int: Names] = [:]
     private var linesRead = 0
 
@@ -35,11 +35,12 @@ struct LogLimits {
         self.options = options
     }
 
-    /// Removes closed segments, the oldest first, and then the bodies that no segment left refers to. Only where there is too
-    /// much, and there are bodies, are segments read to see what they refer to.
+    /// Removes closed segments, the oldest first, and then the bodies that no remaining segment refers to.
     ///
-    /// - Parameter isBusy: asked every few lines; where it is so, the next call goes on from there.
-    /// - Returns: whether all is done.
+    /// Segments are read only if a limit is exceeded and there are bodies.
+    ///
+    /// - Parameter isBusy: called every few lines; if it returns true, work stops and continues in the next call.
+    /// - Returns: whether all work is done.
     mutating func clear(unless isBusy: () -> Bool = { false }) throws(NetworkError) -> Bool {
         let segments = try segments()
         if begun == nil {
@@ -49,7 +50,7 @@ struct LogLimits {
         }
         guard let (now, hasBodies) = begun else { return true }
         known = known.filter { number, _ in segments.contains { $0.number == number } }
-        // A body that comes from now on is too young to be removed, whoever names it.
+        // A body that is added from now on is too young to be removed, even without a reference.
         for segment in segments where hasBodies {
             guard try read(segment, unless: isBusy) else { return false }
         }
@@ -63,7 +64,7 @@ struct LogLimits {
         if (bodies + segments).reduce(0, { $0 + $1.bytes }) > options.maxBytes { return true }
         guard let oldest = segments.first else { return false }
         if isTooOld(oldest, now) { return true }
-        // Parts that were being written when their process ended, and whose beginning no segment tells any more.
+        // Unfinished parts of processes that have ended, whose start records are no longer in any segment.
         let parts = bodies.filter { $0.isPart && now - $0.written > Self.patience }
         guard !parts.isEmpty, let begin = Segment.begin(of: path(oldest)) else { return false }
         return parts.contains { Double($0.written) < begin.timeIntervalSince1970 }
@@ -81,7 +82,7 @@ struct LogLimits {
         for segment in segments {
             for name in names(segment) { holders[name, default: 0] += 1 }
         }
-        // What no segment names waits for its age: another segment's end would not remove it.
+        // Bodies without references are removed by age. Removing a segment wouldn't free them.
         var bytes = segments.reduce(0) { $0 + $1.bytes } + holders.keys.reduce(0) { $0 + (sizes[$1] ?? 0) }
         while segments.count > 1, let oldest = segments.first, bytes > options.maxBytes || isTooOld(oldest, now),
             now - oldest.written > Self.rest
@@ -99,8 +100,9 @@ struct LogLimits {
         }
     }
 
-    /// Whether nobody is about to name a body that no segment names. Looked at once more, as another process may have taken
-    /// it since they were listed.
+    /// Returns whether a body without references is old enough to be removed.
+    ///
+    /// Its status is read again, because another process may have started to use it since it was listed.
     private func isUnused(_ body: File, _ now: Int) -> Bool {
         guard let body = file(body.name) else { return false }
         return now - body.written > Self.patience
@@ -116,19 +118,21 @@ struct LogLimits {
 
     // MARK: names
 
-    /// What a segment names.
+    /// The body files to which a segment refers.
     struct Names {
-        /// Tells the file from another one of its number.
+        /// The inode, which distinguishes the file from another one with the same number.
         fileprivate let inode: UInt64
-        /// Up to where it was read.
+        /// The offset up to which the segment was read.
         fileprivate var offset: Int64 = 0
-        /// The files of bodies, and those that exchanges which begin in it may have left.
+        /// The names of body files, and of the parts that exchanges beginning in the segment may have left.
         fileprivate var names: Set<String> = []
     }
 
     private func names(_ segment: File) -> Set<String> { known[segment.number]?.names ?? [] }
 
-    /// - Returns: whether it was read to its end.
+    /// Reads a segment up to the end, or until `isBusy` returns true.
+    ///
+    /// - Returns: whether the end was reached.
     private mutating func read(_ segment: File, unless isBusy: () -> Bool) throws(NetworkError) -> Bool {
         var names = known[segment.number] ?? Names(inode: segment.inode)
         if names.inode != segment.inode { names = Names(inode: segment.inode) }
@@ -137,7 +141,7 @@ struct LogLimits {
         var lines = LogLines(path: path(segment), from: names.offset)
         do throws(NetworkError) {
             while let line = try lines.next() {
-                // The rest of it may be on its way.
+                // The rest of the line may be written later.
                 if case .unfinished = line.content { break }
                 names.offset = lines.offset
                 names.names.formUnion(self.names(in: line))
@@ -145,7 +149,7 @@ struct LogLimits {
                 if linesRead % Self.pieceLines == 0, isBusy() { return false }
             }
         } catch {
-            // Another process has removed it.
+            // Another process has removed the segment.
             if file(segment.name) != nil { throw error }
         }
         return true
@@ -162,7 +166,7 @@ struct LogLimits {
         return names + BodySide.allCases.map { directory.part(of: id, $0) }
     }
 
-    /// Most lines name nothing, and are not worth being parsed.
+    /// Returns whether a line may contain a name. Most lines contain none, and aren't worth parsing.
     private static func mayName(_ line: [UInt8]) -> Bool {
         if line.starts(with: #"{"k":"start""#.utf8) { return true }
         var rest = line[...]
@@ -177,13 +181,13 @@ struct LogLimits {
     // MARK: files
 
     private struct File {
-        /// Relative to the directory.
+        /// The path relative to the directory.
         let name: String
-        /// That of a segment; 0 of a body.
+        /// The number of a segment; 0 for a body.
         var number = 0
         let inode: UInt64
         let bytes: Int64
-        /// In seconds since 1970.
+        /// The modification time in seconds since 1970.
         let written: Int
 
         var isPart: Bool { name.hasSuffix(".part") }
@@ -201,7 +205,7 @@ struct LogLimits {
         }
     }
 
-    /// The files in a folder of the log and below it; those behind links are not the log's.
+    /// Returns the files in a folder of the log and below it. Files behind links don't belong to the log.
     private func files(in name: String) throws(NetworkError) -> [File] {
         var files: [File] = []
         for entry in try folder.entries(of: name) ?? [] {
@@ -215,7 +219,7 @@ struct LogLimits {
         return files
     }
 
-    /// nil where there is no regular file.
+    /// Returns the status of a file; `nil` if it doesn't exist or isn't a regular file.
     private func file(_ name: String) -> File? {
         guard let status = folder.status(of: name), status.isRegular else { return nil }
         return File(name: name, inode: status.inode, bytes: status.bytes, written: status.written)

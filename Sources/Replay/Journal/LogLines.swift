@@ -1,14 +1,14 @@
 import BeagleNetHTTP
 
-/// The lines of a segment, read in pieces.
+/// A reader of a segment's lines, which reads the file in pieces.
 struct LogLines {
-    /// A line and where it stands.
+    /// A line and its position.
     struct Line {
         enum Content {
             case whole([UInt8])
-            /// No line feed has come behind it yet.
+            /// A line without a line feed at its end.
             case unfinished([UInt8])
-            /// Longer than any record.
+            /// A line longer than any record.
             case tooLong
         }
 
@@ -16,37 +16,39 @@ struct LogLines {
         let content: Content
     }
 
-    /// The longest line that is read, in bytes.
+    /// The maximum length of a line, in bytes.
     static let limit = 64 << 20
-    /// What fits into one as a text, however much of it has to be escaped, in bytes.
+    /// The maximum size of a text in bytes that fits into a line even if all of it has to be escaped.
     static let maxTextBytes = 10 << 20
 
     private let path: String
     private let pieceBytes: Int
     private var file: OpenFile?
-    /// Where the next piece is.
+    /// The file offset of the next piece.
     private var position: Int64
     private var buffer: [UInt8] = []
-    /// What of the buffer was taken.
+    /// The number of bytes of the buffer that were consumed.
     private var taken = 0
-    /// Up to where the buffer was searched.
+    /// The position up to which the buffer was searched.
     private var searched = 0
     private var isSkipping = false
     private var isOver = false
 
+    /// Creates a reader for a segment.
+    ///
     /// - Parameters:
-    ///   - offset: where to begin, the begin of a line.
-    ///   - pieceBytes: how much is read at a time.
+    ///   - offset: the start of a line at which reading begins.
+    ///   - pieceBytes: the number of bytes that are read at a time.
     init(path: String, from offset: Int64 = 0, pieceBytes: Int = 256 << 10) {
         self.path = path
         self.pieceBytes = pieceBytes
         position = offset
     }
 
-    /// Where the next line begins.
+    /// The offset of the next line.
     var offset: Int64 { position - Int64(buffer.count - taken) }
 
-    /// The next line that is not empty; nil at the end. A line without its end is given last.
+    /// Returns the next line that isn't empty, or `nil` at the end. A last line without a line feed is also returned.
     mutating func next() throws(NetworkError) -> Line? {
         while true {
             if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -83,7 +85,7 @@ struct LogLines {
         let count = try file.read(into: room, at: position)
         position += Int64(count)
         isOver = count == 0
-        // A hole of any size ends no line: what is longer than a piece is passed over unread.
+        // A hole in the file ends no line. If a piece is all zeros, the rest of the hole is skipped without reading it.
         if count == pieceBytes, room.first == 0, room.last == 0, room.allSatisfy({ $0 == 0 }) {
             let data = try file.dataOffset(from: position)
             if data > position {

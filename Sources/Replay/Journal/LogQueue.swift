@@ -1,53 +1,55 @@
 import BeagleNetHTTP
 import Dispatch
 
-/// What waits for the writer of a log: bounded, so that a slow disk costs neither time nor memory.
+/// The queue of a log's writer. It is bounded, so that a slow disk doesn't block callers or fill the memory.
 final class LogQueue: Sendable {
-    /// What there was no room for.
+    /// The numbers of bodies and records that were dropped.
     struct Losses: Sendable, Equatable {
         var bodies = 0
         var records = 0
         var isEmpty: Bool { bodies == 0 && records == 0 }
     }
 
-    /// What the writer takes at a time.
+    /// The jobs that the writer takes at a time.
     struct Batch: Sendable {
         var jobs: [LogJob] = []
-        /// Bodies of which a piece is missing.
+        /// The bodies that lack a piece.
         var cuts: Set<BodyPlace> = []
-        /// Exchanges whose end there was no room for.
+        /// The exchanges whose end was dropped.
         var forgotten: Set<Int> = []
         var losses = Losses()
     }
 
     fileprivate enum Writer: Sendable {
         case busy, idle
-        /// Waits for more.
+        /// Waits briefly for more jobs.
         case lingering
-        /// Waits for the ends of what has begun: another beginning is nothing to it.
+        /// Waits for the ends of exchanges that have begun.
+        ///
+        /// New starts don't wake it.
         case expecting
     }
 
     fileprivate struct State: Sendable {
         var jobs: [LogJob] = []
-        /// Bodies that get no more pieces.
+        /// The bodies that receive no more pieces.
         var cuts: Set<BodyPlace> = []
         var newCuts: Set<BodyPlace> = []
         var forgotten: Set<Int> = []
         var losses = Losses()
-        /// Memory and number of what waits, also of what the writer is about to write.
+        /// The memory and number of the queued jobs, including those that the writer is processing.
         var bytes = 0
         var count = 0
-        /// What the writer is doing.
+        /// The state of the writer.
         var writer = Writer.busy
-        /// How many of them are pieces of bodies.
+        /// The number of jobs that are pieces of bodies.
         var pieces = 0
         var isClosed = false
-        /// Whether somebody waits for what is queued to be written.
+        /// Whether a caller waits for the queued jobs to be written.
         var isCalled = false
-        /// How many wait for room.
+        /// The number of threads that wait for room.
         var waiting = 0
-        /// Whether the writer has ended, and who wants to know.
+        /// Whether the writer has ended, and the callbacks to call when it does.
         var hasEnded = false
         var watchers: [@Sendable () -> Void] = []
     }
@@ -61,10 +63,12 @@ final class LogQueue: Sendable {
     private let arrival = DispatchSemaphore(value: 0)
     private let room = DispatchSemaphore(value: 0)
 
+    /// Creates a queue.
+    ///
     /// - Parameters:
-    ///   - patience: how long the writer waits for more before it takes what there is, as long as nobody waits for it and
-    ///     there is room.
-    ///   - patienceWithBeginnings: how long it waits for an end to take the place of its beginning.
+    ///   - patience: the time for which the writer waits for more jobs, unless a caller waits for it or the queue fills
+    ///     up.
+    ///   - patienceWithBeginnings: the time for which a start is held back, so that its end can replace it.
     init(
         maxBytes: Int = 4 << 20,
         maxCount: Int = 1_024,
@@ -79,11 +83,11 @@ final class LogQueue: Sendable {
         self.patienceWithBeginnings = patienceWithBeginnings
     }
 
-    /// Queues a job. Where there is no room it waits if nothing may be lost; else bodies are left out, then the oldest
-    /// records that tell of no failure.
+    /// Queues a job. If the queue is full, a lossless queue waits for room. Any other drops bodies, then the oldest
+    /// records that aren't failures.
     ///
-    /// - Parameter mayWait: whether this thread may wait; the job is queued at once otherwise, also where there is no room
-    ///   for what may not be lost.
+    /// - Parameter mayWait: whether this thread may wait. Otherwise a lossless queue adds the job immediately, beyond
+    ///   its limits.
     /// - Returns: whether the queue is open.
     @discardableResult
     func add(_ job: LogJob, mayWait: Bool = true) -> Bool {
@@ -101,7 +105,7 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// Takes what there is, waiting for it until `deadline`; nil when the queue is closed and empty.
+    /// Takes the queued jobs, or waits for them until `deadline`; returns `nil` if the queue is closed and empty.
     func take(until deadline: DispatchTime) -> Batch? {
         let isHasty = patience == .zero
         var hasLingered = isHasty
@@ -131,7 +135,7 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// Jobs of a batch are done.
+    /// Frees the room of jobs that are done.
     func finish(_ jobs: Int, bytes: Int) {
         let waiting = state.withLock { state in
             state.count -= jobs
@@ -142,12 +146,12 @@ final class LogQueue: Sendable {
         for _ in 0..<waiting { room.signal() }
     }
 
-    /// Whether the writer has more to do than what it took last.
+    /// Whether the writer has more to do than its last batch.
     var isBusy: Bool {
         state.withLock { state in state.isClosed || state.jobs.contains { $0.start == nil } }
     }
 
-    /// Takes nothing more; what is there is still written.
+    /// Closes the queue. Jobs that are already queued are still written.
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true
@@ -168,7 +172,7 @@ extension LogQueue {
         if hasEnded { body() }
     }
 
-    /// The writer has ended.
+    /// Records that the writer has ended, and calls back.
     func end() {
         let watchers = state.withLock { state in
             state.hasEnded = true
@@ -200,7 +204,7 @@ extension LogQueue.State {
         return .added
     }
 
-    /// Whether the writer is to be woken by a job; it is then.
+    /// Returns whether a job wakes the writer, and marks the writer as busy if so.
     fileprivate mutating func wakes(for job: LogJob, _ maxBytes: Int, _ maxCount: Int) -> Bool {
         let wakes =
             switch writer {
@@ -213,30 +217,31 @@ extension LogQueue.State {
         return wakes
     }
 
-    /// Whether somebody waits for the writer, or room may soon be short: bodies come faster than a thread wakes.
+    /// Returns whether a caller waits for the writer, or the queue may be full soon. Pieces of bodies arrive faster
+    /// than a thread wakes.
     private func isUrgent(_ maxBytes: Int, _ maxCount: Int) -> Bool {
         isClosed || isCalled || waiting > 0 || pieces > 0 || bytes > maxBytes / 4 || count > maxCount / 4
     }
 
     func has(room job: LogJob, _ maxBytes: Int, _ maxCount: Int) -> Bool {
-        // One that is larger than the whole room goes alone.
+        // A job larger than the whole queue is accepted if the queue is empty.
         count < maxCount && (bytes + job.bytes <= maxBytes || bytes == 0)
     }
 
     fileprivate enum Look {
         case batch(LogQueue.Batch)
-        /// There will be more.
+        /// More jobs may arrive shortly.
         case later
-        /// Beginnings whose ends may come yet, and when the first of them came.
+        /// Only starts whose ends may still replace them, with the time of the first one.
         case onlyBeginnings(DispatchTime)
         case nothing, over
     }
 
-    /// What there is for the writer.
+    /// Returns the jobs for the writer.
     ///
     /// - Parameters:
     ///   - isHasty: whether the writer never waits for more.
-    ///   - latest: beginnings that came later are left for their ends.
+    ///   - latest: starts that were queued later are held back for their ends.
     fileprivate mutating func look(
         isHasty: Bool,
         hasLingered: Bool,
@@ -273,7 +278,7 @@ extension LogQueue.State {
         swap(&batch.losses, &losses)
         swap(&batch.cuts, &newCuts)
         swap(&batch.forgotten, &forgotten)
-        // Of bodies that are still to begin it is told when they have.
+        // Losses of bodies whose start is still queued are reported together with the start.
         for job in jobs {
             guard let place = job.openPlace else { continue }
             if batch.cuts.remove(place) != nil { newCuts.insert(place) }
@@ -281,7 +286,7 @@ extension LogQueue.State {
         }
     }
 
-    /// The first that take so much memory, one at least: the rest may still make room.
+    /// Returns the first jobs up to a size, at least one. The rest may still be dropped to make room.
     private func next(_ maxBytes: Int) -> ArraySlice<LogJob> {
         var bytes = 0
         return jobs.prefix { job in
@@ -290,7 +295,7 @@ extension LogQueue.State {
         }
     }
 
-    /// Where beginnings are that came later, of exchanges of which nothing else is to be written.
+    /// Returns the indices of starts that were queued later, if nothing else of their exchanges is queued.
     private func beginnings(after latest: DispatchTime) -> [Int] {
         let young = jobs.indices.filter { jobs[$0].start != nil && jobs[$0].began > latest }
         if young.isEmpty { return [] }
@@ -307,7 +312,7 @@ extension LogQueue.State {
             newCuts.remove(place)
         case .chunk(let side, _): if cuts.contains(BodyPlace(exchange: job.exchange, side: side)) { return }
         case .end:
-            // The end has all that its beginnings would say, but that messages belong to them.
+            // The end contains everything that its starts do. A start that is followed by messages remains.
             for index in jobs.indices.reversed() where jobs[index].exchange == job.exchange {
                 if case .message = jobs[index].work { break }
                 guard let start = jobs[index].start else { continue }
@@ -317,7 +322,7 @@ extension LogQueue.State {
             for side in BodySide.allCases where !cuts.isEmpty {
                 cuts.remove(BodyPlace(exchange: job.exchange, side: side))
             }
-        // Somebody waits for it.
+        // A caller waits for this job.
         case .call:
             isCalled = true
             return append(job)
@@ -348,7 +353,7 @@ extension LogQueue.State {
         append(job)
     }
 
-    /// The body in pieces that began last, so that least of it is written.
+    /// Returns the most recent body that arrives in pieces, because the least of it is written.
     private func lastBody(_ job: LogJob) -> BodyPlace? {
         jobs.reduce(job.chunkPlace) { last, job in
             guard let place = job.chunkPlace else { return last }
@@ -356,7 +361,7 @@ extension LogQueue.State {
         }
     }
 
-    /// Counts what there is no room for, and notes what becomes of its bodies.
+    /// Counts a dropped job, and notes the consequences for its bodies.
     private mutating func remember(losing job: LogJob) {
         switch job.work {
         case .open(let side, _, _, _):
@@ -383,7 +388,7 @@ extension LogQueue.State {
         count -= 1
     }
 
-    /// A body loses what is left of it.
+    /// Drops the queued pieces of a body.
     private mutating func cut(_ place: BodyPlace) {
         for index in jobs.indices.reversed() where jobs[index].chunkPlace == place { remove(index) }
         guard cuts.insert(place).inserted else { return }
@@ -405,7 +410,9 @@ extension LogJob {
         }
     }
 
-    /// - Returns: what is free now, in bytes.
+    /// Drops the bodies of a job.
+    ///
+    /// - Returns: the freed memory in bytes.
     fileprivate mutating func leaveBodies() -> Int {
         isBodiless = true
         defer { bytes = Self.headBytes }

@@ -2,13 +2,14 @@ import BeagleNet
 import BeagleNetHTTP
 
 extension LogReader {
-    /// The entries of a log as they end, until the task is cancelled: first those that there are, in the order in which they
-    /// ended, unless `isNew`.
+    /// Returns the entries of a log as they end, until the task is cancelled.
+    ///
+    /// Existing entries come first, in the order in which they ended, unless `isNew` is true.
     ///
     /// - Parameters:
-    ///   - isNew: whether those are left out that are there already.
-    ///   - interval: how often the log is looked at; a fifth of a second by default.
-    ///   - clock: what that is measured with.
+    ///   - isNew: whether to skip existing entries.
+    ///   - interval: the time between checks of the log; 200 milliseconds by default.
+    ///   - clock: the clock that measures the interval.
     public func following(
         isNew: Bool = false,
         every interval: Duration = .milliseconds(200),
@@ -17,17 +18,17 @@ extension LogReader {
         Following(directory: directory, isNew: isNew, interval: interval, clock: clock)
     }
 
-    /// Entries as they end.
+    /// A sequence of a log's entries, in the order in which they end.
     public struct Following: AsyncSequence, Sendable {
         fileprivate let directory: LogDirectory
         fileprivate let isNew: Bool
         fileprivate let interval: Duration
         fileprivate let clock: any Clock<Duration>
 
-        /// Begins to look when the first is asked for.
+        /// Creates an iterator, which starts to read when the first entry is requested.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-        /// Gives entries as they end.
+        /// An iterator over entries as they end.
         public struct AsyncIterator: AsyncIteratorProtocol {
             private let following: Following
             private var tail: LogTail
@@ -38,9 +39,10 @@ extension LogReader {
                 tail = LogTail(following.directory)
             }
 
-            /// The next entry, as soon as there is one.
+            /// Waits for the next entry.
             ///
-            /// - Throws: `NetworkError` of kind `.file` where the log cannot be read, `.cancelled` where the task was cancelled.
+            /// - Throws: `NetworkError` of kind `.file` if the log cannot be read, `.cancelled` if the task is
+            ///   cancelled.
             public mutating func next() async throws(NetworkError) -> LogEntry? {
                 if !isPrimed, following.isNew {
                     while try tail.next() != nil {}
@@ -56,10 +58,10 @@ extension LogReader {
     }
 }
 
-/// Reads a log on from where it stopped.
+/// A reader that continues a log from its last position.
 private struct LogTail {
     private let directory: LogDirectory
-    /// Where each segment is read on.
+    /// The offset at which each segment continues.
     private var offsets: [Int: Int64] = [:]
     private var pending: [LogEntry] = []
     private var messages: [String: [(message: LoggedMessage, redactions: [String])]] = [:]
@@ -68,7 +70,7 @@ private struct LogTail {
         self.directory = directory
     }
 
-    /// The next entry that has ended; nil where there is none for now.
+    /// Returns the next entry that has ended; `nil` if no other entry has ended yet.
     mutating func next() throws(NetworkError) -> LogEntry? {
         if pending.isEmpty {
             let segments = try directory.segments()
@@ -77,7 +79,7 @@ private struct LogTail {
                 try read(segment)
                 if pending.count >= 100 { break }
             }
-            // Taken from its end.
+            // Entries are popped from the end.
             pending.reverse()
         }
         return pending.popLast()
@@ -86,7 +88,7 @@ private struct LogTail {
     private mutating func read(_ segment: Int) throws(NetworkError) {
         var lines = LogLines(path: directory.segment(segment), from: offsets[segment] ?? 0)
         while pending.count < 100, let line = try lines.next() {
-            // The rest of it may be on its way.
+            // The rest of the line may be written later.
             if case .unfinished = line.content { return }
             offsets[segment] = lines.offset
             guard case .whole(let bytes) = line.content, case .success(let record) = LogRecord.read(bytes) else {
@@ -99,7 +101,7 @@ private struct LogTail {
     private mutating func take(_ record: LogRecord) {
         switch record {
         case .start(let id, _): messages[id] = messages[id] ?? []
-        // Of one that has not begun here nobody would take them away.
+        // Messages of an exchange that began elsewhere are ignored, since nothing would remove them.
         case .message(let id, let node, let redactions): messages[id]?.append((LoggedMessage(node), redactions))
         case .end(let id, let node):
             var entry = LogEntry(node)

@@ -14,16 +14,16 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// Reads a log, also one that is being written.
+/// A reader of logs, including those that are still being written.
 ///
-/// What a killed process left half written, what a loss of power left as zeros, and what a newer version wrote is passed
-/// over and told with its place. Nothing of the log is changed.
+/// It skips records that a killed process left unfinished, zeros left by a power failure, and records of newer
+/// versions, and reports their positions as warnings. The log is never changed.
 public struct LogReader: Sendable {
     let directory: LogDirectory
 
-    /// Reads what is in a directory.
+    /// Opens the log in a directory.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where there is no log.
+    /// - Throws: `NetworkError` of kind `.file` if there is no log.
     public init(directory: String) throws(NetworkError) {
         self.directory = LogDirectory(path: directory)
         guard LogReader.isLog(directory) else {
@@ -37,48 +37,50 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// Whether there is a log in a directory.
+    /// Returns whether a directory contains a log.
     public static func isLog(_ directory: String) -> Bool {
         let directory = LogDirectory(path: directory)
         return access(directory.meta.path, F_OK) == 0 || access(directory.segment(1), F_OK) == 0
     }
 
-    /// What the log has now, by the time at which it began.
+    /// Reads the current entries of the log, sorted by the time at which they began.
     ///
-    /// - Parameter includesInFlight: whether exchanges count that a living process has under way: as `isInterrupted`, which
-    ///   those of a process that has ended always are.
-    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
+    /// - Parameter includesInFlight: whether to include exchanges that are in flight in a running process. They are
+    ///   marked as `isInterrupted`, as are unfinished ones of a process that has ended, which are always included.
+    /// - Throws: `NetworkError` of kind `.file` if the directory cannot be read.
     public func entries(includesInFlight: Bool = false) throws(NetworkError) -> Entries {
         var index = try LogIndex(directory, includesInFlight: includesInFlight)
         index.warn(about: directory)
         return Entries(directory: directory, index: index)
     }
 
-    /// The whole log in memory, but for the bodies that are in files.
+    /// Reads the whole log into memory, except for bodies in files.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
+    /// - Throws: `NetworkError` of kind `.file` if the directory cannot be read.
     public func recording(includesInFlight: Bool = false) throws(NetworkError) -> Recording {
         let entries = try entries(includesInFlight: includesInFlight)
         return Recording(Array(entries), directory: directory.path, warnings: entries.warnings)
     }
 
-    /// The entries of a log as it was when they were asked for; one is read when it is its turn.
+    /// A snapshot of a log's entries, each of which is read only when the iterator reaches it.
     public struct Entries: Sequence, Sendable {
         fileprivate let directory: LogDirectory
         fileprivate let index: LogIndex
 
-        /// How many there are.
+        /// The number of entries.
         public var count: Int { index.rows.count }
-        /// What was passed over, and what there was no room for when it was written, with its place; the first thousand.
+        /// The first thousand warnings about skipped records, and about losses while the log was written, with their
+        /// positions.
         public var warnings: [RecordingWarning] { index.warnings }
-        /// How much was passed over.
+        /// The number of skipped records.
         public var skipped: Int { index.skipped }
 
-        /// Begins with the oldest. One that was removed meanwhile, as a log that has grown too large removes its oldest, is
-        /// left out.
+        /// Creates an iterator that begins with the oldest entry.
+        ///
+        /// Entries that were removed in the meantime because the log has grown too large are skipped.
         public func makeIterator() -> Iterator { Iterator(self) }
 
-        /// Reads entries one after another.
+        /// An iterator over the entries of a log.
         public struct Iterator: IteratorProtocol {
             private let entries: Entries
             private var position = 0
@@ -88,7 +90,7 @@ public struct LogReader: Sendable {
                 self.entries = entries
             }
 
-            /// The next entry; nil at the end.
+            /// Returns the next entry; `nil` at the end.
             public mutating func next() -> LogEntry? {
                 while position < entries.index.rows.count {
                     let row = entries.index.rows[position]
@@ -102,7 +104,7 @@ public struct LogReader: Sendable {
 }
 
 extension LogIndex {
-    /// A newer version may have written what is not understood.
+    /// Adds a warning if the log has a newer format.
     fileprivate mutating func warn(about directory: LogDirectory) {
         guard let meta = try? directory.meta.read(), let format = LogDirectory.format(of: meta),
             format > LogDirectory.format
@@ -115,17 +117,17 @@ extension LogIndex {
     }
 }
 
-/// The segments that are open to be read.
+/// The segment file that is currently open for reading.
 private struct LogFiles {
     private var open: (segment: Int32, file: OpenFile)?
 
-    /// The entry of a row; nil where it is not there any more.
+    /// Returns the entry of a row; `nil` if it no longer exists.
     mutating func entry(_ row: LogIndex.Row, in directory: LogDirectory) -> LogEntry? {
         guard let record = record(at: row.place, in: directory) else { return nil }
         var entry: LogEntry
         switch record {
         case .start(_, let node), .end(_, let node): entry = LogEntry(node)
-        // The segment in which it began is gone.
+        // The segment that contains the start of the exchange was removed.
         case .message(let id, let message, _):
             entry = LogEntry(id: id, started: LoggedMessage(message).time, request: LoggedRequest(method: "", url: ""))
         case .losses, .other: return nil
@@ -155,13 +157,13 @@ private struct LogFiles {
 }
 
 extension LogEntry {
-    /// Takes a message that has a record of its own.
+    /// Adds a message from a record of its own.
     mutating func take(_ message: LoggedMessage, _ redactions: [String]) {
         self.redactions += redactions.map { "_webSocketMessages[\(messages.count)].data\($0)" }
         messages.append(message)
     }
 
-    /// It has not ended: it has what came of its bodies.
+    /// Marks the entry as interrupted, and adds the received parts of its bodies.
     fileprivate mutating func interrupt(in directory: LogDirectory) {
         isInterrupted = true
         error = error ?? "interrupted"

@@ -1,19 +1,21 @@
 import BeagleNetHTTP
 
-/// A line of a log that says something.
+/// A record in a log.
 enum LogRecord {
-    /// An exchange that has begun.
+    /// The start of an exchange.
     case start(id: String, JSONNode)
-    /// A message of one, and where something was taken out of it, as the rest of a place.
+    /// A message of an exchange, with the places in it from which secrets were removed.
     case message(id: String, JSONNode, redactions: [String])
-    /// One that has ended.
+    /// The end of an exchange.
     case end(id: String, JSONNode)
-    /// There was no room for so much.
+    /// The numbers of records and bodies that were dropped.
     case losses(records: Int64, bodies: Int64)
-    /// A session has begun or ended, or somebody noted something.
+    /// The start or end of a session, or a note.
     case other
 
-    /// - Returns: the record, or what is wrong with the line.
+    /// Parses a line.
+    ///
+    /// - Returns: the record, or the problem with the line.
     static func read(_ line: [UInt8]) -> Result<LogRecord, Problem> {
         let document: JSONDocument
         do throws(JSONFault) {

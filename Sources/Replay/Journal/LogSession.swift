@@ -13,9 +13,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// What one process writes into a log, from opening to closing it.
+/// A session of one process that writes to a log, from opening to closing it.
 final class LogSession: Sendable {
-    /// A UUID of version 7 (RFC 9562, 5.7): those of later sessions are greater.
+    /// The identifier, a UUID of version 7 (RFC 9562, 5.7); later sessions have greater ones.
     let id: String
     let process = getpid()
     let queue: LogQueue
@@ -23,9 +23,9 @@ final class LogSession: Sendable {
     private let begun: (date: Date, instant: ContinuousClock.Instant)
     private let count = Atomic(0)
 
-    /// One turn of the writer sees to all that came.
+    /// Long enough to collect jobs that arrive together into one batch.
     private static let patience = Duration.milliseconds(2)
-    /// Longer than an answer takes that comes from nearby: what ends sooner has one record.
+    /// Longer than a response from a nearby server takes. Exchanges that end sooner have a single record.
     private static let patienceWithBeginnings = Duration.milliseconds(20)
 
     init(isLossless: Bool) {
@@ -39,16 +39,16 @@ final class LogSession: Sendable {
         )
     }
 
-    /// Whether it is this process's, and not its parent's.
+    /// Whether the session belongs to this process, not to its parent before a fork.
     var isOurs: Bool { forks == ForkCount.now }
 
-    /// The number of an exchange that begins.
+    /// Returns the number of a new exchange.
     func nextNumber() -> Int { count.add(1, ordering: .relaxed).newValue }
 
-    /// What tells an exchange from all others, of all sessions.
+    /// Returns an identifier for an exchange that is unique across all sessions.
     func entryID(_ number: Int) -> EntryID { EntryID(session: id, number: number) }
 
-    /// The moment by the clock on the wall when the session began: it is not set while one is recorded.
+    /// Returns the wall clock time, based on the session's start, so that clock adjustments don't affect it.
     func date(of instant: ContinuousClock.Instant) -> Date {
         begun.date.addingTimeInterval((instant - begun.instant) / .seconds(1))
     }

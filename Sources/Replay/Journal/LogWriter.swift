@@ -14,10 +14,10 @@ import Dispatch
     import Darwin
 #endif
 
-/// Writes a log, on a thread of its own, which ends when the log is closed.
+/// A writer of a log. It runs on its own thread, which ends when the log is closed.
 ///
-/// `@unchecked Sendable` is sound because nobody but who made a writer has it until `start`, and nobody but the thread that
-/// `start` begins touches it from then on: its maker has called `open` before that, if at all, and lets go of it.
+/// `@unchecked Sendable` is safe because only the creator uses a writer until `start`, and only the thread that `start`
+/// creates uses it afterwards. The creator may call `open` before, and then releases the writer.
 final class LogWriter: @unchecked Sendable {
     private let directory: LogDirectory
     private let options: RequestLog.Options
@@ -25,9 +25,9 @@ final class LogWriter: @unchecked Sendable {
     private let output: SegmentWriter
     private let harmless = HarmlessTexts()
     private var bodies: [BodyPlace: BodySink] = [:]
-    /// Bodies of which a piece is missing, of what is being written.
+    /// The bodies of the current batch that lack a piece.
     private var cuts: Set<BodyPlace> = []
-    /// Jobs that were done since room was made last.
+    /// The jobs done since room was last freed.
     private var done = (jobs: 0, bytes: 0)
 
     init(_ directory: LogDirectory, _ options: RequestLog.Options, _ session: LogSession) {
@@ -37,10 +37,10 @@ final class LogWriter: @unchecked Sendable {
         output = SegmentWriter(directory, options, session)
     }
 
-    /// Opens the log, so that whoever makes it hears of what is wrong.
+    /// Opens the log, so that its creator receives the error if that fails.
     func open() throws(NetworkError) { try output.open() }
 
-    /// Begins to write what is queued.
+    /// Starts to write the queued jobs.
     func start() throws(NetworkError) {
         try Thread.start(name: "beaglenet-log") { self.run() }
     }
@@ -75,7 +75,7 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// What was done is written, and there is room for more.
+    /// Writes all finished records, and frees their room in the queue.
     private func settle() {
         output.flush()
         session.queue.finish(done.jobs, bytes: done.bytes)
@@ -132,10 +132,10 @@ final class LogWriter: @unchecked Sendable {
         output.count(bodyBytes: fileBytes - before)
     }
 
-    /// Bytes of bodies that were stored in files.
+    /// The number of bytes of bodies that were stored in files.
     private var fileBytes: Int64 = 0
 
-    /// The body as the log has it: what came in pieces, or what is in memory.
+    /// Returns the body to store, from pieces received before, or from memory.
     private func stored(
         _ body: LoggedBody,
         of job: LogJob,
@@ -219,7 +219,7 @@ final class LogWriter: @unchecked Sendable {
 
     private func write(_ message: LoggedMessage, _ job: LogJob, _ redactor: Redactor) {
         var redaction = EntryRedaction(redactor: options.redactor ?? redactor)
-        // Which of the exchange's messages it is, its reader knows.
+        // The index of the message is known only to the reader.
         let message = redaction.redacted(message, at: "")
         output.append("message") { output in
             output.member("id", session.entryID(job.exchange).description)
@@ -237,13 +237,13 @@ final class LogWriter: @unchecked Sendable {
     }
 }
 
-/// A body as the log has it.
+/// A body as it is stored in the log.
 private struct StoredBody {
     var body: LoggedBody
     var redactions: [String] = []
-    /// Whether something was taken out of what is kept.
+    /// Whether something was removed from the stored part.
     var isRedacted = false
-    /// Bytes that are kept.
+    /// The number of bytes stored.
     var shownBytes: Int64 = 0
 
     init(_ body: LoggedBody) {

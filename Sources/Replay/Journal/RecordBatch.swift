@@ -1,14 +1,15 @@
-/// Records that are written together.
+/// A batch of records that are written together.
 struct RecordBatch {
-    /// A line feed on either side of each keeps one that was torn, by the end of its process, from its neighbours.
+    /// The encoded records. Line feeds on both sides of each record separate it from a neighbor that was cut off when
+    /// its process ended.
     private(set) var bytes: [UInt8] = []
-    /// Where each begins.
+    /// The offset of each record.
     private var starts: [Int] = []
 
-    /// How many there are.
+    /// The number of records.
     var count: Int { starts.count }
 
-    /// Takes one more.
+    /// Adds a record.
     mutating func append(_ record: UnsafeBufferPointer<UInt8>) {
         starts.append(bytes.count)
         bytes.append(UInt8(ascii: "\n"))
@@ -16,7 +17,7 @@ struct RecordBatch {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Lets go of those that are whole in the first bytes, which were written.
+    /// Removes the records that were written completely.
     mutating func drop(written: Int) {
         guard written < bytes.count else {
             starts.removeAll(keepingCapacity: true)

@@ -1,45 +1,52 @@
 public import BeagleNet
 
 extension RequestLog {
-    /// What a log writes down, and how much.
+    /// The options of a log.
     public struct Options: Sendable {
-        /// Tells what must not be written; nil, the default, for the redactor of the client that records.
+        /// The redactor; `nil`, the default, for the redactor of the recording client.
         public var redactor: Redactor?
-        /// The most bytes kept of a body; of the rest only the number. 10 MiB by default. Of a message no more is kept than
-        /// that either, and never more than 10 MiB.
+        /// The maximum number of bytes stored of a body, 10 MiB by default.
+        ///
+        /// Only the size of the rest is recorded. The limit also applies to a message, of which never more than 10 MiB
+        /// are stored.
         public var maxBodyBytes = 10 << 20
-        /// Larger bodies, in bytes, are files of their own. 16 KiB by default.
+        /// The size in bytes above which a body is stored in a file of its own, 16 KiB by default.
         public var maxInlineBytes = 16 << 10
-        /// What outlives what.
+        /// The durability of acknowledged entries.
         public var durability = Durability.process
-        /// Whether who asks waits where the disk is slower than the network. No by default: what there is no room for is
-        /// left out, bodies first, and counted in the log.
+        /// Whether callers wait if the disk is slower than the network; false by default.
+        ///
+        /// Otherwise, data without room is dropped, bodies first, and the losses are counted in the log.
         public var isLossless = false
-        /// A segment of this many bytes, its bodies included, is followed by another. 16 MiB by default.
+        /// The size of a segment in bytes, including its bodies, at which a new one begins; 16 MiB by default.
         public var segmentBytes: Int64 = 16 << 20
-        /// A segment this old is followed by another. A day by default.
+        /// The age of a segment at which a new one begins, one day by default.
         public var segmentAge = Duration.seconds(86_400)
-        /// The most bytes that the directory holds: beyond them the oldest closed segment goes, and then the bodies that
-        /// nothing refers to any more, once they are an hour old. 256 MiB by default.
+        /// The maximum size of the directory in bytes, 256 MiB by default.
+        ///
+        /// Beyond it, the oldest closed segment is removed, then bodies without references that are at least an hour
+        /// old.
         public var maxBytes: Int64 = 256 << 20
-        /// Segments that were closed longer ago than this go. 14 days by default.
+        /// The time after which closed segments are removed, 14 days by default.
         public var maxAge = Duration.seconds(14 * 86_400)
-        /// Hears, once, that recording stopped, and why; nobody by default.
+        /// The logger that is notified once if recording stops, with the reason; off by default.
         public var logger: any BeagleLogger = .off
-        /// How long recording rests after a failure.
+        /// The time for which recording pauses after a failure.
         package var patience = Duration.seconds(5)
 
-        /// The documented defaults.
+        /// Creates options with their documented defaults.
         public init() {}
     }
 
-    /// What an acknowledged entry outlives: one that was asked for before `flush()` returned, or whose `end` record was
-    /// written.
+    /// The events that an acknowledged entry survives.
+    ///
+    /// An entry is acknowledged if it was recorded before `flush()` returned, or if its `end` record was written.
     public enum Durability: Sendable, Hashable {
-        /// The end of the process, also by SIGKILL.
+        /// Entries survive the end of the process, including SIGKILL.
         case process
-        /// A loss of power as well, but for the last moments: what was written is on the disk this long afterwards at the
-        /// latest, and when `flush()` returns.
+        /// Entries also survive a power failure, except for the last moments.
+        ///
+        /// Data is flushed to the disk at the latest after this duration, and when `flush()` returns.
         case power(Duration)
     }
 }

@@ -9,34 +9,34 @@ import Dispatch
     import Darwin
 #endif
 
-/// A journal of requests and their answers in a directory `NAME.bglog`, without secrets.
+/// A journal of requests and their responses in a directory `NAME.bglog`, without secrets.
 ///
 /// ```swift
 /// let log = try RequestLog(directory: "/var/log/app.bglog")
 /// dependencies.interceptors.add(RecordInterceptor(log))
 /// ```
-/// Each line of its files is a record (JSON Lines), written some milliseconds after something happens, or when ``flush()``
-/// asks for it: what the process had written when it was killed is there, and what was under way then can be seen.
-/// `LogReader` reads it, also meanwhile. Several processes may write into one directory; a child that `fork` made writes for
-/// itself.
+/// Each line of its files is a record (JSON Lines), written some milliseconds after an event, or when ``flush()`` is
+/// called. If the process is killed, all records written before are intact, and requests in flight can be identified.
+/// `LogReader` reads a log, even during recording. Several processes may write into the same directory. After `fork`, a
+/// child process records in its own session.
 ///
-/// Who sends requests waits for nothing: one thread writes, and what it cannot keep up with is left out, bodies first, and
-/// counted in the log. Secrets are taken out before anything is written; what cannot be told to be free of them is not
-/// written. Where the disk does not take a record, recording rests for some seconds and the logger hears of it once.
-/// Directories are for their owner alone (0700), and so are files (0600).
+/// Requests don't wait for the log: one thread writes, and data that exceeds its capacity is dropped, bodies first, and
+/// counted in the log. Secrets are removed before anything is written. Data that cannot be checked for secrets is not
+/// written. If a record cannot be written, recording pauses for some seconds, and the logger is notified once. Only the
+/// owner has access to directories (0700) and files (0600).
 public final class RequestLog: Sendable {
-    /// The directory.
+    /// The path of the directory.
     public let directory: String
-    /// What is written, and how much.
+    /// The options of the log.
     public let options: Options
     private let current: Lock<LogSession>
 
-    /// Opens a log, or makes one.
+    /// Opens a log, or creates it.
     ///
     /// - Parameters:
-    ///   - directory: made where it is not there, with those above it.
-    ///   - options: what is written, and how much.
-    /// - Throws: `NetworkError` of kind `.file` where nothing can be written there, or something else is there.
+    ///   - directory: the path of the directory, which is created with its parents if it doesn't exist.
+    ///   - options: the options of the log.
+    /// - Throws: `NetworkError` of kind `.file` if the directory isn't writable, or contains other files.
     public init(directory: String, options: Options = Options()) throws(NetworkError) {
         self.directory = directory
         self.options = options
@@ -54,16 +54,16 @@ public final class RequestLog: Sendable {
         OpenLogs.add(session)
     }
 
-    /// Lets what is queued be written.
+    /// Closes the session; queued records are still written.
     deinit {
         let session = current.withLock { $0 }
-        // A parent's is the parent's to close.
+        // A parent process closes its own session.
         if session.process == getpid() { session.queue.close() }
     }
 
-    /// Writes an entry that came from elsewhere, without its secrets.
+    /// Adds an entry that was recorded elsewhere, without its secrets.
     ///
-    /// Its `id` is made anew; bodies in files are left out.
+    /// The entry gets a new `id`. Bodies in files are omitted.
     public func append(_ entry: LogEntry) {
         let session = session
         let bytes = [entry.request.body, entry.response?.body].reduce(LogJob.headBytes) { bytes, body in
@@ -81,13 +81,14 @@ public final class RequestLog: Sendable {
         )
     }
 
-    /// Writes words for whoever reads the log, without their secrets.
+    /// Writes a note for readers of the log, without its secrets.
     public func note(_ text: String) {
         session.queue.add(LogJob(exchange: 0, work: .note(text), bytes: text.utf8.count))
     }
 
-    /// Waits until everything that was recorded before is written: it outlives the end of the process then, and with
-    /// `Durability.power` a loss of power.
+    /// Waits until all earlier events are written.
+    ///
+    /// They then survive the end of the process, and with `Durability.power` also a power failure.
     public func flush() async {
         let queue = session.queue
         await withUnsafeContinuation { continuation in
@@ -95,14 +96,16 @@ public final class RequestLog: Sendable {
         }
     }
 
-    /// Waits, on this thread, until everything that was recorded before is written.
+    /// Blocks this thread until all earlier events are written.
     package func waitUntilWritten() {
         let isWritten = DispatchSemaphore(value: 0)
         session.queue.call { isWritten.signal() }
         isWritten.wait()
     }
 
-    /// Ends the log after what was recorded before; what comes later is not recorded.
+    /// Closes the log after all earlier events are written.
+    ///
+    /// Later events are not recorded.
     public func close() async {
         let queue = session.queue
         queue.close()
@@ -115,7 +118,7 @@ public final class RequestLog: Sendable {
     var session: LogSession {
         current.withLock { session in
             if session.isOurs { return session }
-            // The parent's thread is not here, and what is queued is the parent's to write.
+            // The parent's thread doesn't exist here, and its queue belongs to the parent.
             _ = Unmanaged.passRetained(session)
             session = LogSession(isLossless: options.isLossless)
             do throws(NetworkError) {
@@ -131,14 +134,14 @@ public final class RequestLog: Sendable {
 }
 
 extension LogQueue {
-    /// Calls back when everything before is written; at once where nothing is written any more.
+    /// Calls back when all earlier jobs are written, or immediately if the queue is closed.
     func call(_ body: @escaping @Sendable () -> Void) {
         if !add(LogJob(exchange: 0, work: .call(body), bytes: 0)) { body() }
     }
 }
 
 extension LogEntry {
-    /// What it sent is without the coding that others write it in.
+    /// The entry with its request body decoded, in case another tool wrote it content-coded.
     var decoded: LogEntry {
         guard case .data(let data)? = request.body?.content, request.coding != nil else { return self }
         var entry = self
@@ -160,7 +163,7 @@ extension LogEntry {
     }
 }
 
-/// The sessions of this process: what is queued when it ends is written before it has ended.
+/// The open sessions of this process, which are written before the process ends.
 private enum OpenLogs {
     private struct Weak: Sendable {
         weak let session: LogSession?
@@ -169,8 +172,9 @@ private enum OpenLogs {
     private static let sessions = Lock<[Weak]>([])
     private static let patience = 1.0
     private static let isWatching: Bool = {
-        // What is registered last is called first, and OpenSSL registers the end of its own when it is first used: the
-        // writer names bodies by their digests until ours is over. Where there is no libcrypto, the writer says so.
+        // Functions registered with `atexit` run in reverse order, and OpenSSL registers its cleanup on first use. This
+        // use makes ours run before, because the writer still computes digests of bodies. If libcrypto is missing, the
+        // writer reports it.
         do throws(NetworkError) { _ = try SHA256Digest.hex(of: Data()) } catch {}
         return atexit { OpenLogs.close() } == 0
     }()

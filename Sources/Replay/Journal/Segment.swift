@@ -12,27 +12,27 @@ import BeagleNetHTTP
     import Darwin
 #endif
 
-/// The segment at whose end a log is written, by as many processes as there are.
+/// The last segment of a log, to which one or several processes append.
 struct Segment {
     let number: Int
     private let file: OpenFile
-    /// When its first record was written.
+    /// The time at which its first record was written.
     private let begun: Date
     private let next: String
-    /// Bytes in it, as far as we know.
+    /// The size in bytes, as far as this process knows.
     private var size: Int64 = 0
-    /// Bytes in bodies that records of ours in it refer to.
+    /// The size in bytes of the bodies to which this process's records refer.
     var bodyBytes: Int64 = 0
     private var lastLook: ContinuousClock.Instant?
-    /// What is to be written.
+    /// The pending records.
     private(set) var batch = RecordBatch()
 
-    /// Opens the last segment that there is, or makes the first.
+    /// Opens the last segment, or creates the first one.
     init(last directory: LogDirectory) throws(NetworkError) {
         try self.init(directory, max(1, try directory.segments().last ?? 1))
     }
 
-    /// Opens a segment, or makes it.
+    /// Opens a segment, or creates it.
     init(_ directory: LogDirectory, _ number: Int) throws(NetworkError) {
         self.number = number
         file = try OpenFile(appending: directory.segment(number))
@@ -40,16 +40,16 @@ struct Segment {
         begun = Self.begin(of: file) ?? Date()
     }
 
-    /// Takes a record, to be written with others.
+    /// Adds a record to the batch.
     mutating func append(_ record: UnsafeBufferPointer<UInt8>) {
         let before = batch.bytes.count
         batch.append(record)
         size += Int64(batch.bytes.count - before)
     }
 
-    /// Writes what was taken in one call, so that all stays in one piece whatever others write meanwhile.
+    /// Writes the batch in a single call, so that it stays contiguous if other processes write at the same time.
     mutating func flush() throws(NetworkError) {
-        // What was torn is written again whole.
+        // A record that was only partly written is written again completely.
         for _ in 0..<3 where batch.count > 0 {
             let written = try batch.bytes.withUnsafeBufferPointer { (bytes) throws(NetworkError) in
                 try file.writeOnce(UnsafeRawBufferPointer(bytes))
@@ -59,10 +59,10 @@ struct Segment {
         if batch.count > 0 { throw NetworkError(.file, during: .file, "only part of a record was written") }
     }
 
-    /// Whether what comes next belongs into another segment: this one is full or old, another process has begun the next, or
-    /// somebody has removed it.
+    /// Returns whether a new segment is needed: this one is full, too old or removed, or another process has begun the
+    /// next.
     ///
-    /// - Parameter looks: whether to look at what others may have done.
+    /// - Parameter looks: whether to check for changes by other processes.
     mutating func isOver(_ options: RequestLog.Options, looks: Bool) throws(NetworkError) -> Bool {
         if looks {
             guard let size = try file.sizeWhileLinked() else { return true }
@@ -76,17 +76,17 @@ struct Segment {
         return access(next, F_OK) == 0 || Date().timeIntervalSince(begun) >= options.segmentAge / .seconds(1)
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until all written data is on the disk.
     func sync() throws(NetworkError) { try file.sync() }
 
-    /// When the first record of the segment at a path was written; nil where there is none.
+    /// Returns the time of the first record in the segment at a path; `nil` if it cannot be read.
     static func begin(of path: String) -> Date? {
         do throws(NetworkError) { return begin(of: try OpenFile(reading: path, followsLinks: false)) } catch {
             return nil
         }
     }
 
-    /// The moment that the first record tells; nil where there is none.
+    /// Returns the time stated in the first record; `nil` if it cannot be read.
     private static func begin(of file: OpenFile) -> Date? {
         var head = [UInt8](repeating: 0, count: 1 << 10)
         let count = head.withUnsafeMutableBytes { bytes in

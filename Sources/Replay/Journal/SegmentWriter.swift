@@ -14,30 +14,31 @@ import Dispatch
     import Darwin
 #endif
 
-/// Writes records at the end of a log: sees to its segments, and to what goes wrong with them. Used by the writer of a log
-/// alone.
+/// A writer of records at the end of a log. It manages segments and handles their failures.
+///
+/// Used only by the log's writer.
 final class SegmentWriter {
     private let directory: LogDirectory
     private let options: RequestLog.Options
     private let session: LogSession
     private var segment: Segment?
-    /// Whether somebody else may have written to the segment, or removed it, since it was looked at.
+    /// Whether another process may have written to the segment, or removed it, since the last check.
     var isLookDue = true
-    /// Held as long as the session lives.
+    /// The file that is locked while the session is open.
     private var live: OpenFile?
-    /// When to try again after a failure; nil where there was none.
+    /// The end of the pause after a failure; `nil` if nothing has failed.
     private var resting: ContinuousClock.Instant?
     private var hasWarned = false
-    /// What was left out, and not told yet.
+    /// The losses that are not yet reported in the log.
     var losses = LogQueue.Losses()
-    /// Since when something is not on the disk that should be.
+    /// The time since which written data is not flushed to the disk, although it should be.
     private var unsynced: ContinuousClock.Instant?
     private var limits: LogLimits
-    /// The record that was made last, whose room is used again.
+    /// The last record, whose memory is reused.
     private var record = JSONOutput(capacity: 4 << 10)
-    /// The most bytes of records that wait for others, as a kill takes them.
+    /// The maximum size of pending records in bytes, which are lost if the process is killed.
     private static let mostWaiting = 32 << 10
-    /// Whether there may be too much in the directory.
+    /// Whether the directory may exceed its limits.
     private var isClearDue = true
 
     init(_ directory: LogDirectory, _ options: RequestLog.Options, _ session: LogSession) {
@@ -56,9 +57,9 @@ final class SegmentWriter {
 
     // MARK: records
 
-    /// Writes a record of this kind, together with others: they are there when `flush` was called, or many wait.
+    /// Adds a record to the batch, which is written by `flush` or when it is large enough.
     ///
-    /// - Returns: whether it is to be written; it is counted as lost otherwise.
+    /// - Returns: whether the record was accepted; otherwise it counts as lost.
     @discardableResult
     func append(_ kind: String, _ members: (inout JSONOutput) -> Void) -> Bool {
         guard !isResting else {
@@ -75,7 +76,7 @@ final class SegmentWriter {
         return add(kind, members) && (hasRoom(for: 0) || flush())
     }
 
-    /// Has a record wait to be written to the segment that there is.
+    /// Adds a record to the batch of the current segment.
     private func add(_ kind: String, _ members: (inout JSONOutput) -> Void) -> Bool {
         record.reset()
         record.object { output in
@@ -83,19 +84,19 @@ final class SegmentWriter {
             members(&output)
         }
         return record.withBytes { record in
-            // Readers would pass it over.
+            // Readers would skip the record.
             let isShort = record.count <= LogLines.limit
             if isShort { segment?.append(record) } else { losses.records += 1 }
             return isShort
         }
     }
 
-    /// Whether what waits to be written may wait until so many bytes more are looked through.
+    /// Returns whether the batch can wait until this number of bytes is processed.
     func hasRoom(for bytes: Int) -> Bool { (segment?.batch.bytes.count ?? 0) + bytes <= Self.mostWaiting }
 
-    /// Writes what waits.
+    /// Writes the pending records.
     ///
-    /// - Returns: whether it was written; it is counted as lost otherwise.
+    /// - Returns: whether they were written; otherwise they count as lost.
     @discardableResult
     func flush() -> Bool {
         do throws(NetworkError) { try write() } catch {
@@ -112,7 +113,7 @@ final class SegmentWriter {
         if case .power = options.durability, unsynced == nil { unsynced = .now }
     }
 
-    /// Says what was left out, once there is room to say it.
+    /// Writes a record about losses, as soon as there is room.
     func tellLosses() {
         guard !losses.isEmpty, !isResting else { return }
         let told = losses
@@ -128,14 +129,14 @@ final class SegmentWriter {
 
     // MARK: segments
 
-    /// Sees to it that there is a segment with room.
+    /// Makes sure that there is a segment with room.
     private func prepare() throws(NetworkError) {
         guard let isOver = try segment?.isOver(options, looks: isLookDue) else { return try open() }
         isLookDue = false
         guard isOver else { return }
         try write()
         guard let current = segment else { return try open() }
-        // Nobody comes back to it.
+        // This process doesn't write to the segment again.
         if options.durability != .process { try current.sync() }
         unsynced = nil
         segment = nil
@@ -145,10 +146,10 @@ final class SegmentWriter {
         isClearDue = true
     }
 
-    /// What was written last refers to bodies of so many bytes.
+    /// Adds the size of the bodies to which the last record refers.
     func count(bodyBytes: Int64) { segment?.bodyBytes += bodyBytes }
 
-    /// Writes into a segment from now on, which says who does.
+    /// Starts to write to a segment, with a record that identifies the session.
     private func begin(_ new: Segment) throws(NetworkError) {
         segment = new
         _ = add("open") { output in
@@ -164,7 +165,7 @@ final class SegmentWriter {
         isLookDue = true
     }
 
-    /// Removes what there is too much of, as far as nobody waits to be written. That it fails costs no record.
+    /// Removes data that exceeds the limits, unless jobs are waiting. A failure doesn't affect records.
     func clear(unless isBusy: () -> Bool) {
         guard isClearDue, !isResting else { return }
         do throws(NetworkError) {
@@ -187,24 +188,24 @@ final class SegmentWriter {
             flush()
         }
         if options.durability != .process { sync() }
-        // Those who record for a moment have no other time for it.
+        // A short session has no other opportunity.
         clear { false }
         if live != nil { unlink(directory.live(session.id)) }
         live = nil
     }
 
-    // MARK: what goes wrong
+    // MARK: failures
 
-    /// Whether nothing is written for a while, after a failure.
+    /// Whether writing is paused after a failure.
     var isResting: Bool {
         guard let until = resting else { return false }
         return ContinuousClock.now < until
     }
 
-    /// Nothing is written for a while.
+    /// Pauses writing for a while.
     private func rest(after error: NetworkError) {
         resting = .now + options.patience
-        // What it has is to last all the same; of why it does not, somebody is told already.
+        // The records written so far should survive nevertheless. The logger was already notified of the failure.
         if unsynced != nil { do throws(NetworkError) { try segment?.sync() } catch {} }
         unsynced = nil
         losses.records += segment?.batch.count ?? 0
@@ -212,13 +213,13 @@ final class SegmentWriter {
         tell("requests are not recorded", error)
     }
 
-    /// A body could not be written, which costs no record.
+    /// Counts a body that could not be written, and reports the error. Records are not affected.
     func lose(_ error: NetworkError) {
         losses.bodies += 1
         tell("bodies are not recorded", error)
     }
 
-    /// The first time somebody is told.
+    /// Notifies the logger, but only once.
     private func tell(_ what: String, _ error: NetworkError) {
         if !hasWarned {
             options.logger.log(RecordingStopped(what: what, directory: directory.path, error: error))
@@ -226,9 +227,9 @@ final class SegmentWriter {
         hasWarned = true
     }
 
-    // MARK: losses of power
+    // MARK: durability
 
-    /// When to sync at the latest.
+    /// The deadline of the next flush to the disk.
     var nextSync: DispatchTime {
         guard case .power(let interval) = options.durability, let unsynced else { return .distantFuture }
         let rest = max(.zero, interval - (ContinuousClock.now - unsynced))
@@ -246,7 +247,7 @@ final class SegmentWriter {
     }
 }
 
-/// What a logger hears when a log cannot be written.
+/// The log message for a log that cannot be written.
 struct RecordingStopped: LogType {
     let what: String
     let directory: String

@@ -8,18 +8,18 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// Threads of our own.
+/// A namespace for creating threads.
 enum Thread {
-    /// Begins a thread that takes no signals.
+    /// Starts a thread that receives no signals.
     ///
-    /// - Parameter name: what debuggers call it, of 15 bytes at most.
+    /// - Parameter name: the name shown by debuggers, at most 15 bytes.
     static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(NetworkError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setstacksize(&attributes, 1 << 20)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // The thread inherits the mask: signals are for the app's own threads.
+        // The thread inherits the signal mask, so the app's own threads handle signals.
         var (all, before) = (sigset_t(), sigset_t())
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)

@@ -4,10 +4,10 @@ import BeagleNetDependencies
 import BeagleNetHTTP
 
 extension BeagleDependencies {
-    /// Puts a client that replays in the place of the network client, where `BEAGLENET_REPLAY=MODE:PATH` says so.
+    /// Replaces the network client with one that replays, if `BEAGLENET_REPLAY=MODE:PATH` is set.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where there is no such mode, or why the recording cannot be
-    ///   read.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the mode is unknown, or the error of reading the
+    ///   recording.
     func replay(asSaidIn environment: [String: String]) throws(NetworkError) {
         guard let replay = try ReplaySwitch(in: environment) else { return }
         let logger = logger
@@ -17,7 +17,7 @@ extension BeagleDependencies {
     }
 }
 
-/// What a logger hears when the environment has switched replay on.
+/// The log message when the environment has turned on replay.
 private struct ReplayBegun: LogType {
     let text: String
 
@@ -26,7 +26,7 @@ private struct ReplayBegun: LogType {
     var message: String { "replaying a recording, because BEAGLENET_REPLAY=\(text) is set" }
 }
 
-/// What a logger hears of an answer that is not what was recorded.
+/// The log message for a response that differs from the recorded one.
 private struct AnswerDiffers: LogType {
     let comparison: ReplayComparison
 

@@ -6,8 +6,10 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Takes a body apart as what its type says it is; one that is not that, or of which nothing is said, as what it looks
-/// like, and else as bytes.
+/// A reader that splits a body into parts for matching.
+///
+/// The format is selected by the media type. If the body isn't valid in this format or has no media type, it is JSON if
+/// it looks like it, or else bytes.
 struct BodyParts {
     private let subject: MatchSubject
     private let ignored: [JSONPath]
@@ -39,7 +41,7 @@ struct BodyParts {
         if let data = bytes(into: &parts) { append(data, into: &parts) }
     }
 
-    /// The bytes, where there are any. What else is known of the body is added.
+    /// Returns the bytes if there are any. Otherwise adds a part for other information about the body.
     private func bytes(into parts: inout [RequestPart]) -> Data? {
         if let data = subject.data, body?.isTruncated != true { return data.isEmpty ? nil : data }
         switch body?.content {
@@ -75,7 +77,7 @@ extension BodyParts {
         }
     }
 
-    /// Fields of a form whose bytes an archive has not.
+    /// Adds the fields of a form without bytes.
     private func read(_ fields: [LoggedParameter], into parts: inout [RequestPart]) {
         let shown = subject.redacted(fields)
         let isForm = FormText.body(shown, mediaType: type) != nil
@@ -84,7 +86,9 @@ extension BodyParts {
         }
     }
 
-    /// - Returns: false where it is not what it says.
+    /// Adds the parts of a multipart form.
+    ///
+    /// - Returns: false if the body is not a valid multipart form.
     private func readMultipart(_ data: Data, into parts: inout [RequestPart]) -> Bool {
         var found: [RequestPart] = []
         do throws(NetworkError) {
@@ -106,9 +110,9 @@ extension BodyParts {
         return true
     }
 
-    /// A field of a multipart form; of a file its name counts too.
+    /// Adds a field of a multipart form. The name of an uploaded file is also a part.
     private func add(_ head: HTTPFields, _ content: Data, to parts: inout [RequestPart]) {
-        // `form-data; name="a"` is written as media types are, but for the slash.
+        // The slash makes `form-data; name="a"` parsable as a media type.
         let disposition = MediaType("form/" + (head[.contentDisposition] ?? ""))?.parameters ?? [:]
         let name = disposition["name"] ?? ""
         guard !ignoredNames.contains(name) else { return }
@@ -128,7 +132,7 @@ extension BodyParts {
         let isJSON = essence.hasSuffix("/json") || essence.hasSuffix("+json")
         let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        // What cannot be read as JSON is bytes: no reason is lost that somebody waits for.
+        // Invalid JSON is treated as bytes, so the error isn't needed.
         return isJSON || looksLikeJSON ? try? JSONDocument(data) : nil
     }
 
@@ -136,7 +140,7 @@ extension BodyParts {
         read(node, at: path, PathPosition(ignored), into: &parts)
     }
 
-    /// As deep as the reader of JSON goes at most.
+    /// Adds the parts of a JSON value. The depth is limited by the JSON parser.
     private func read(_ node: JSONNode, at path: String, _ position: PathPosition, into parts: inout [RequestPart]) {
         guard ignored.isEmpty || position.first(in: ignored.indices) == nil else { return }
         var isEmpty = true
@@ -157,7 +161,7 @@ extension BodyParts {
         }
     }
 
-    /// What stands behind the path of an object for one of its members.
+    /// Returns the path component for a member of an object.
     private static func step(to name: String) -> String {
         let isPlain = !name.isEmpty && name.utf8.allSatisfy { GraphQLText.isWord($0) || $0 == UInt8(ascii: "-") }
         if isPlain { return ".\(name)" }
@@ -166,12 +170,12 @@ extension BodyParts {
         return "[\(String(decoding: quoted, as: UTF8.self))]"
     }
 
-    /// A value in the one form that all its spellings have.
+    /// Returns a scalar in a normalized notation.
     private static func value(of node: JSONNode) -> RequestPart.Value {
         if let text = node.string { return text.isRedacted ? .any : .text("\"\(text)\"") }
         guard let written = node.numberText else { return .text(String(decoding: node.raw, as: UTF8.self)) }
         if let whole = node.integer { return .text("\(whole)") }
-        // Beyond that a `Double` would take different numbers for the same.
+        // With more digits, different numbers could become the same `Double`.
         let isExact = written.utf8.count { (0x30...0x39).contains($0) } <= 15
         return .text(isExact ? node.number.map { "\($0)" } ?? written : written)
     }
@@ -194,9 +198,11 @@ extension BodyParts {
     }
 }
 
-/// The text of GraphQL documents. Source: https://spec.graphql.org/October2021/#sec-Language.Source-Text.Ignored-Tokens
+/// A namespace for normalizing GraphQL documents. Source:
+/// https://spec.graphql.org/October2021/#sec-Language.Source-Text.Ignored-Tokens
 enum GraphQLText {
-    /// The document without what means nothing: of white space, commas and comments between two tokens a blank stays.
+    /// Returns the document without ignored tokens. Only words that would otherwise run together are separated by a
+    /// space.
     static func plain(_ document: String) -> String {
         var plain: [UInt8] = []
         var rest = Array(document.utf8)[...]
@@ -210,7 +216,7 @@ enum GraphQLText {
                 rest = rest.drop { $0 != 0x0A && $0 != 0x0D }
             } else {
                 let token = token(at: rest)
-                // Only two words run together where nothing is between them.
+                // A space is needed only between two words.
                 if isApart, let last = plain.last, isWord(last), token.first.map(isWord) == true {
                     plain.append(UInt8(ascii: " "))
                 }
@@ -222,7 +228,7 @@ enum GraphQLText {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// A string as a whole, else one byte.
+    /// Returns a whole string literal, or else a single byte.
     static func token(at rest: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let quote = UInt8(ascii: "\"")
         guard rest.first == quote else { return rest.prefix(1) }
@@ -242,7 +248,7 @@ enum GraphQLText {
         return rest
     }
 
-    /// White space, line ends, commas, and the bytes of a byte order mark.
+    /// Returns whether a byte is white space, a line end, a comma, or part of a byte order mark.
     static func isIgnored(_ byte: UInt8) -> Bool {
         [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","), 0xEF, 0xBB, 0xBF].contains(byte)
     }

@@ -1,13 +1,15 @@
 import BeagleNet
 
-/// Something that two requests must have in common to be taken for the same. Rules are values: give those that count.
+/// A rule that selects the parts of a request that must be equal to those of a recorded request.
+///
+/// Rules are values and can be combined.
 ///
 /// ```swift
 /// ReplayClient(recording, matching: [.method, .path, .query(ignoring: ["ts"]), try .body(ignoring: ["$.sentAt"])])
 /// ```
 ///
-/// What is compared is what a log would hold, on both sides: without secrets. Where a recording has `REDACTED`, or did not
-/// keep what was sent, anything is the same.
+/// Both sides are compared without secrets, as a log would store them. If a recording has `REDACTED` in a place, or
+/// didn't store the data, any value matches.
 public struct MatchRule: Sendable {
     private let read: @Sendable (MatchSubject, inout [RequestPart]) -> Void
 
@@ -15,17 +17,17 @@ public struct MatchRule: Sendable {
         self.read = read
     }
 
-    /// Adds what counts of a request.
+    /// Adds the parts of a request that the rule selects.
     func read(_ subject: MatchSubject, into parts: inout [RequestPart]) {
         read(subject, &parts)
     }
 }
 
 extension [MatchRule] {
-    /// Method, origin, path, query and body.
+    /// The standard rules: method, origin, path, query and body.
     public static let standard: [MatchRule] = [.method, .origin, .path, .query, .body]
 
-    /// What counts of a request, in order.
+    /// Returns the parts of a request that the rules select, in order.
     func parts(of subject: MatchSubject) -> [RequestPart] {
         var parts: [RequestPart] = []
         for rule in self { rule.read(subject, into: &parts) }
@@ -36,18 +38,19 @@ extension [MatchRule] {
 // MARK: - The head
 
 extension MatchRule {
-    /// The method.
+    /// A rule that compares the method.
     public static let method = MatchRule { subject, parts in
         parts.append(RequestPart(.method, "", subject.request.method))
     }
 
-    /// Scheme, host and port.
+    /// A rule that compares scheme, host and port.
     public static let origin = origin([:])
 
-    /// Scheme, host and port, where requests go elsewhere than those recorded.
+    /// Returns a rule that compares scheme, host and port, if requests are sent to other servers than the recorded
+    /// ones.
     ///
-    /// - Parameter recorded: for each origin that is asked the one that stands in the recording:
-    ///   `["http://127.0.0.1:8080": "https://api.example.com"]`.
+    /// - Parameter recorded: the recorded origin for each requested one: `["http://127.0.0.1:8080":
+    ///   "https://api.example.com"]`.
     public static func origin(_ recorded: [String: String]) -> MatchRule {
         let recorded = Dictionary(
             recorded.map { (RequestURL($0.key).origin, RequestURL($0.value).origin) },
@@ -59,15 +62,17 @@ extension MatchRule {
         }
     }
 
-    /// The path, whichever of its harmless characters are percent-encoded.
+    /// A rule that compares the path, regardless of which unreserved characters are percent-encoded.
     public static let path = MatchRule { subject, parts in
         parts.append(RequestPart(.path, "", subject.url.path))
     }
 
-    /// The items of the query, in any order; those of one name in theirs.
+    /// A rule that compares the items of the query.
+    ///
+    /// Their order doesn't matter, except among items with the same name.
     public static let query = query(ignoring: [])
 
-    /// The items of the query, in any order, but those of these names.
+    /// Returns a rule that compares the items of the query, except for those with the given names.
     public static func query(ignoring ignored: Set<String>) -> MatchRule {
         MatchRule { subject, parts in
             for item in subject.url.query where !ignored.contains(item.name) {
@@ -76,7 +81,7 @@ extension MatchRule {
         }
     }
 
-    /// The values of header fields of these names.
+    /// Returns a rule that compares the values of header fields.
     public static func headers(_ names: [String]) -> MatchRule {
         let names = Set(names.map { $0.lowercased() })
         return MatchRule { subject, parts in
@@ -87,18 +92,19 @@ extension MatchRule {
         }
     }
 
-    /// What sort of thing the app asked, as `NetworkOperation.Kind` names it. Only a `ReplayClient` tells, and only logs
-    /// of ours have it.
+    /// A rule that compares the kind of operation, as named by `NetworkOperation.Kind`.
+    ///
+    /// Only a `ReplayClient` provides it, and only BeagleNet's logs contain it.
     public static let kind = MatchRule { subject, parts in
         if let kind = subject.kind { parts.append(RequestPart(.kind, "", kind)) }
     }
 
-    /// Anything else.
+    /// Returns a custom rule.
     ///
     /// - Parameters:
-    ///   - name: what a report of a miss calls it.
-    ///   - value: what must be the same; nil where a request has nothing of the sort. It is given each request without
-    ///     its secrets, those of the recording too, and should be quick.
+    ///   - name: the name of the compared value in the report of a miss.
+    ///   - value: returns the value that must be equal; `nil` if a request has none. It is called for each request,
+    ///     also recorded ones, without secrets, and should be fast.
     public static func custom(
         _ name: String,
         _ value: @escaping @Sendable (LoggedRequest) -> String?
@@ -112,15 +118,17 @@ extension MatchRule {
 // MARK: - The body
 
 extension MatchRule {
-    /// The body as what it is: JSON by its members, whatever their order and however numbers are written, forms by their
-    /// fields, multipart forms whatever their boundary, all else by its bytes.
+    /// A rule that compares the body according to its format.
+    ///
+    /// JSON is compared by its members, regardless of their order and the notation of numbers, forms by their fields,
+    /// multipart forms regardless of their boundary, and other bodies by their bytes.
     public static let body = body(ignoring: [], names: [])
 
-    /// The body as what it is, but for some of it.
+    /// Returns a rule that compares the body according to its format, except for some parts.
     ///
-    /// - Parameter ignored: places in JSON, as `JSONPath` has them, each with all that is below it (`$.sentAt`,
-    ///   `$.items[*].id`), and names of fields.
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where a place cannot be read.
+    /// - Parameter ignored: the ignored places in JSON, as paths of `JSONPath` that include everything below
+    ///   (`$.sentAt`, `$.items[*].id`), and the names of ignored form fields.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if a path is invalid.
     public static func body(ignoring ignored: Set<String>) throws(NetworkError) -> MatchRule {
         var paths: [JSONPath] = []
         for text in ignored.sorted() where text.hasPrefix("$") { paths.append(try JSONPath(text)) }
@@ -131,13 +139,15 @@ extension MatchRule {
         MatchRule { BodyParts(of: $0, ignoring: paths, names: names).read(into: &$1) }
     }
 
-    /// The body's bytes.
+    /// A rule that compares the body's bytes.
     public static let bytes = MatchRule { subject, parts in
         BodyParts(of: subject).readBytes(into: &parts)
     }
 
-    /// What a GraphQL operation is told by: its name, its variables, and its document but for white space, commas and
-    /// comments. A body that holds none counts as `body` has it.
+    /// A rule that compares a GraphQL operation: its name, its variables and its document, ignoring white space, commas
+    /// and comments.
+    ///
+    /// Other bodies are compared like in `body`.
     public static let graphQL = MatchRule { subject, parts in
         BodyParts(of: subject).readGraphQL(into: &parts)
     }

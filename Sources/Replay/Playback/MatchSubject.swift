@@ -7,21 +7,23 @@ import BeagleNetRequestBuilder
     import Foundation
 #endif
 
-/// A request as rules look at it, whether it is asked or recorded: without secrets.
+/// A requested or recorded request as rules see it, without secrets.
 struct MatchSubject: Sendable {
-    /// Without the secrets of URL and body; for those of fields ask `redacted(_:)`.
+    /// The request without secrets in its URL and body. For header fields, use `redacted(_:)`.
     let request: LoggedRequest
     let url: RequestURL
     let kind: String?
-    /// Whether it stands in the recording.
+    /// Whether the request is from the recording.
     let isRecorded: Bool
-    /// The body's bytes without secrets, where it has some and they are known.
+    /// The body's bytes without secrets, if it has a body and the bytes are known.
     let data: Data?
-    /// Whether nobody can tell what is secret in the body, so that it counts as bytes, which no report shows.
+    /// Whether the body cannot be checked for secrets. It is then compared by its bytes, and never shown in reports.
     let isOpaque: Bool
     private let redactor: Redactor
 
-    /// - Parameter data: the body's bytes, where it has some and they are known; coded or not.
+    /// Creates a subject from a request.
+    ///
+    /// - Parameter data: the body's bytes, if it has a body and the bytes are known. They may be content-coded.
     init(_ request: LoggedRequest, data: Data?, kind: String?, isRecorded: Bool, _ redactor: Redactor) {
         let data = data.map(request.decoded)
         var request = request
@@ -42,7 +44,8 @@ struct MatchSubject: Sendable {
         self.redactor = redactor
     }
 
-    /// Methods are told apart by case (RFC 9110, 9.1), but tools spell those that all know in any.
+    /// Returns the method in upper case if it is a standard one. Methods are case-sensitive (RFC 9110, 9.1), but tools
+    /// write standard ones in any case.
     private static func plain(method: String) -> String {
         let known = method.uppercased()
         return methods.contains(known) ? known : method
@@ -52,23 +55,23 @@ struct MatchSubject: Sendable {
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
     ]
 
-    /// Method and URL.
+    /// The method and the URL.
     var title: String { "\(request.method) \(request.url)" }
 
-    /// The value of a field.
+    /// Returns the value of a field without secrets.
     func redacted(_ field: LoggedField) -> String {
         guard let name = HTTPField.Name(field.name) else { return Redactor.placeholder }
         return redactor.redact([name: field.value]).first?.value ?? ""
     }
 
-    /// The fields of a form.
+    /// Returns the fields of a form without secrets.
     func redacted(_ fields: [LoggedParameter]) -> [LoggedParameter] {
         var audit = RedactionAudit()
         let form = FormRedaction(redactor, fields)
         return fields.compactMap { form.redacted($0, at: "", noting: &audit).field }
     }
 
-    /// The request as a log would hold it, without a body in which nobody can tell what is secret.
+    /// The request as a log would store it. A body that cannot be checked for secrets is omitted.
     var withoutSecrets: LoggedRequest {
         var request = request
         request.fields = request.fields.map { LoggedField($0.name, redacted($0)) }
@@ -77,17 +80,17 @@ struct MatchSubject: Sendable {
     }
 }
 
-/// The parts of a URL's text, each in the one form that all its spellings have.
+/// The components of a URL in normalized form.
 struct RequestURL: Sendable {
-    /// Scheme, host and port, as `https://api.example.com:8443`.
+    /// Scheme, host and port, such as `https://api.example.com:8443`.
     let origin: String
-    /// The path; `/` where there is none.
+    /// The path; `/` if it is empty.
     let path: String
-    /// The query as it is written.
+    /// The query without normalization.
     private let text: Substring
 
     init(_ url: String) {
-        // Among bytes: a combining character behind a mark makes one `Character` of the two.
+        // Compares bytes, because a delimiter and a combining character after it form a single `Character`.
         var rest = url.utf8.prefix { $0 != UInt8(ascii: "#") }
         let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
         text = Substring(rest[mark...].dropFirst())
@@ -111,7 +114,8 @@ struct RequestURL: Sendable {
         return "\(scheme)//\(name)"
     }
 
-    /// The path with what need not be encoded decoded (RFC 3986, 6.2.2.2), what must be encoded, and escapes in upper case.
+    /// Returns the path with unreserved characters decoded (RFC 3986, 6.2.2.2), invalid characters encoded, and escapes
+    /// in upper case.
     private static func plain(_ path: String) -> String {
         guard path.utf8.contains(where: { $0 == UInt8(ascii: "%") || mustBeEncoded($0) }) else { return path }
         var bytes: [UInt8] = []
@@ -132,7 +136,7 @@ struct RequestURL: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether no URL has it as it is (RFC 3986, 2).
+    /// Returns whether a byte is not allowed in a URL (RFC 3986, 2).
     private static func mustBeEncoded(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte >= 0x7F || "\"<>\\^`{|}".utf8.contains(byte)
     }
@@ -141,6 +145,6 @@ struct RequestURL: Sendable {
         Array((byte < 0x10 ? "%0" : "%").utf8) + String(byte, radix: 16, uppercase: true).utf8
     }
 
-    /// The items of the query, decoded.
+    /// The decoded items of the query.
     var query: [(name: String, value: String)] { QueryItems.items(text) }
 }

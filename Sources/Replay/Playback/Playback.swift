@@ -1,17 +1,17 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// The entries of a recording by what they answer, and how far each sequence of answers has come.
+/// The playback of a recording: its entries by matching key, and the progress of each sequence of responses.
 ///
-/// Equal requests get the entries in the order in which they call `take`. Who of several at the same time is first is
-/// nobody's to say; together they get each entry once.
+/// Equal requests receive the entries in the order of their calls of `take`. The order of concurrent calls is
+/// undefined, but each entry is used once.
 final class Playback: Sendable {
-    /// The entries that answer requests which are the same.
+    /// The entries for equal requests, in order.
     private struct Sequence {
         var entries: [Int] = []
         var given = 0
 
-        /// nil where all were given, and none is given again.
+        /// Returns the next entry; `nil` if all were used and none is repeated.
         mutating func next(_ repeats: ReplayRepeats) -> Int? {
             guard given < entries.count else { return nil }
             defer { advance(repeats) }
@@ -32,7 +32,7 @@ final class Playback: Sendable {
         var used: Set<Int> = []
     }
 
-    /// What a miss looks at first.
+    /// The parts of an entry that are compared first to find the nearest one.
     fileprivate struct Head {
         let method: String
         let origin: String
@@ -40,18 +40,21 @@ final class Playback: Sendable {
     }
 
     private let entries: [LogEntry]
-    /// nil where an entry answers nothing.
+    /// The head of each entry; `nil` if the entry is not played.
     private let heads: [Head?]
     private let subjects: @Sendable (LogEntry) -> MatchSubject
     private let rules: [MatchRule]
     private let repeats: ReplayRepeats
-    /// Which places of entries nobody knows, by method and path, so that few have to be tried. Fewest first.
+    /// The sets of places without a recorded value, by method and path, the smallest set first. Only these have to be
+    /// tried.
     private let unknown: [PartsKey: [[RequestPart.Place]]]
     private let state: Lock<State>
 
+    /// Creates a playback.
+    ///
     /// - Parameters:
-    ///   - kind: which entries answer anything.
-    ///   - subjects: makes of an entry what rules look at.
+    ///   - kind: the kind of entries that are played.
+    ///   - subjects: converts an entry for the rules.
     init(
         _ entries: [LogEntry],
         _ kind: PlayedKind = .messages,
@@ -79,9 +82,9 @@ final class Playback: Sendable {
         self.state = Lock(state)
     }
 
-    /// The entry that answers a request, which then counts as used.
+    /// Returns the entry that matches a request, and marks it as used.
     ///
-    /// - Throws: `NetworkError` of kind `.notInRecording`.
+    /// - Throws: `NetworkError` of kind `.notInRecording` if no entry matches.
     func take(_ subject: MatchSubject) throws(NetworkError) -> (index: Int, entry: LogEntry) {
         let parts = rules.parts(of: subject)
         for places in unknown[parts.bucket] ?? [] {
@@ -106,44 +109,44 @@ final class Playback: Sendable {
         case nothing, entry(Int), exhausted(Int)
     }
 
-    /// Entries that answered nothing; those apart that no server had to answer.
+    /// The entries that were not used, except for responses from a store.
     var unused: [LogEntry] { unusedPlaces.map { entries[$0] } }
 
-    /// Their places among the entries.
+    /// The indices of the unused entries.
     var unusedPlaces: [Int] {
         let used = state.withLock { $0.used }
         return entries.indices.filter { !used.contains($0) && heads[$0] != nil && !entries[$0].isFromStore }
     }
 }
 
-/// What is played: messages with their answers, or the conversations of WebSockets.
+/// The kind of entries that are played: requests with their responses, or WebSockets.
 enum PlayedKind {
     case messages, webSockets
 }
 
 extension LogEntry {
-    /// Whether it is the beginning of a WebSocket, and no message with an answer.
+    /// Whether the entry is the handshake of a WebSocket.
     fileprivate var isWebSocket: Bool {
         response?.status == 101 || request.url.hasPrefix("ws:") || request.url.hasPrefix("wss:")
     }
 }
 
 extension [RequestPart] {
-    /// What entries share among which those are looked for that have unknown places.
+    /// The key of the bucket in which entries are searched, by method and path.
     fileprivate var bucket: PartsKey {
         key { $0.section == .method || $0.section == .path }
     }
 }
 
-// MARK: - What is nearest
+// MARK: - Nearest entries
 
 extension Playback {
-    /// Entries that are compared to the last detail: of many to one path these must do.
+    /// The maximum number of entries that are compared in detail.
     private static let candidateLimit = 64
-    /// Entries that a miss tells of.
+    /// The maximum number of entries in the report of a miss.
     private static let nearLimit = 3
 
-    /// The entries that differ least, those of another path or method only where there are no better.
+    /// Returns the entries with the fewest differences. Those with another path or method come last.
     private func nearest(to parts: [RequestPart], _ subject: MatchSubject) -> [ReplayMiss.Near] {
         let near = candidates(for: subject).map { index in
             let recorded = subjects(entries[index])
@@ -156,7 +159,7 @@ extension Playback {
         return ordered.prefix(Self.nearLimit).map(\.element)
     }
 
-    /// The entries whose heads are nearest, the nearest first.
+    /// Returns the entries with the closest heads, the closest first.
     private func candidates(for subject: MatchSubject) -> [Int] {
         var best: [(index: Int, score: Int)] = []
         for (index, head) in heads.enumerated() {
@@ -172,7 +175,7 @@ extension Playback {
 }
 
 extension Playback.Head {
-    /// How many segments of the path are the same counts most; 0 where nothing is.
+    /// Returns a score that depends most on the number of common path segments; 0 if the paths have nothing in common.
     fileprivate func closeness(to subject: MatchSubject) -> Int {
         let isSamePath = path == subject.url.path
         let shared = isSamePath ? 0 : sharedSegments(with: subject.url.path)

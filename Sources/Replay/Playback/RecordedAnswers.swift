@@ -6,7 +6,7 @@ package import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// What a server that stands for the recorded ones says.
+/// The responses of a server that stands in for the recorded ones.
 package struct RecordedAnswers: Sendable {
     private let recording: Recording
     private let messages: Playback
@@ -14,10 +14,12 @@ package struct RecordedAnswers: Sendable {
     private let timing: ReplayTiming
     private let redactor: Redactor
     private let clock: any Clock<Duration>
-    /// Those that the server stands for.
+    /// The origins of the recorded servers.
     private let origins: Set<String>
 
-    /// - Parameters: as `ReplayTransport` has them.
+    /// Creates the responses of a server.
+    ///
+    /// - Parameters: the same as those of `ReplayTransport`.
     package init(
         _ recording: Recording,
         matching: [MatchRule],
@@ -35,20 +37,22 @@ package struct RecordedAnswers: Sendable {
         origins = Set(recording.entries.map { RequestURL($0.request.url).origin })
     }
 
-    /// Entries that have answered nothing so far.
+    /// The entries that have not been used.
     package var unused: [LogEntry] { messages.unused + webSockets.unused }
 
-    /// - Throws: `NetworkError` of kind `.notInRecording` where there are such entries.
+    /// Checks that all entries were used.
+    ///
+    /// - Throws: `NetworkError` of kind `.notInRecording` if there are unused entries.
     package func assertAllUsed() throws(NetworkError) {
         try recording.checkUse(unused: unused, redactor)
     }
 
-    /// The answer to a message.
+    /// Returns the response to a request.
     ///
     /// - Parameters:
-    ///   - body: of the message; nil where it has none.
-    ///   - base: scheme, host and port of the server, where redirects to recorded servers lead.
-    /// - Throws: `NetworkError` of kind `.notInRecording` where there is none.
+    ///   - body: the body of the request; `nil` if it has none.
+    ///   - base: scheme, host and port of this server, which replace those of recorded servers in redirects.
+    /// - Throws: `NetworkError` of kind `.notInRecording` if no entry matches.
     package func answer(
         to request: LoggedRequest,
         _ body: Data?,
@@ -62,22 +66,22 @@ package struct RecordedAnswers: Sendable {
         } catch {
             return RecordedAnswer(wait: waits.head, failure: error)
         }
-        // Once its head has gone out, nobody is told any more.
+        // Checked before the head is sent, because an error cannot be reported later.
         if let damage = recording.damage(of: answer.response.body) { throw damage }
         let limits: (Duration?, Int?) = (nil, nil)
         let pieces = try ReplayBody(answer, of: recording, waits, clock, limits: limits).stream({ _ in }, {})
         return RecordedAnswer(answer, wait: waits.head, pieces) { $0.map { located($0, at: base) } }
     }
 
-    /// The conversation of a WebSocket.
+    /// Returns the conversation of a WebSocket.
     ///
-    /// - Throws: `NetworkError` of kind `.notInRecording` where there is none.
+    /// - Throws: `NetworkError` of kind `.notInRecording` if no entry matches.
     package func webSocket(for request: LoggedRequest) throws(NetworkError) -> RecordedConversation {
         let (index, entry) = try webSockets.take(subject(request, nil))
         return RecordedConversation(entry, timing.waits(for: entry.timings, index: index))
     }
 
-    /// Waits by the clock that answers go by.
+    /// Waits, using the clock that controls the timing of responses.
     package func wait(_ time: Duration) async throws(NetworkError) {
         try await clock.pass(time, limit: nil, during: .firstByte)
     }
@@ -86,7 +90,7 @@ package struct RecordedAnswers: Sendable {
         MatchSubject(request, data: body, kind: nil, isRecorded: false, redactor)
     }
 
-    /// A field whose URL leads to a recorded server leads to this one.
+    /// Redirects a field's URL from a recorded server to this one.
     private func located(_ field: LoggedField, at base: String) -> LoggedField {
         guard ["location", "content-location"].contains(field.name.lowercased()),
             let url = RecordedURL(field.value), origins.contains(RequestURL(field.value).origin)
@@ -95,26 +99,26 @@ package struct RecordedAnswers: Sendable {
     }
 }
 
-/// An answer as it goes over HTTP/1.1.
+/// A recorded response in the form in which it is sent over HTTP/1.1.
 package struct RecordedAnswer: Sendable {
-    /// Before the head.
+    /// The time to wait before the head is sent.
     package let wait: Duration
-    /// Why nothing was answered; nil where something was.
+    /// The recorded failure; `nil` if there is a response.
     package let failure: NetworkError?
     package var status = 0
     package var statusText = ""
-    /// But for those that say how the body is framed and coded.
+    /// The header fields, except for those that describe the framing and coding of the body.
     package var fields: [LoggedField] = []
     package var interim: [LoggedHead] = []
     package var trailers: [LoggedField] = []
-    /// Its bytes, decoded, each piece when it is due; nil where the answer has no body.
+    /// The decoded body, each piece of which arrives when it is due; `nil` if the response has none.
     package var body: HTTPBody?
-    /// How many they are; nil where that was not known before they came.
+    /// The length of the body in bytes; `nil` if it was unknown before the body was received.
     package var length: Int64?
-    /// How the body was coded.
+    /// The content coding of the recorded body.
     package var coding: String?
 
-    /// No answer.
+    /// Creates a failure.
     init(wait: Duration, failure: NetworkError) {
         self.wait = wait
         self.failure = failure
@@ -143,26 +147,26 @@ package struct RecordedAnswer: Sendable {
         guard answer.hasBody else { return }
         body = pieces
         coding = response.fields["Content-Encoding"]?.lowercased()
-        // Archives leave out what was empty.
+        // Archives omit empty bodies.
         let size = if case .omitted = response.body.content { max(response.body.size, 0) } else { response.body.size }
         length = isStreamed || size < 0 ? nil : size
     }
 
-    /// Fields of a connection (RFC 9110, 7.6.1), and one that leads to the recorded server.
+    /// The fields of a connection (RFC 9110, 7.6.1), and `alt-svc`, which leads to the recorded server.
     private static let hop: Set = [
         "connection", "keep-alive", "proxy-connection", "transfer-encoding", "trailer", "upgrade", "alt-svc",
     ]
 }
 
-/// What was said over a WebSocket.
+/// The messages of a recorded WebSocket.
 package struct RecordedConversation: Sendable {
-    /// A message, and the wait before it.
+    /// A message, and the time to wait before it.
     package struct Message: Sendable {
         package let wait: Duration
         package let message: LoggedMessage
     }
 
-    /// Of the server's agreement, but for those that this connection makes itself.
+    /// The fields of the server's handshake response, except for those that the connection creates itself.
     package let fields: [LoggedField]
     package let messages: [Message]
 

@@ -14,7 +14,9 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// A recording that is made anew: until `commit()` what stands at its path stays as it is, and with `discard()` for good.
+/// A new version of a recording.
+///
+/// The existing one remains unchanged until `commit()`, and is kept by `discard()`.
 ///
 /// ```swift
 /// let update = try RecordingUpdate(of: "session.bglog")
@@ -23,39 +25,42 @@ import CBeagleNetCurl
 /// try await update.commit()
 /// ```
 public final class RecordingUpdate: Sendable {
-    /// Where requests are recorded meanwhile.
+    /// The temporary log into which requests are recorded.
     public let log: RequestLog
     private let path: String
 
-    /// Begins a recording.
+    /// Starts a recording.
     ///
     /// - Parameters:
-    ///   - path: of a log, or of an HTTP Archive where it ends with `.har`, `.har.gz` or `.zhar`. Nothing need be there.
-    ///   - options: what is written of requests.
-    /// - Throws: `NetworkError` of kind `.file` if nothing can be written beside it, or something at the path isn't a
-    ///   recording: `commit()` would delete it.
+    ///   - path: the path of a log, or of an HTTP Archive if it ends with `.har`, `.har.gz` or `.zhar`. It doesn't need
+    ///     to exist.
+    ///   - options: the options of the log.
+    /// - Throws: `NetworkError` of kind `.file` if the directory isn't writable, or the existing file or directory
+    ///   isn't a recording, since `commit()` would delete it.
     public init(of path: String, options: RequestLog.Options = RequestLog.Options()) throws(NetworkError) {
-        // A link stays, and the recording that it leads to is replaced.
+        // A link is kept, and the recording to which it leads is replaced.
         self.path = FileSink.target(of: LogImport.plain(path))
         try Self.checkIsRecording(self.path)
         let part = "\(self.path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         log = try RequestLog(directory: part, options: options)
     }
 
-    /// Ends the recording and leaves what stands at its path as it is.
+    /// Ends the recording without changing the existing one.
     public func discard() async {
         await log.close()
-        // What cannot be removed is in nobody's way.
+        // A temporary log that cannot be removed does no harm.
         try? FileManager.default.removeItem(atPath: log.directory)
     }
 
-    /// Ends the recording and puts it in the place of the one that is there, all at once.
+    /// Ends the recording and atomically replaces the existing one.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where that cannot be done, or something there isn't a recording; what was
-    ///   there stays.
+    /// - Throws: `NetworkError` of kind `.file` if that is not possible, or if the existing file or directory isn't a
+    ///   recording; it then remains unchanged.
     public func commit() async throws(NetworkError) { try await commit(exchanging: Self.exchange) }
 
-    /// - Parameter exchange: puts two directories in each other's place; false where the system cannot.
+    /// Replaces the recording.
+    ///
+    /// - Parameter exchange: exchanges two directories atomically; returns false if the system doesn't support this.
     func commit(exchanging exchange: (String, String) -> Bool) async throws(NetworkError) {
         await log.close()
         do throws(NetworkError) {
@@ -74,7 +79,7 @@ public final class RecordingUpdate: Sendable {
 
     private static func isArchive(_ path: String) -> Bool { [".har", ".gz", ".zhar"].contains(where: path.hasSuffix) }
 
-    /// Checks that nothing but a recording is deleted when another takes its place.
+    /// Checks that the file or directory to be replaced is a recording.
     private static func checkIsRecording(_ path: String) throws(NetworkError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -89,7 +94,7 @@ public final class RecordingUpdate: Sendable {
             } catch {
                 throw notARecording(path, error.message)
             }
-        // They are written to as they are.
+        // Devices and pipes are written to directly.
         case S_IFCHR where isArchive(path), S_IFIFO where isArchive(path): return
         default: throw notARecording(path, isArchive(path) ? "it is not a file" : "it is not a directory")
         }
@@ -104,7 +109,7 @@ public final class RecordingUpdate: Sendable {
         )
     }
 
-    /// Where the system cannot exchange two directories there is none for a moment.
+    /// Replaces the directory. If the system cannot exchange directories, the directory is missing for a moment.
     private func replaceDirectory(_ exchange: (String, String) -> Bool) throws(NetworkError) {
         let new = log.directory
         if rename(new, path) == 0 || exchange(new, path) { return }
@@ -115,7 +120,7 @@ public final class RecordingUpdate: Sendable {
             rename(old, path)
             throw .file("cannot replace", path, code)
         }
-        // To be discarded like what was exchanged.
+        // The old directory is discarded later under this name.
         rename(old, new)
     }
 

@@ -6,15 +6,17 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// An entry's answer as the network would give it.
+/// A recorded response in the form in which a transport returns it.
 struct ReplayAnswer: Sendable {
     let entry: LogEntry
     let response: LoggedResponse
     let head: HTTPResponse
-    /// Why the body does not come to its end; nil where it does.
+    /// The error that ends the body; `nil` if the body is complete.
     let failure: NetworkError?
 
-    /// - Throws: why there is no answer, as it was when it was recorded.
+    /// Creates a response from an entry.
+    ///
+    /// - Throws: the recorded error if the entry has no response.
     init(_ entry: LogEntry) throws(NetworkError) {
         guard let response = entry.response, (100...999).contains(response.status) else { throw entry.failure() }
         self.entry = entry
@@ -27,17 +29,17 @@ struct ReplayAnswer: Sendable {
         )
     }
 
-    /// Fields that tell how the body came over the wire: it is decoded here.
+    /// The fields that describe the coding of the body, which is decoded here.
     private static let codingFields: Set<HTTPField.Name> = [.contentEncoding, .transferEncoding]
 
-    /// What cannot be a field is left out, as the pseudo fields of HTTP/2 that some archives have.
+    /// Returns the header fields. Invalid ones are omitted, such as HTTP/2 pseudo-header fields in archives.
     private static func fields(of response: LoggedResponse, hasBody: Bool) -> HTTPFields {
         var fields = HTTPFields()
         for field in response.fields {
             guard let name = HTTPField.Name(field.name) else { continue }
             if hasBody, codingFields.contains(name) { continue }
             if hasBody, name == .contentLength, response.status != 304 {
-                // Where nobody knows the length, none is better than a wrong one.
+                // If the length is unknown, no field is better than a wrong one.
                 if response.body.size >= 0 { fields[.contentLength] = "\(response.body.size)" }
                 continue
             }
@@ -68,14 +70,14 @@ struct ReplayAnswer: Sendable {
         }
     }
 
-    /// Whether the answer has a body at all (RFC 9110, 6.4.1).
+    /// Whether the response has a body (RFC 9110, 6.4.1).
     var hasBody: Bool {
         entry.request.method != "HEAD" && response.status != 204 && response.status != 304
     }
 }
 
 extension LogEntry {
-    /// Why there is no whole answer.
+    /// Returns the error for a missing or incomplete response.
     fileprivate func failure(during phase: NetworkError.Phase = .firstByte) -> NetworkError {
         if let error { return NetworkError(recorded: error, during: phase) }
         return NetworkError(
@@ -87,7 +89,7 @@ extension LogEntry {
 }
 
 extension NetworkError {
-    /// An error as an entry tells of it: `kind: message`; what an archive says in words of its own is the message.
+    /// Creates an error from the text of an entry, `kind: message`. Other text in archives becomes the message.
     init(recorded text: String, during phase: Phase) {
         let parts = text.split(separator: ": ", maxSplits: 1, omittingEmptySubsequences: false)
         let isKind = parts[0].utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7A).contains($0) }
@@ -100,7 +102,7 @@ extension NetworkError {
 }
 
 extension TransferMetrics {
-    /// Where the time went when it was recorded.
+    /// Creates metrics from the recorded timings.
     init(_ entry: LogEntry) {
         self.init()
         let timings = entry.timings

@@ -6,23 +6,25 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The body of an answer in pieces, each with the wait before it.
+/// The body of a response in pieces, each with the time to wait before it.
 struct ReplayBody: Sendable {
     private typealias Piece = (data: Data, wait: Duration)
 
     private let next: @Sendable () async throws -> Piece?
-    /// What comes behind the last piece instead of the end.
+    /// The error after the last piece; `nil` for a regular end.
     private let failure: NetworkError?
     private let clock: any Clock<Duration>
-    /// How long all pieces may take together, and how many bytes they may have; nil for any.
+    /// The maximum duration and size of the body; `nil` if unlimited.
     private let limits: (time: Duration?, bytes: Int?)
 
     private static let pieceSize = 64 << 10
-    /// Into how many pieces at most a body that took its time is cut, and how small they may get.
+    /// The maximum number of pieces into which a slow body is split, and their minimum size in bytes.
     private static let (dribbles, leastDribble) = (16, 1 << 10)
 
-    /// - Parameter limits: how long the body may take, and how many bytes it may have.
-    /// - Throws: `NetworkError` where the recording does not have it.
+    /// Creates the body of a response.
+    ///
+    /// - Parameter limits: the maximum duration of the body, and its maximum size in bytes.
+    /// - Throws: `NetworkError` if the recording doesn't contain the body.
     init(
         _ answer: ReplayAnswer,
         of recording: Recording,
@@ -46,7 +48,8 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// The first event comes with the head, each other as long after the one before as it did.
+    /// Returns a reader of events. The first event comes with the head, and the intervals between the others are the
+    /// recorded ones.
     private static func pieces(
         of events: [LoggedMessage],
         _ timing: ReplayTiming.Waits
@@ -59,7 +62,7 @@ struct ReplayBody: Sendable {
             }
             guard index < events.count else { return nil }
             let (event, last) = (events[index], events[max(index - 1, 0)])
-            // No wait that a clock could not count.
+            // An upper bound that clocks can handle.
             let gap = min(max(event.time.timeIntervalSince(last.time), 0) * timing.scale, 1e9)
             return (event.data + Data("\n\n".utf8), timing.cut(.seconds(gap)))
         }
@@ -94,11 +97,11 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// The body as it is read.
+    /// Returns the body as a stream.
     ///
     /// - Parameters:
-    ///   - onChunk: hears how large each piece is.
-    ///   - onEnd: hears that all have come.
+    ///   - onChunk: called with the size of each piece in bytes.
+    ///   - onEnd: called after the last piece.
     func stream(
         _ onChunk: @escaping @Sendable (Int) -> Void,
         _ onEnd: @escaping @Sendable () -> Void
@@ -128,19 +131,20 @@ struct ReplayBody: Sendable {
 }
 
 extension ReplayAnswer {
-    /// Whether its body has no end that was known before.
+    /// Whether the body is an event stream, whose end is unknown in advance.
     var isEventStream: Bool { MediaType(head.headerFields[single: .contentType] ?? "")?.essence == "text/event-stream" }
 
-    /// The events of an event stream, where they were written down as they came.
+    /// The recorded events, if the body is an event stream.
     fileprivate var events: [LoggedMessage] {
         isEventStream ? entry.messages.filter { $0.direction == .receive } : []
     }
 }
 
 extension Clock<Duration> {
-    /// Waits.
+    /// Waits for a duration.
     ///
-    /// - Parameter limit: where it ends in an error of kind `.timeout`, as a transfer would; nil for never.
+    /// - Parameter limit: the duration after which an error of kind `.timeout` is thrown, as a transfer would; `nil` if
+    ///   unlimited.
     func pass(_ wait: Duration, limit: Duration?, during phase: NetworkError.Phase) async throws(NetworkError) {
         try await NetworkError.catching {
             try Task.checkCancellation()
@@ -158,12 +162,12 @@ extension Clock<Duration> {
 }
 
 extension Recording {
-    /// What was kept of a body, how many bytes that are, and why there are no more of them; nil where they are all.
+    /// Returns the recorded part of a body, and the error that states what is missing; `nil` if the body is complete.
     ///
-    /// - Throws: `NetworkError` where nothing is there although there was something.
+    /// - Throws: `NetworkError` if nothing of a body was recorded.
     func kept(of body: LoggedBody) throws(NetworkError) -> (HTTPBody, missing: NetworkError?) {
         if case .omitted(let reason) = body.content {
-            // Archives leave out what was empty.
+            // Archives omit empty bodies.
             guard body.size > 0 || (body.size < 0 && body.isTruncated) else { return (HTTPBody(), nil) }
             let bytes = body.size > 0 ? "body of \(body.size) bytes" : "body"
             throw NetworkError(

@@ -2,28 +2,28 @@ public import BeagleNet
 public import BeagleNetDependencies
 public import BeagleNetRequestBuilder
 
-/// A client that answers from a recording.
+/// A client that returns responses from a recording.
 ///
 /// ```swift
 /// dependencies.networkClient = ReplayClient(try Recording(contentsOf: "session.bglog"), dependencies: dependencies)
 /// ```
 ///
-/// It is a `NetworkClientDefault` over a `ReplayTransport`: messages are built, and their answers pass the container's
-/// interceptors, as they do over the network. So they match what was sent, whatever was recorded: screens, images,
-/// forms, raw requests, streams and operations of GraphQL.
+/// It is a `NetworkClientDefault` over a `ReplayTransport`. Requests are built as usual, and pass the container's
+/// interceptors as they would over the network. They therefore match the recorded requests for all kinds of operations:
+/// screens, images, forms, raw requests, streams and GraphQL operations.
 public final class ReplayClient: NetworkClientWrapper {
-    /// What answers.
+    /// The transport that replays the recording.
     public let transport: ReplayTransport
-    /// The client that stands on it.
+    /// The client that uses the transport.
     public var wrapped: any NetworkClient { client }
     private let client: NetworkClientDefault
 
-    /// A client over a transport.
+    /// Creates a client over a transport.
     ///
     /// - Parameters:
-    ///   - transport: what answers.
-    ///   - dependencies: whose builder, interceptors and logger are used, as with `NetworkClientDefault`.
-    ///   - options: timeouts, limits and policies of requests that bring none of their own.
+    ///   - transport: the transport that replays the recording.
+    ///   - dependencies: the container whose builder, interceptors and logger are used, as in `NetworkClientDefault`.
+    ///   - options: the timeouts, limits and policies of requests without their own.
     public init(
         _ transport: ReplayTransport,
         dependencies: any DependencyLogger = Beagle.dependencies,
@@ -33,15 +33,15 @@ public final class ReplayClient: NetworkClientWrapper {
         client = NetworkClientDefault(dependencies: dependencies, transport: transport, options: options)
     }
 
-    /// A client that answers from a recording, and waits by the container's clock.
+    /// Creates a client that replays a recording, using the container's clock.
     ///
     /// - Parameters:
-    ///   - recording: what was recorded; `Recording(contentsOf:)` reads a log or an archive.
-    ///   - mode: who answers; the recording alone by default.
-    ///   - matching: what two messages must have in common to be taken for the same.
-    ///   - repeats: what is answered when a message is asked more often than it was recorded.
-    ///   - timing: how long answers take; no time by default.
-    ///   - dependencies: whose builder, interceptors, logger, redactor and clock are used.
+    ///   - recording: the recording; `Recording(contentsOf:)` reads a log or an archive.
+    ///   - mode: the source of responses; only the recording by default.
+    ///   - matching: the rules that determine which requests match.
+    ///   - repeats: the response to a request that is sent more often than it was recorded.
+    ///   - timing: the timing of responses; immediate by default.
+    ///   - dependencies: the container whose builder, interceptors, logger, redactor and clock are used.
     public convenience init(
         _ recording: Recording,
         mode: ReplayMode = .offline,
@@ -62,15 +62,15 @@ public final class ReplayClient: NetworkClientWrapper {
         self.init(transport, dependencies: dependencies)
     }
 
-    /// Entries that have answered nothing so far, in their order.
+    /// The entries that have not been used, in their order.
     public var unused: [LogEntry] { transport.unused }
 
-    /// Checks that every entry has answered something.
+    /// Checks that every entry was used.
     ///
-    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first that have not.
+    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first unused entries.
     public func assertAllUsed() throws(NetworkError) { try transport.assertAllUsed() }
 
-    /// Starts a request and returns at once; its failure is of kind `.notInRecording` where nothing answers it.
+    /// Starts a request and returns immediately. It fails with an error of kind `.notInRecording` if no entry matches.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         ReplayTransport.$kind.withValue(NetworkOperation(request).kind.name) {
@@ -78,7 +78,9 @@ public final class ReplayClient: NetworkClientWrapper {
         }
     }
 
-    /// Performs an operation through the container's interceptors; cancelling the task cancels it.
+    /// Performs an operation through the container's interceptors.
+    ///
+    /// Cancelling the task cancels the operation.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void

@@ -6,36 +6,38 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Plays a recorded conversation: what the server said comes when all that was sent before it has been sent again. What is
-/// sent otherwise is a miss, and the end.
+/// A channel that replays a recorded WebSocket.
+///
+/// Messages of the server are delivered when all messages that the app sent before them have been sent again. A message
+/// that differs is a miss and ends the conversation.
 final class ReplayConversation: WebSocketChannel {
-    /// A message of the server's.
+    /// A message from the server.
     private struct Coming {
         let wait: Duration
         let message: WebSocketMessage
-        /// How many were sent before it.
+        /// The number of messages that the app sent before it.
         let sent: Int
     }
 
-    /// How the server ended it.
+    /// The end of the conversation by the server.
     private struct Close {
         var wait = Duration.zero
         var result: Result<WebSocketClose, NetworkError>
-        /// Whether it comes when the app has closed, and not before.
+        /// Whether the server closes only after the app has closed.
         var isAnswer = false
     }
 
     private struct State {
         var received = 0
-        /// Messages that somebody sends or has sent.
+        /// The number of messages that are being sent or were sent.
         var begun = 0
-        /// Those that are what was recorded.
+        /// The number of sent messages that matched the recording.
         var sent = 0
         var miss: NetworkError?
-        /// Whether the app has closed.
+        /// Whether the app has closed the WebSocket.
         var isClosed = false
         var end: Result<WebSocketClose, NetworkError>?
-        /// How often any of this changed but for `received` and `begun`.
+        /// The number of changes of any property except `received` and `begun`.
         var changes = 0
         var waiting: [UnsafeContinuation<Void, Never>] = []
     }
@@ -47,7 +49,9 @@ final class ReplayConversation: WebSocketChannel {
     private let close: Close
     private let state = Lock(State())
 
-    /// - Parameter failure: why the recorded one did not end well; nil where it did.
+    /// Creates a channel.
+    ///
+    /// - Parameter failure: the error that ended the recorded conversation; `nil` if it was closed normally.
     init(
         _ conversation: RecordedConversation,
         _ failure: NetworkError?,
@@ -163,12 +167,12 @@ final class ReplayConversation: WebSocketChannel {
 
     // MARK: - Waiting
 
-    /// The first end counts.
+    /// Ends the conversation, unless it has already ended.
     private func end(_ end: Result<WebSocketClose, NetworkError>) {
         tell { $0.end = $0.end ?? end }
     }
 
-    /// Changes something that others may wait for.
+    /// Changes the state and resumes all waiting tasks.
     private func tell(_ change: (inout State) -> Void) {
         let waiting = state.withLock { state in
             change(&state)
@@ -179,7 +183,7 @@ final class ReplayConversation: WebSocketChannel {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until something changes, unless it has.
+    /// Waits for the next change, unless there was one since.
     private func wait(since changes: Int) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -205,7 +209,7 @@ final class ReplayConversation: WebSocketChannel {
     }
 }
 
-/// What was sent in a recorded conversation, and what counts of it.
+/// The messages that the app sent in a recorded conversation, with the rules for matching them.
 struct ReplayScript: Sendable {
     private let entry: LogEntry
     private let asked: LoggedRequest
@@ -213,7 +217,9 @@ struct ReplayScript: Sendable {
     private let rules: [MatchRule]
     private let redactor: Redactor
 
-    /// - Parameter asked: what opened the conversation now.
+    /// Creates a script.
+    ///
+    /// - Parameter asked: the request that opens the conversation now.
     init(_ entry: LogEntry, _ asked: LoggedRequest, _ rules: [MatchRule], _ redactor: Redactor) {
         self.entry = entry
         self.asked = asked
@@ -224,8 +230,10 @@ struct ReplayScript: Sendable {
 
     var count: Int { messages.count }
 
-    /// - Parameter number: how many were sent before.
-    /// - Throws: `NetworkError` of kind `.notInRecording` where the message is not what was recorded.
+    /// Checks a message.
+    ///
+    /// - Parameter number: the number of messages sent before.
+    /// - Throws: `NetworkError` of kind `.notInRecording` if the message differs from the recorded one.
     func check(_ message: WebSocketMessage, _ number: Int) throws(NetworkError) {
         let subject = subject(asked, message.logged, isRecorded: false)
         guard number < messages.count else {
@@ -238,10 +246,10 @@ struct ReplayScript: Sendable {
         throw ReplayMiss(ofMessage: number + 1, to: subject, nearest: [near]).error
     }
 
-    /// The message as the body of what opened its conversation, of which rules say what counts.
+    /// Returns the message as the body of the request that opened the conversation, so that rules apply to it.
     private func subject(_ opening: LoggedRequest, _ message: LoggedMessage, isRecorded: Bool) -> MatchSubject {
         var request = opening
-        // Of text a report shows more than its length.
+        // Reports show only the length of a body that isn't text.
         if message.opcode == 1 { request.fields = [LoggedField("Content-Type", "text/plain")] + request.fields }
         request.body = LoggedBody(.data(message.data), mediaType: "")
         return MatchSubject(request, data: message.data, kind: nil, isRecorded: isRecorded, redactor)
@@ -255,7 +263,7 @@ struct ReplayScript: Sendable {
 }
 
 extension WebSocketRequest {
-    /// Why a message is not taken; nil where it is.
+    /// Returns the error for a message that is too large; `nil` if it is accepted.
     fileprivate func refusal(of message: WebSocketMessage) -> NetworkError? {
         guard message.byteCount > maxMessageBytes else { return nil }
         return NetworkError(

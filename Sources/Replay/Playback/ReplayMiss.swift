@@ -1,27 +1,27 @@
 import BeagleNet
 
-/// Why a recording has no answer to a request, or to a message of a WebSocket: `underlying` of an error of kind
-/// `.notInRecording`. It holds no secrets.
+/// The reason why a recording has no response to a request or to a message of a WebSocket, without secrets.
+///
+/// It is the `underlying` error of an error of kind `.notInRecording`.
 public struct ReplayMiss: Error, Sendable, Hashable {
-    /// An entry of the recording that is not the one.
+    /// An entry of the recording that is similar to the request.
     public struct Near: Sendable, Hashable {
-        /// Its `id`; empty where an archive gives none.
+        /// The entry's `id`; empty if an archive has none.
         public let id: String
-        /// Its method and URL.
+        /// The entry's method and URL.
         public let request: String
-        /// From what is recorded to what was asked, by places: `method`, `path`, `query page`, `header accept`,
-        /// `body $.user.name`.
+        /// The differences between the recorded and the current request, with places such as `method`, `path`, `query
+        /// page`, `header accept`, `body $.user.name`.
         public let differences: [Difference]
     }
 
-    /// Method and URL of what was asked; of a message of a WebSocket which one it is.
+    /// The method and URL of the request; for a message of a WebSocket, its number.
     public let request: String
-    /// The entries that differ least, at most three, the nearest first.
+    /// The entries with the fewest differences, at most three, the nearest first.
     public let nearest: [Near]
-    /// How many answers to this very request there were, all of which were given (`ReplayRepeats.sequenceThenFail`); 0
-    /// where there was none.
+    /// The number of responses to an equal request if all were used (`ReplayRepeats.sequenceThenFail`); otherwise 0.
     public let exhausted: Int
-    /// What was asked, in a word.
+    /// The word for the request in messages.
     private let noun: String
 }
 
@@ -32,7 +32,7 @@ extension ReplayMiss.Near: CustomStringConvertible {
         self.differences = differences
     }
 
-    /// Method, URL and what differs.
+    /// The method, the URL and the differences.
     public var description: String {
         let shown = differences.prefix(5).map(\.description)
         let more = differences.count - shown.count
@@ -49,10 +49,12 @@ extension ReplayMiss: CustomStringConvertible {
         noun = "request"
     }
 
+    /// Creates a miss for a message of a WebSocket.
+    ///
     /// - Parameters:
-    ///   - number: of a message of a WebSocket among those sent, from 1.
-    ///   - subject: what opened it.
-    ///   - nearest: what the recording has in its place.
+    ///   - number: the number of the message among those sent, starting at 1.
+    ///   - subject: the request that opened the WebSocket.
+    ///   - nearest: the recorded message in its place.
     init(ofMessage number: Int, to subject: MatchSubject, nearest: [Near]) {
         request = "message \(number) to \(subject.url.origin)\(subject.url.path)"
         self.nearest = nearest
@@ -60,19 +62,19 @@ extension ReplayMiss: CustomStringConvertible {
         noun = "message"
     }
 
-    /// What is missing, and what is nearest, in a line each.
+    /// The reason and the nearest entries, one per line.
     public var description: String {
         (["\(request): \(reason)"] + nearest.map { "  nearest: \($0)" }).joined(separator: "\n")
     }
 
-    /// What is missing, in a sentence without what is nearest.
+    /// The reason as a sentence, without the nearest entries.
     package var reason: String {
         exhausted > 0
             ? "the recording has no more responses to this \(noun): all \(exhausted) were used"
             : "the recording has no response to this \(noun)"
     }
 
-    /// The error of a request that it is the reason of.
+    /// The error for a request.
     var error: NetworkError {
         NetworkError(
             .notInRecording,
@@ -85,7 +87,7 @@ extension ReplayMiss: CustomStringConvertible {
 }
 
 extension [RequestPart] {
-    /// Where another request is not as this one, by places in order.
+    /// Returns the differences of another request from this one, ordered by place.
     func differences(from asked: [RequestPart]) -> [Difference] {
         let unknown = self.unknown
         let (own, others) = (grouped(but: unknown), asked.grouped(but: unknown))
@@ -101,7 +103,7 @@ extension [RequestPart] {
         return differences
     }
 
-    /// The values of each place, those apart of which nothing is known.
+    /// Returns the values of each place, except for places without a recorded value.
     private func grouped(but unknown: [RequestPart.Place]) -> [RequestPart.Place: [RequestPart.Value]] {
         let known = filter { part in !unknown.contains { $0.holds(part.place) } }
         return Dictionary(grouping: known, by: \.place).mapValues { $0.map(\.value) }
@@ -113,7 +115,7 @@ extension [RequestPart.Value] {
 }
 
 extension RequestPart.Value {
-    /// The value in few words.
+    /// A short form of the value.
     fileprivate var shown: String {
         switch self {
         case .text(let text): ShownText(redactor: Redactor()).text(text)

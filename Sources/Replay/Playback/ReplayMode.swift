@@ -1,31 +1,39 @@
 public import BeagleNet
 public import BeagleNetCurl
 
-/// Who answers: the recording, the network, or both.
+/// The source of responses: the recording, the network, or both.
 ///
-/// A base is any transport. One that records, as `RecordingTransport(CurlTransport(), log: log)`, writes down what the
-/// recording lacks (`recordNew`), or all of it anew (`refresh`, into the log of a `RecordingUpdate`, which replaces the old
-/// recording at the end).
+/// A base is any transport. If it records, as `RecordingTransport(CurlTransport(), log: log)` does, requests that the
+/// recording lacks are added (`recordNew`), or all requests are recorded again (`refresh`, with the log of a
+/// `RecordingUpdate`, which finally replaces the old recording).
 public enum ReplayMode: Sendable {
-    /// The recording alone: what it lacks is an error of kind `.notInRecording`. The default.
+    /// Responses come only from the recording.
+    ///
+    /// A request without a recorded response fails with an error of kind `.notInRecording`. The default.
     case offline
-    /// The recording, and for what it lacks a base, which then follows redirects too.
+    /// Responses come from the recording, or from a base if the recording has none.
+    ///
+    /// The base then also follows redirects.
     case fallback(to: any HTTPTransport)
-    /// A base alone. The recording is not asked.
+    /// Responses come only from a base.
+    ///
+    /// The recording is not used.
     case refresh(from: any HTTPTransport)
-    /// A base. What the recording has instead is compared with each answer that has come whole, and `report` hears of
-    /// each that differs, on any thread and before the app gets it: it must not block. Bodies above 16 MiB are not compared.
+    /// Responses come from a base, and complete ones are compared with the recorded ones.
+    ///
+    /// `report` is called for each difference, on any thread and before the app receives the response, so it must not
+    /// block. Bodies above 16 MiB are not compared.
     case live(
         from: any HTTPTransport,
         rules: ComparisonRules = ComparisonRules(),
         report: @Sendable (ReplayComparison) -> Void
     )
 
-    /// The recording, and for what it lacks a base, whose answers are recorded.
+    /// Returns a mode that records responses from a base if the recording has none.
     ///
     /// - Parameters:
-    ///   - base: what is asked for the rest; another `CurlTransport` by default.
-    ///   - log: that of the recording itself, which so has them the next time, or another.
+    ///   - base: the transport for requests that the recording lacks; a new `CurlTransport` by default.
+    ///   - log: the log of the recording itself, so that it has the responses next time, or another log.
     public static func recordNew(
         from base: some HTTPTransport = CurlTransport(),
         into log: RequestLog
@@ -33,7 +41,7 @@ public enum ReplayMode: Sendable {
         .fallback(to: RecordingTransport(base, log: log))
     }
 
-    /// What asks the network; nil where nothing does.
+    /// The transport to the network; `nil` if the mode is `.offline`.
     var base: (any HTTPTransport)? {
         switch self {
         case .offline: nil
@@ -42,20 +50,20 @@ public enum ReplayMode: Sendable {
     }
 }
 
-/// An answer of the network that is not what the recording has.
+/// A comparison of a network response with the recorded one, reported if they differ.
 public struct ReplayComparison: Sendable {
-    /// Method and URL of the message, without secrets.
+    /// The method and URL of the request, without secrets.
     public let request: String
-    /// In what the answer differs from the recorded one; none where one of the two failed.
+    /// The differences between the two responses; empty if one of them failed.
     public let differences: Differences
-    /// Why the recording has no answer: a miss, or the failure that was recorded; nil where it has one.
+    /// The reason why there is no recorded response: a miss, or the recorded failure; `nil` if there is one.
     public let recordedFailure: NetworkError?
-    /// Why the network gave no whole answer; nil where it did.
+    /// The reason why the network response is missing or incomplete; `nil` if it is complete.
     public let failure: NetworkError?
 }
 
 extension ReplayComparison: CustomStringConvertible {
-    /// The message, and in what its answer differs.
+    /// The request, with the differences of its response.
     public var description: String {
         if let failure { return "\(request): no complete response arrived: \(failure.sentence)" }
         if let recordedFailure { return "\(request): no response was recorded: \(recordedFailure.sentence)" }

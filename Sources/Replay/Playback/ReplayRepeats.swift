@@ -1,10 +1,10 @@
-/// What is answered when the same request is asked more often than it stands in the recording. Recorded answers are given
-/// in their order first.
+/// The behavior when a request is sent more often than it was recorded, after all recorded responses were used in
+/// order.
 public enum ReplayRepeats: Sendable, Hashable {
-    /// The last answer, again and again.
+    /// Repeats the last response.
     case sequenceThenLast
-    /// The answers from the first on.
+    /// Starts again with the first response.
     case cycle
-    /// An error of kind `.notInRecording`.
+    /// Fails with an error of kind `.notInRecording`.
     case sequenceThenFail
 }

@@ -6,19 +6,19 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Compares the network's answer to one message with the recorded one, when it has come whole.
+/// A comparison of a network response with the recorded one, made when the response is complete.
 struct ReplayShadow: Sendable {
     let title: String
-    /// What the recording has.
+    /// The recorded entry, or the error if no entry matches.
     let recorded: Result<LogEntry, NetworkError>
     let recording: Recording
     let rules: ComparisonRules
     let report: @Sendable (ReplayComparison) -> Void
 
-    /// Larger bodies are not compared, in bytes.
+    /// The maximum size of compared bodies, in bytes.
     private static let limit = 16 << 20
 
-    /// The answer, which is compared when its body has come.
+    /// Returns the response, which is compared at the end of its body.
     func watching(_ response: TransferResponse, _ delivery: TransferRequest.Delivery) -> TransferResponse {
         var response = response
         switch (delivery, response.body.content) {
@@ -34,7 +34,7 @@ struct ReplayShadow: Sendable {
         return response
     }
 
-    /// The network gave no answer.
+    /// Reports a failed request.
     func failed(_ error: NetworkError) {
         if error.isCancelled { return }
         if case .failure(let recorded) = recorded, recorded.kind == error.kind { return }
@@ -78,7 +78,9 @@ struct ReplayShadow: Sendable {
         }
     }
 
-    /// - Parameter body: nil where it is too large.
+    /// Compares a complete response.
+    ///
+    /// - Parameter body: the body; `nil` if it is too large.
     private func compare(_ head: HTTPResponse, _ body: Data?) {
         guard case .success(let entry) = recorded, var response = entry.response else {
             return tell(Differences(limit: 0), nil)

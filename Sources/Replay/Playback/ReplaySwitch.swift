@@ -1,23 +1,23 @@
 package import BeagleNetHTTP
 
-/// What `BEAGLENET_REPLAY=MODE:PATH` asks for.
+/// The settings in `BEAGLENET_REPLAY=MODE:PATH`.
 ///
-/// There is no `refresh`: a program does not say when it has asked for all, so that nobody could put the new recording in the
-/// place of the old one. `BEAGLENET_LOG` records into another.
+/// There is no `refresh` mode: it isn't known when a program has sent its last request, so the new recording couldn't
+/// replace the old one. `BEAGLENET_LOG` records into another log.
 package struct ReplaySwitch: Sendable {
     private enum Mode: String, CaseIterable {
         case fallback, live, offline
         case recordNew = "record-new"
     }
 
-    /// The variable's value.
+    /// The value of the variable.
     package let text: String
     private let mode: Mode
     private let path: String
 
-    /// nil where the variable is not set.
+    /// Reads the variable; returns `nil` if it is not set.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where there is no such mode.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the mode is unknown.
     package init?(in environment: [String: String]) throws(NetworkError) {
         guard let text = environment["BEAGLENET_REPLAY"], !text.isEmpty else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -35,12 +35,12 @@ package struct ReplaySwitch: Sendable {
         (self.text, self.mode, path) = (text, mode, parts[1])
     }
 
-    /// The recording, and who answers.
+    /// Returns the recording and the mode.
     ///
     /// - Parameters:
-    ///   - base: what asks the network.
-    ///   - report: hears of answers that are not what was recorded.
-    /// - Throws: why the recording cannot be read, or written into.
+    ///   - base: the transport to the network.
+    ///   - report: called for responses that differ from the recorded ones.
+    /// - Throws: the error if the recording cannot be read, or the log cannot be written.
     package func open(
         _ base: any HTTPTransport,
         _ report: @escaping @Sendable (ReplayComparison) -> Void
@@ -50,7 +50,7 @@ package struct ReplaySwitch: Sendable {
         case .offline: replay = .offline
         case .fallback: replay = .fallback(to: base)
         case .live: replay = .live(from: base, report: report)
-        // Opened first: a log to record into need not be there.
+        // Opened before the recording is read, so that a missing log is created.
         case .recordNew: replay = .recordNew(from: base, into: try RequestLog(directory: path))
         }
         return (try Recording(contentsOf: path), replay)

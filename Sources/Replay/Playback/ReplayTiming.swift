@@ -1,5 +1,6 @@
-/// How long answers from a recording take. Waiting for the head and receiving the body are waits of their own: a body
-/// that took long comes in pieces.
+/// The timing of responses from a recording.
+///
+/// The head and the body are delayed separately. A slow body arrives in pieces.
 public struct ReplayTiming: Sendable, Hashable {
     private enum Pace: Sendable, Hashable {
         case none, fixed(Duration)
@@ -10,28 +11,28 @@ public struct ReplayTiming: Sendable, Hashable {
     private var spread = 0.0
     private var seed: UInt64 = 0
 
-    /// Everything at once: the default.
+    /// Responses without delay, the default.
     public static let none = ReplayTiming(pace: .none)
 
-    /// As long as it took when it was recorded.
+    /// Returns a timing with the recorded durations.
     ///
     /// - Parameters:
-    ///   - scale: 2 takes twice as long, 0.5 half, 0 no time at all; below 0 counts as 0.
-    ///   - maxGap: the longest that nothing comes; as long as it took where nil.
+    ///   - scale: a factor: 2 is twice as slow, 0.5 twice as fast, 0 immediate; negative values count as 0.
+    ///   - maxGap: the maximum time without data; unlimited if `nil`.
     public static func recorded(scale: Double = 1, maxGap: Duration? = nil) -> ReplayTiming {
         ReplayTiming(pace: .recorded(scale: scale > 0 && scale.isFinite ? scale : 0, maxGap: maxGap))
     }
 
-    /// The same wait before each answer, and none after its head.
+    /// Returns a timing with the same delay before each response, and none after its head.
     public static func fixed(_ wait: Duration) -> ReplayTiming {
         ReplayTiming(pace: .fixed(max(wait, .zero)))
     }
 
-    /// This timing, of which each answer takes more or less, always the same for one seed.
+    /// Returns this timing with random variations, which are reproducible for a seed.
     ///
     /// - Parameters:
-    ///   - spread: how much at most, as a part of its time: 0.2 is a fifth more or less. 0 to 1.
-    ///   - seed: any number.
+    ///   - spread: the maximum variation as a fraction: 0.2 is 20 % more or less. The range is 0 to 1.
+    ///   - seed: the seed, any number.
     public func jittered(by spread: Double, seed: UInt64) -> ReplayTiming {
         var timing = self
         timing.spread = min(max(spread, 0), 1)
@@ -39,23 +40,23 @@ public struct ReplayTiming: Sendable, Hashable {
         return timing
     }
 
-    /// How long an answer waits.
+    /// The delays of a response.
     struct Waits: Sendable, Hashable {
-        /// Before the head.
+        /// The delay before the head.
         var head = Duration.zero
-        /// Between the head and the last byte.
+        /// The time between the head and the last byte.
         var body = Duration.zero
-        /// What the time between two pieces is multiplied with, where the recording has it.
+        /// The factor for recorded intervals between pieces.
         var scale = 0.0
-        /// The longest that nothing comes.
+        /// The maximum time without data.
         var maxGap: Duration?
 
         func cut(_ wait: Duration) -> Duration { maxGap.map { min(wait, $0) } ?? wait }
     }
 
-    /// The waits of one entry.
+    /// Returns the delays of an entry.
     ///
-    /// - Parameter index: its place in the recording, by which its jitter differs from others'.
+    /// - Parameter index: the index of the entry in the recording, which varies the jitter.
     func waits(for timings: LogTimings, index: Int) -> Waits {
         let factor = 1 + spread * Self.fraction(seed, index)
         switch pace {
@@ -69,7 +70,7 @@ public struct ReplayTiming: Sendable, Hashable {
         }
     }
 
-    /// A number in -1...1 that seed and index decide (SplitMix64).
+    /// Returns a number in -1...1 determined by seed and index (SplitMix64).
     private static func fraction(_ seed: UInt64, _ index: Int) -> Double {
         var bits = seed &+ UInt64(truncatingIfNeeded: index + 1) &* 0x9E37_79B9_7F4A_7C15
         bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -7,11 +7,14 @@ public import BeagleNetHTTP
 #endif
 
 extension ReplayTransport: WebSocketTransport {
-    /// Opens a recorded WebSocket. Its messages come in their order, each when what was sent before it has been sent again;
-    /// what is sent otherwise, as the rules for bodies tell, is an error of kind `.notInRecording`, and the end.
+    /// Opens a recorded WebSocket.
     ///
-    /// A base opens what the recording lacks where it opens WebSockets; with `.live` it opens them all, and nothing is
-    /// compared.
+    /// Messages are delivered in order, when all messages that the app sent before them have been sent again. If the
+    /// app sends a message that differs according to the rules for bodies, the conversation ends with an error of kind
+    /// `.notInRecording`.
+    ///
+    /// If the recording lacks the WebSocket, a base opens it, provided that it supports WebSockets. With `.live`, the
+    /// base opens all of them, and nothing is compared.
     public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
         switch mode {
         case .offline: return try await replay(request)
@@ -67,7 +70,7 @@ extension ReplayTransport: WebSocketTransport {
         do throws(NetworkError) {
             error.data = try recording.data(of: answer.response.body, upTo: 64 << 10)
         } catch {
-            // It was not kept, and says nothing of why there is no WebSocket.
+            // The body of the refusal is optional.
         }
         return error
     }
@@ -81,7 +84,7 @@ extension ReplayClient: WebSocketTransport {
 }
 
 extension LoggedRequest {
-    /// This message as what opens a WebSocket: `http` stands for `ws`.
+    /// The request with `ws` in place of `http`, as one that opens a WebSocket.
     var openingWebSocket: LoggedRequest {
         guard url.lowercased().hasPrefix("http") else { return self }
         var request = self
@@ -91,12 +94,12 @@ extension LoggedRequest {
 }
 
 extension WebSocketMessage {
-    /// A message as it was recorded.
+    /// Creates a message from a recorded one.
     init(_ message: LoggedMessage) {
         self = message.opcode == 2 ? .binary(message.data) : .text(String(decoding: message.data, as: UTF8.self))
     }
 
-    /// The message as it would be recorded, which it is when it is now.
+    /// The message as it would be recorded now.
     var logged: LoggedMessage {
         switch self {
         case .text(let text): LoggedMessage(.send, at: Date(), Data(text.utf8))
@@ -106,7 +109,7 @@ extension WebSocketMessage {
 }
 
 extension WebSocketClose {
-    /// A close as it was recorded: `1001 going away`.
+    /// Creates a close message from a recorded one, such as `1001 going away`.
     init(_ message: LoggedMessage) {
         let words = String(decoding: message.data, as: UTF8.self).split(separator: " ", maxSplits: 1)
         let code = words.first.flatMap { UInt16($0) }

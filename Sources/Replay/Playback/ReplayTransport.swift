@@ -1,20 +1,21 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// Answers messages from a recording: the place of the network below a pipeline, so that retries, credentials, stores and
-/// redirects above it work as they do over the network.
+/// A transport that returns responses from a recording.
 ///
-/// `ReplayClient` is a client over it; to replay below a pipeline of your own, hand it to a `NetworkClientDefault`:
-/// `NetworkClientDefault(dependencies: dependencies, transport: ReplayTransport(recording))`.
+/// Retries, credentials, stores and redirects above it work as they do over the network.
 ///
-/// An answer is what was recorded: its status, its fields but for those that tell how the body was coded, its body
-/// decoded, or the failure. Redirects are followed by what is recorded of where they lead. Limits of the request's own
-/// hold; what `TransferOptions` says of connections has no meaning here.
+/// `ReplayClient` is a client with this transport. To use it below a pipeline of your own, pass it to a
+/// `NetworkClientDefault`: `NetworkClientDefault(dependencies: dependencies, transport: ReplayTransport(recording))`.
 ///
-/// The same message asked several times gets the recorded answers in their order; who of several at the same time gets
-/// which is nobody's to say, but together they get each once.
+/// A response has the recorded status, the recorded header fields except for those about content coding, and the
+/// decoded body; or the recorded failure is thrown. Redirects are followed within the recording. The limits of requests
+/// apply; connection settings in `TransferOptions` have no effect.
+///
+/// A request that is sent several times receives the recorded responses in order. For concurrent requests, the order is
+/// undefined, but each response is used once.
 public final class ReplayTransport: HTTPTransport {
-    /// What a `ReplayClient` says of the operation that is being performed.
+    /// The kind of the operation that a `ReplayClient` is performing.
     @TaskLocal static var kind: String?
 
     let recording: Recording
@@ -26,16 +27,17 @@ public final class ReplayTransport: HTTPTransport {
     let redactor: Redactor
     let clock: any Clock<Duration>
 
-    /// A transport that answers from a recording.
+    /// Creates a transport that replays a recording.
     ///
     /// - Parameters:
-    ///   - recording: what was recorded; `Recording(contentsOf:)` reads a log or an archive.
-    ///   - mode: who answers; the recording alone by default.
-    ///   - matching: what two messages must have in common to be taken for the same.
-    ///   - repeats: what is answered when a message is asked more often than it was recorded.
-    ///   - timing: how long recorded answers take; no time by default.
-    ///   - redactor: what takes secrets out of messages before they are compared: the one with which they were recorded.
-    ///   - clock: what answers wait by.
+    ///   - recording: the recording; `Recording(contentsOf:)` reads a log or an archive.
+    ///   - mode: the source of responses; only the recording by default.
+    ///   - matching: the rules that determine which requests match.
+    ///   - repeats: the response to a request that is sent more often than it was recorded.
+    ///   - timing: the timing of recorded responses; immediate by default.
+    ///   - redactor: the redactor that removes secrets from requests before they are compared; it should be the one
+    ///     used for recording.
+    ///   - clock: the clock that measures delays.
     public init(
         _ recording: Recording,
         mode: ReplayMode = .offline,
@@ -55,20 +57,22 @@ public final class ReplayTransport: HTTPTransport {
         webSockets = recording.playback(of: .webSockets, matching, repeats, redactor)
     }
 
-    /// Entries that have answered nothing so far, in their order.
+    /// The entries that have not been used, in their order.
     public var unused: [LogEntry] {
         (playback.unusedPlaces + webSockets.unusedPlaces).sorted().map { recording.entries[$0] }
     }
 
-    /// Checks that every entry has answered something.
+    /// Checks that every entry was used.
     ///
-    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first that have not.
+    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first unused entries.
     public func assertAllUsed() throws(NetworkError) {
         try recording.checkUse(unused: unused, redactor)
     }
 
-    /// Starts an answer and returns at once. The entry is chosen before it returns, unless the body is a file or a stream,
-    /// which has to be read first.
+    /// Starts a request and returns immediately.
+    ///
+    /// The entry is chosen before this method returns, unless the body is a file or a stream, which has to be read
+    /// first.
     @discardableResult
     public func perform(
         _ request: TransferRequest,
@@ -88,17 +92,19 @@ public final class ReplayTransport: HTTPTransport {
 }
 
 extension ReplayTransport: CookieTransport {
-    /// What cookies did to recorded answers is in the recording.
+    /// Whether cookies are handled by the base.
+    ///
+    /// In recorded requests and responses they have already taken effect.
     package var keepsCookies: Bool { mode.base.map { ($0 as? any CookieTransport)?.keepsCookies ?? true } ?? false }
 }
 
 extension ReplayTransport: OfflineTransport {
-    /// Whether the recording alone answers.
+    /// Whether only the recording is used.
     package var isOffline: Bool { mode.base == nil }
 }
 
 extension ReplayMode {
-    /// Whether the recording has anything to do with answers.
+    /// Whether the mode uses the recording.
     fileprivate var asksRecording: Bool {
         if case .refresh = self { return false }
         return true
@@ -106,7 +112,7 @@ extension ReplayMode {
 }
 
 extension ReplayTransport {
-    /// A message, and what a client says of it.
+    /// A request, with the kind of its operation.
     private struct Asked: Sendable {
         var request: TransferRequest
         let kind: String?
@@ -126,8 +132,8 @@ extension ReplayTransport {
         }
     }
 
-    /// The entry that answers a message whose body may still have to be read: what can be read but once is in memory
-    /// afterwards.
+    /// Returns the entry that matches a request whose body may have to be read first. A body that can be read only once
+    /// is stored in memory.
     private func choose(reading asked: inout Asked) async throws(NetworkError) -> Chosen {
         guard let body = asked.request.body, body.data == nil else { return try choose(for: asked) }
         var whole = asked
@@ -157,9 +163,9 @@ extension ReplayTransport {
         }
     }
 
-    /// Answers by the recording, along recorded redirects.
+    /// Returns a response from the recording, following recorded redirects.
     ///
-    /// - Parameter base: who is asked for what the recording lacks.
+    /// - Parameter base: the transport for requests that the recording lacks.
     private func replay(
         _ first: Asked,
         _ early: Result<Chosen, NetworkError>?,
@@ -199,7 +205,7 @@ extension ReplayTransport {
         }
     }
 
-    /// What the recording has for a message, at the end of its redirects, to be compared.
+    /// Returns the recorded response for a comparison, after following its redirects.
     private func shadow(
         of asked: inout Asked,
         _ early: Result<Chosen, NetworkError>?,
@@ -276,7 +282,7 @@ extension ReplayTransport {
 }
 
 extension ReplayAnswer {
-    /// The message that this answer to a message leads to; nil where it is no redirect that is followed.
+    /// Returns the next request of a redirect; `nil` if the response isn't a redirect that is followed.
     fileprivate func redirect(of request: TransferRequest, after count: Int) throws(NetworkError) -> TransferRequest? {
         try Redirect.next(after: RawHead(head), to: request, followed: count)
     }
@@ -293,7 +299,7 @@ extension TransferHop {
     }
 }
 
-/// Tells of bytes as they come.
+/// A reporter of progress as bytes arrive.
 private final class Progress: Sendable {
     private let tell: (@Sendable (TransferProgress) -> Void)?
     private let announced: Int64?
@@ -326,7 +332,7 @@ extension TransferProgress {
 }
 
 extension Recording {
-    /// The entries by what they answer.
+    /// Creates the playback of the entries.
     func playback(
         of kind: PlayedKind,
         _ rules: [MatchRule],
@@ -344,7 +350,9 @@ extension Recording {
         }
     }
 
-    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first entries without use.
+    /// Checks that there are no unused entries.
+    ///
+    /// - Throws: `NetworkError` of kind `.notInRecording` that names the first unused entries.
     func checkUse(unused: [LogEntry], _ redactor: Redactor) throws(NetworkError) {
         guard !unused.isEmpty else { return }
         let names = unused.prefix(5).map { "\($0.request.method) \(redactor.redact(url: $0.request.url))" }
@@ -358,7 +366,8 @@ extension Recording {
         )
     }
 
-    /// The bytes of a request's body as they were sent; nil where there are none, or nobody knows: then any are the same.
+    /// Returns the original bytes of a request's body; `nil` if the request has no body, or if the bytes are unknown
+    /// and therefore match any body.
     fileprivate func bytes(of request: LoggedRequest) -> Data? {
         switch request.body?.content {
         case .data(let data)?: data
@@ -369,7 +378,7 @@ extension Recording {
 }
 
 extension LoggedRequest {
-    /// A message as it is asked, before secrets are taken out.
+    /// Creates a logged request before secrets are removed.
     init(_ request: TransferRequest, body: Data?) {
         self.init(
             method: request.head.method.rawValue,

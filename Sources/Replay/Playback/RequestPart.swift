@@ -1,18 +1,18 @@
 import BeagleNet
 
-/// Something in a request that a rule looks at: two requests are the same where their parts are.
+/// A part of a request that a rule selects. Two requests match if their parts are equal.
 struct RequestPart: Sendable, Hashable {
-    /// Where it stands.
+    /// The place of a part in a request.
     struct Place: Sendable, Hashable {
         enum Section: Int, Sendable {
             case method, origin, path, query, header, kind, custom, body
         }
 
         let section: Section
-        /// The item's name; of a JSON body the path in it, as `$.user.name`. Empty for all of the section.
+        /// The item's name; in a JSON body, the path, such as `$.user.name`. Empty for the whole section.
         var name = ""
 
-        /// Whether what stands there is a part of this.
+        /// Returns whether another place is within this one.
         func holds(_ other: Place) -> Bool {
             guard section == other.section else { return false }
             if name == other.name || name.isEmpty { return true }
@@ -23,12 +23,12 @@ struct RequestPart: Sendable, Hashable {
         }
     }
 
-    /// What stands there.
+    /// The value of a part.
     enum Value: Sendable, Hashable {
         case text(String)
-        /// Bytes by their hash.
+        /// The hash and the number of bytes.
         case bytes(UInt64, UInt64, count: Int)
-        /// Nobody knows: it was redacted or not kept, so that anything is the same.
+        /// An unknown value that was redacted or not stored, and matches anything.
         case any
     }
 
@@ -40,7 +40,7 @@ struct RequestPart: Sendable, Hashable {
         self.value = value
     }
 
-    /// Text, of which a secret says nothing.
+    /// Creates a part from text; redacted text matches anything.
     init(_ section: Place.Section, _ name: String = "", _ text: String) {
         self.init(section, name, text.isRedacted ? .any : .text(text))
     }
@@ -58,7 +58,7 @@ extension RequestPart.Place: CustomStringConvertible, Comparable {
 }
 
 extension String {
-    /// Whether it is what a redactor writes in place of a secret.
+    /// Whether the text is a placeholder for a secret.
     var isRedacted: Bool {
         hasPrefix(Redactor.placeholder) && (self == Redactor.placeholder || hasPrefix(Self.hashed))
     }
@@ -67,27 +67,27 @@ extension String {
 }
 
 extension [RequestPart] {
-    /// In one order, whatever the order in which a request has them; of one place they stay in theirs.
+    /// Returns the parts sorted by place. Parts of the same place keep their order.
     func ordered() -> [RequestPart] {
-        // The sort is stable.
         sorted { $0.place < $1.place }
     }
 
-    /// The places of which nothing is known.
+    /// The places with unknown values.
     var unknown: [RequestPart.Place] {
         var places: [RequestPart.Place] = []
         for part in self where part.value == .any && !places.contains(part.place) { places.append(part.place) }
         return places
     }
 
-    /// A hash of the parts whose places fit.
+    /// Returns a hash of the parts in certain places.
     func key(where fits: (RequestPart.Place) -> Bool) -> PartsKey {
         PartsKey { hash in
             for part in self where fits(part.place) { hash.combine(part) }
         }
     }
 
-    /// A hash under which requests are the same: of the unknown places it says only whether there is something.
+    /// Returns a hash that is equal for matching requests. For unknown places, it contains only whether they have a
+    /// value.
     func key(but unknown: [RequestPart.Place]) -> PartsKey {
         PartsKey { hash in
             for part in self where !unknown.contains(where: { $0.holds(part.place) }) { hash.combine(part) }
@@ -98,7 +98,7 @@ extension [RequestPart] {
     }
 }
 
-/// What tells requests apart, in 128 bits: see `KeyHash`.
+/// A 128-bit key for requests; see `KeyHash`.
 struct PartsKey: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64

@@ -4,19 +4,21 @@
     import Foundation
 #endif
 
-/// Cuts the bytes of an event stream into events as they came, without the empty line behind each. Source:
+/// A splitter of an event stream's bytes into events, without the empty line that ends each event.
+///
+/// The text of events is unchanged, except that lines end with a line feed. Source:
 /// https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 struct EventSplitter: Sendable {
-    /// The longest event that is kept, in bytes.
+    /// The maximum size of an event in bytes; longer events are discarded.
     private static let limit = 1 << 20
 
     private var event = Data()
     private var isAtLineStart = true
-    /// A line feed that comes next belongs to the carriage return before it.
+    /// Whether a line feed that follows belongs to the carriage return before it.
     private var skipsLineFeed = false
     private var isTooLong = false
 
-    /// Takes bytes in and gives the events that they end.
+    /// Adds bytes and returns the events that they complete.
     mutating func feed(_ bytes: Data) -> [Data] {
         var events: [Data] = []
         for byte in bytes {
@@ -44,7 +46,7 @@ struct EventSplitter: Sendable {
             event = Data()
             isTooLong = false
         }
-        // Its last line has an end of its own.
+        // Removes the line feed of the last line.
         return event.isEmpty ? nil : Data(event.dropLast())
     }
 }

@@ -14,15 +14,15 @@ import CBeagleNetCurl
     import Darwin
 #endif
 
-/// A message that went out, as far as a log needs it.
+/// The parts of a sent request that a log needs.
 struct SentMessage: Sendable {
     let head: HTTPRequest
-    /// nil where it is a stream: its pieces are recorded as they are read, by whoever keeps this.
+    /// The body; `nil` if it is a stream, whose pieces are recorded separately as they are read.
     let body: HTTPBody?
     private let isStreamed: Bool
-    /// How a file to send was when it was first looked at.
+    /// The state of a file to upload when the request was created.
     let file: FileStamp?
-    /// Whether the transport is told to ask for no coding of the answer.
+    /// Whether the transport is configured to request a response without content coding.
     private let asksForNone: Bool
 
     init(_ transfer: TransferRequest) {
@@ -33,7 +33,7 @@ struct SentMessage: Sendable {
         if case .file(let path)? = body?.content { file = FileStamp(path) } else { file = nil }
     }
 
-    /// What its body is coded in, or that of its answer where the transport hands it over as it came.
+    /// Returns the content coding of a body; for a response only if the transport passes it on undecoded.
     func coding(of side: BodySide, with answer: RawHead?) -> BodyCoding? {
         switch side {
         case .request: BodyCoding(head.headerFields[.contentEncoding])
@@ -41,7 +41,7 @@ struct SentMessage: Sendable {
         }
     }
 
-    /// Whether who asks undoes the coding of the answer.
+    /// Whether the caller decodes the response, not the transport.
     private var decodesAnswer: Bool {
         asksForNone || [.acceptEncoding, .range].contains(where: head.headerFields.contains)
     }
@@ -53,12 +53,12 @@ struct SentMessage: Sendable {
         return decodesAnswer || !coding.isKnown ? coding : nil
     }
 
-    /// The message as it is recorded.
+    /// Returns the request as it is recorded.
     ///
     /// - Parameters:
-    ///   - metrics: how it went; nil before.
-    ///   - sent: bytes of a streamed body that were read.
-    ///   - limit: the most bytes of a file that are looked at.
+    ///   - metrics: the metrics of the transfer; `nil` before it has ended.
+    ///   - sent: the bytes of a streamed body that were read.
+    ///   - limit: the maximum number of bytes of a file that are read.
     func logged(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LoggedRequest {
         let version = metrics?.protocolName ?? ""
         let isText = version.hasPrefix("HTTP/1")
@@ -89,13 +89,13 @@ struct SentMessage: Sendable {
     }
 }
 
-/// What tells a file from what it was.
+/// The state of a file, used to detect changes.
 struct FileStamp: Sendable, Equatable {
     private let size: Int64
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// nil where there is no regular file.
+    /// Reads the state of a file; returns `nil` if there is no regular file at the path.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -110,7 +110,7 @@ struct FileStamp: Sendable, Equatable {
 }
 
 extension LoggedBody {
-    /// The contents of a file, as far as they are kept, and as long as nobody has written to it.
+    /// Reads a file up to a limit, unless it has changed since the stamp was taken.
     init(fileAt path: String, as stamp: FileStamp?, upTo limit: Int, mediaType: String) {
         guard let stamp, stamp == FileStamp(path) else {
             self.init(.omitted("the file has changed"), mediaType: mediaType)
@@ -128,17 +128,17 @@ extension LoggedBody {
     }
 }
 
-/// An answer, as far as a log needs it.
+/// The parts of a received response that a log needs.
 struct ReceivedAnswer: Sendable {
     var head: RawHead
     var body: LoggedBody
     var metrics: TransferMetrics
     var trailers: HTTPFields = [:]
     var interim: [HTTPResponse] = []
-    /// The URL that it redirects to.
+    /// The target URL of a redirect.
     var redirectURL = ""
 
-    /// The answer as it is recorded.
+    /// The response as it is recorded.
     var logged: LoggedResponse {
         let isText = metrics.protocolName.hasPrefix("HTTP/1")
         return LoggedResponse(
@@ -148,7 +148,7 @@ struct ReceivedAnswer: Sendable {
             fields: [LoggedField](head),
             body: body,
             redirectURL: redirectURL,
-            // With others before it, or trailers behind, it is not known how many are its own.
+            // With interim responses or trailers, the size of the head alone is unknown.
             headBytes: isText && interim.isEmpty && trailers.isEmpty ? metrics.headBytesReceived : -1,
             bodyBytes: metrics.protocolName.isEmpty ? -1 : metrics.bytesReceived,
             trailers: [LoggedField](trailers),
@@ -177,19 +177,19 @@ extension HTTPResponse {
 }
 
 extension TransferMetrics {
-    /// The server's address without port and brackets; nil where there was no connection.
+    /// The server's address without port and brackets; `nil` if there was no connection.
     var serverAddress: String? {
         guard let colon = remoteAddress.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let address = remoteAddress[..<colon]
         return String(address.hasPrefix("[") ? address.dropFirst().dropLast() : address)
     }
 
-    /// What tells the connection from others that are open at the same time: our port.
+    /// The local port, which distinguishes connections that are open at the same time.
     var connectionName: String? { localPort > 0 ? String(localPort) : nil }
 }
 
 extension LoggedMessage {
-    /// Keeps the beginning alone, of text up to a whole character.
+    /// Truncates the message to a number of bytes; text is cut at a character boundary.
     mutating func cut(to limit: Int) {
         guard data.count > limit else { return }
         var end = data.startIndex + limit
@@ -207,7 +207,7 @@ extension ReceivedAnswer {
 }
 
 extension NetworkResponse {
-    /// A streamed answer whose body is there.
+    /// Creates a response from a streamed one whose body is in memory.
     init(_ stream: StreamingResponse) {
         self.init(
             data: stream.body.data ?? Data(),

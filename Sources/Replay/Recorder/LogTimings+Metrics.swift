@@ -1,15 +1,15 @@
 import BeagleNet
 
 extension LogTimings {
-    /// The phases of a message by the marks of its transfer; together they are exactly as long as it took, to the
+    /// Computes the phases of a request from its transfer's metrics. Their sum is exactly the total time, to the
     /// microsecond.
     ///
-    /// What failed in a phase has the rest in it, and nothing behind it.
+    /// If the request failed in a phase, that phase has the remaining time, and later phases are empty.
     ///
     /// - Parameters:
-    ///   - metrics: the marks.
-    ///   - before: how much of `queued` belongs to messages before this one.
-    ///   - isAddress: whether an address was connected to that the URL has, so that no name was looked up.
+    ///   - metrics: the metrics of the transfer.
+    ///   - before: the part of `queued` that belongs to earlier requests of the transfer.
+    ///   - isAddress: whether the URL's host is the address of the connection, so that no name was resolved.
     init(_ metrics: TransferMetrics, queuedBefore before: Duration = .zero, isAddress: @autoclosure () -> Bool = false)
     {
         let queued = max(0, metrics.queued.wholeMicroseconds - before.wholeMicroseconds)
@@ -21,11 +21,11 @@ extension LogTimings {
             self.init(blocked: .microseconds(queued), send: .zero, wait: .zero, receive: .zero)
             return
         }
-        // A mark may be there before the first microsecond is over.
+        // An event can occur within the first microsecond.
         let (isSent, isSecure) = (metrics.requestStart > .zero, metrics.tlsHandshake > .zero)
         let (isUploaded, isAnswered) = (metrics.requestEnd > .zero, metrics.firstByte > .zero)
         var cursor: Int64 = 0
-        /// The time up to a mark, or to the end where the phase did not come to its own.
+        /// Returns the time up to an event, or up to the end if the event didn't occur.
         func phase(to mark: Int64, isOver: Bool = true) -> Duration {
             let next = isOver ? max(cursor, min(mark, end)) : end
             defer { cursor = next }
@@ -54,7 +54,7 @@ extension LogTimings {
         )
     }
 
-    /// The same, of what took this long in all: the rest was spent receiving.
+    /// Returns the same timings extended to a total duration; the additional time counts as receiving.
     func lasting(_ duration: Duration) -> LogTimings {
         var timings = self
         let rest = .microseconds(duration.wholeMicroseconds) - total
@@ -64,7 +64,7 @@ extension LogTimings {
 }
 
 extension Duration {
-    /// Without the fraction of a microsecond, which a log has no digits for.
+    /// The duration in whole microseconds, which is the precision of a log.
     fileprivate var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -1,28 +1,31 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// Records what goes over the wire, and what stores answer: an entry for each attempt and each redirect.
+/// An interceptor that records network traffic and responses from stores, with an entry for each attempt and each
+/// redirect.
 ///
 /// ```swift
 /// dependencies.interceptors.add(RecordInterceptor(log))
 /// ```
-/// It stands below whatever adds to messages, so that entries have what was really sent, without its secrets: they go by
-/// the log's redactor, or else by the client's. Streamed bodies are recorded as they are read, at the reader's pace; what
-/// nobody reads is not recorded.
+/// It runs below all interceptors that change requests, so entries contain the request that was really sent. Secrets
+/// are removed by the log's redactor, or else by the client's. Streamed bodies are recorded as they are read, at the
+/// reader's pace; unread parts are not recorded.
 public struct RecordInterceptor: RequestObserver {
-    /// `.recorder`.
+    /// The interceptor's position in the pipeline, `.recorder`.
     public var place: Pipeline.Place? { .recorder }
-    /// Where it is recorded.
+    /// The log that receives the entries.
     public let log: RequestLog
-    /// Whether the log may drop entries: one that must not waits for room.
+    /// Whether recording never waits.
+    ///
+    /// A lossless log may wait for room, any other drops entries.
     public var neverBlocks: Bool { !log.options.isLossless }
 
-    /// Records into a log.
+    /// Creates an interceptor that records into a log.
     public init(_ log: RequestLog) {
         self.log = log
     }
 
-    /// Records what is sent, and what comes of it.
+    /// Starts to record a request.
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
         let context = context(of: operation)
         if let performer = operation.performer {
@@ -34,7 +37,7 @@ public struct RecordInterceptor: RequestObserver {
         return recorder
     }
 
-    /// Records the answer of a store.
+    /// Records a response from a store.
     public func didUse(stored: NetworkOperation.Result, for operation: NetworkOperation) {
         guard let response = stored.response else { return }
         log.record(stored: response, to: operation.transfer, context(of: operation))
@@ -52,8 +55,9 @@ public struct RecordInterceptor: RequestObserver {
     }
 }
 
-/// Performs what is more than one message with one answer, and records the messages that it takes: those of a WebSocket
-/// that several operations share are in the entry of the one that opened it.
+/// A performer whose requests are recorded individually.
+///
+/// The messages of a WebSocket that several operations share are in the entry of the operation that opened it.
 private struct RecordedPerformer: OperationPerformer {
     let performer: any OperationPerformer
     let log: RequestLog
@@ -79,7 +83,7 @@ extension TransferRecorder: RequestObservation {
         outcome = take(outcome, operation.transfer.delivery)
     }
 
-    /// Records an outcome: at once, or if the body is streamed when that has ended.
+    /// Records an outcome immediately, or at the end of the body if that is streamed.
     func take(
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         _ delivery: TransferRequest.Delivery
@@ -101,7 +105,7 @@ extension TransferRecorder: RequestObservation {
 }
 
 extension RequestLog {
-    /// Records an answer for which nobody was asked.
+    /// Records a response from a store, for which no request was sent.
     func record(stored response: NetworkResponse, to transfer: TransferRequest, _ context: TransferRecorder.Context) {
         let session = session
         let now = session.date(of: .now)

@@ -1,25 +1,27 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// Records what any client is asked and what it answers: an entry for each request, as that is all that can be seen from
-/// outside. Inside of a `NetworkClientDefault`, `RecordInterceptor` sees each attempt, each redirect, and the text that follows on a
-/// document's hash: here that is one entry, with what was asked first and what was answered last.
+/// A wrapper that records the requests and responses of any client, with one entry for each request.
+///
+/// Only that is visible from outside of a client. Inside of a `NetworkClientDefault`, `RecordInterceptor` sees each
+/// attempt and each redirect, and also the full GraphQL document that is sent if the server doesn't know its hash.
+/// Here, such a sequence is one entry with the first request and the last response.
 public struct RecordingClient: NetworkClientWrapper {
-    /// What answers.
+    /// The recorded client.
     public let client: any NetworkClient
-    /// Where it is recorded.
+    /// The log that receives the entries.
     public let log: RequestLog
 
-    /// Records what this client is asked.
+    /// Creates a client that records the requests of another client.
     public init(_ client: any NetworkClient, log: RequestLog) {
         self.client = client
         self.log = log
     }
 
-    /// What answers.
+    /// The recorded client.
     public var wrapped: any NetworkClient { client }
 
-    /// Hands the request on, and records it and its answer.
+    /// Sends the request, and records it and its response.
     @discardableResult
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         let recorder = begin(request)
@@ -32,7 +34,7 @@ public struct RecordingClient: NetworkClientWrapper {
         }
     }
 
-    /// Hands the request on, and records it and its answer.
+    /// Sends the request, and records it and its response.
     public func executeRequest(_ request: Request) async throws(NetworkError) -> NetworkResponse {
         let recorder = begin(request)
         do throws(NetworkError) {
@@ -45,7 +47,7 @@ public struct RecordingClient: NetworkClientWrapper {
         }
     }
 
-    /// Hands the request on, and records it and its answer as that is read.
+    /// Sends the request, and records it and its response as the body is read.
     public func stream(_ request: Request) async throws(NetworkError) -> StreamingResponse {
         let recorder = begin(request)
         do throws(NetworkError) {
@@ -56,7 +58,7 @@ public struct RecordingClient: NetworkClientWrapper {
         }
     }
 
-    /// Hands the operation on, and records it and its settled result.
+    /// Runs the operation, and records it and its settled result.
     nonisolated(nonsending) public func run(
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
@@ -69,7 +71,9 @@ public struct RecordingClient: NetworkClientWrapper {
         return try end(recorder, outcome).get()
     }
 
-    /// Watches an operation, and records each settled result, from when it came: the client doesn't tell when it was asked.
+    /// Watches an operation and records each settled result.
+    ///
+    /// Entries begin at the time of the result, because the client doesn't report when it sent the request.
     @discardableResult
     public func watch(
         _ operation: NetworkOperation,
@@ -107,7 +111,7 @@ public struct RecordingClient: NetworkClientWrapper {
     private func begin(_ request: Request) -> TransferRecorder {
         let recorder = recorder(for: NetworkOperation(request))
         var transfer = transfer(of: request)
-        // What the client sends is its own: of a streamed body it is not known here what was read.
+        // The client reads the body itself, so the size of a streamed body is unknown here.
         recorder.begin(&transfer)
         return recorder
     }
@@ -123,12 +127,12 @@ public struct RecordingClient: NetworkClientWrapper {
         )
     }
 
-    /// The message that the client most likely makes of it.
+    /// Returns the request that the client will most likely send.
     private func transfer(of request: Request) -> TransferRequest {
         do throws(NetworkError) {
             return try message(of: request)
         } catch {
-            // The client says what is wrong with it.
+            // The client reports the error.
             let url = request.url
             return TransferRequest(
                 HTTPRequest(method: .get, scheme: url.scheme, authority: url.host(), path: url.path())

@@ -7,7 +7,7 @@ public import BeagleNetHTTP
 #endif
 
 extension RecordingTransport: WebSocketTransport where Base: WebSocketTransport {
-    /// Opens a WebSocket, and records its messages as they go.
+    /// Opens a WebSocket and records its messages.
     public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
         let recorder = recorder()
         var transfer = TransferRequest(request.head)
@@ -23,7 +23,7 @@ extension RecordingTransport: WebSocketTransport where Base: WebSocketTransport 
     }
 }
 
-/// Hands everything on to a WebSocket, and records it.
+/// A channel that forwards to a WebSocket and records its messages.
 private final class RecordingChannel: WebSocketChannel {
     private let socket: Lock<WebSocket?>
     private let recorder: TransferRecorder
@@ -43,7 +43,7 @@ private final class RecordingChannel: WebSocketChannel {
             if let message { recorder.record(message, .receive) } else { recorder.end(peerClose, nil) }
             return message
         } catch {
-            // Who stopped waiting may wait again.
+            // A caller that cancelled may receive again.
             if !error.isCancelled { recorder.end(peerClose, error) }
             throw error
         }
@@ -51,7 +51,7 @@ private final class RecordingChannel: WebSocketChannel {
 
     func send(_ message: WebSocketMessage) async throws(NetworkError) {
         let socket = try open()
-        // Before: what answers it, and the end, may come before this goes on.
+        // Recorded before sending, because the reply or the end may arrive before `send` returns.
         if socket.peerClose == nil { recorder.record(message, .send) }
         try await socket.send(message)
     }

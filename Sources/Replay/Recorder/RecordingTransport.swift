@@ -1,23 +1,23 @@
 public import BeagleNetHTTP
 
-/// Records what goes through a transport, for those who have no client: `EventSource(request, over: transport)`, or
+/// A transport that records its traffic, for code without a client: `EventSource(request, over: transport)`, or
 /// WebSockets.
 ///
 /// ```swift
 /// let transport = RecordingTransport(CurlTransport(), log: log)
 /// let socket = try await transport.openWebSocket(WebSocketRequest(head))
 /// ```
-/// Each message that goes out, also by a redirect, is an entry; those of a WebSocket, and the events of an event stream,
-/// are in theirs.
+/// Each request, also one caused by a redirect, is an entry. The messages of a WebSocket and the events of an event
+/// stream are in the entry of their request.
 public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
-    /// What performs.
+    /// The recorded transport.
     public let base: Base
-    /// Where it is recorded.
+    /// The log that receives the entries.
     public let log: RequestLog
 
     private let context: TransferRecorder.Context
 
-    /// Records what goes through this transport.
+    /// Creates a transport that records the traffic of another transport.
     public init(_ base: Base, log: RequestLog) {
         self.init(base, log, TransferRecorder.Context())
     }
@@ -30,7 +30,7 @@ public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
 
     func recorder() -> TransferRecorder { TransferRecorder(log, context) }
 
-    /// Hands the transfer on, and records it.
+    /// Performs the transfer and records it.
     @discardableResult
     public func perform(
         _ request: TransferRequest,
@@ -42,7 +42,9 @@ public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
         return base.perform(transfer) { completion(recorder.take($0, request.delivery)) }
     }
 
-    /// Hands the transfer on, and records it; cancelling the task cancels it.
+    /// Performs the transfer and records it.
+    ///
+    /// Cancelling the task cancels the transfer.
     public func perform(_ request: TransferRequest) async throws(NetworkError) -> TransferResponse {
         let recorder = recorder()
         var transfer = request

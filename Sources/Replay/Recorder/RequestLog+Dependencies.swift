@@ -1,12 +1,13 @@
 public import BeagleNet
 
 extension BeagleDependencies {
-    /// Where the default client records what it sends and what comes of it; nil, the default: nowhere.
+    /// The log into which the default client records its requests and responses; `nil`, the default, if it doesn't
+    /// record.
     ///
     /// ```swift
     /// dependencies.requestLog = try RequestLog(directory: "session.bglog")
     /// ```
-    /// Setting it puts a `RecordInterceptor` among the `interceptors`, or takes it away.
+    /// Setting it adds a `RecordInterceptor` to the `interceptors`, or removes it.
     public var requestLog: RequestLog? {
         get { self[RequestLogKey.self] }
         set {

@@ -7,18 +7,19 @@ import BeagleNetHTTP
 #endif
 
 extension TransferRecorder {
-    /// A message that is out, and the entry of its beginning: one reference, as all that waits for the writer has it.
+    /// A request that was sent, and the draft of its first entry. A class, so that jobs in the writer's queue hold a
+    /// single reference.
     final class Sent: LogDraft {
         let session: LogSession
         let context: Context
-        /// The most bytes of a file that are looked at.
+        /// The maximum number of bytes of a file that are read.
         let limit: Int
         let number: Int
         let message: SentMessage
         let started: ContinuousClock.Instant
         let redirects: Int
         let parent: String?
-        /// What was waited before it.
+        /// The queue time that belongs to earlier requests of the transfer.
         let queuedBefore: Duration
 
         init(
@@ -39,7 +40,7 @@ extension TransferRecorder {
             self.queuedBefore = queuedBefore
         }
 
-        /// Bytes of the body that wait with it.
+        /// The bytes of the body that the queued job keeps in memory.
         var inMemory: Int { message.body?.data?.count ?? 0 }
 
         var redactor: Redactor { context.redactor }
@@ -52,18 +53,19 @@ extension TransferRecorder {
         }
     }
 
-    /// What became of a message, and its entry: one reference, as all that waits for the writer has it.
+    /// The outcome of a request, and the draft of its entry. A class, so that jobs in the writer's queue hold a single
+    /// reference.
     final class Outcome: LogDraft {
         let sent: Sent
         let answer: ReceivedAnswer?
         let error: NetworkError?
-        /// Where there is no answer that has them.
+        /// The metrics if there is no response that contains them.
         let metrics: TransferMetrics?
-        /// Bytes of a streamed body that were read.
+        /// The bytes of a streamed body that were read.
         let uploaded: Int64
-        /// Where the body of the answer was written, and how the file was then.
+        /// The file to which the response body was written, and its state at that time.
         let file: (path: String, stamp: FileStamp?)?
-        /// How long it took, where the marks do not tell.
+        /// The duration, if the metrics don't include it.
         let elapsed: Duration?
         let isFromStore: Bool
 
@@ -101,7 +103,7 @@ extension TransferRecorder {
 // MARK: - Entries
 
 extension TransferRecorder.Sent {
-    /// The entry of the message, with what became of it as far as that is known. Inlined, as it is large to be handed on.
+    /// Returns the entry of the request, with its outcome if known. Inlined, because the entry is large to pass on.
     @inline(__always)
     fileprivate func entry(_ outcome: TransferRecorder.Outcome?) -> LogEntry {
         let metrics = outcome?.answer?.metrics ?? outcome?.metrics

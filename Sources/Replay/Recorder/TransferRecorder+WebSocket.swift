@@ -7,7 +7,7 @@ import BeagleNetHTTP
 #endif
 
 extension TransferRecorder {
-    /// The server has agreed on a WebSocket.
+    /// Records the server's response that opens a WebSocket.
     func receive(_ head: HTTPResponse) {
         open(ReceivedAnswer(head: RawHead(head), body: LoggedBody(), metrics: TransferMetrics()))
     }
@@ -27,9 +27,9 @@ extension TransferRecorder {
         )
     }
 
-    /// The conversation has ended.
+    /// Records the end of a WebSocket.
     ///
-    /// - Parameter close: what the server said, if it did.
+    /// - Parameter close: the server's close message, if it sent one.
     func end(_ close: WebSocketClose?, _ error: NetworkError?) {
         endConversation(error) { if let close { self.record(close, .receive) } }
     }

@@ -7,28 +7,28 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Records one transfer: each of its messages that goes out, with what comes of it, is an entry.
+/// A recorder of one transfer, with an entry for each of its requests.
 final class TransferRecorder: Sendable {
-    /// What the message alone does not tell.
+    /// The information about a transfer that its requests don't contain.
     struct Context: Sendable {
         var redactor = Redactor()
         var kind: String?
         var operationName: String?
         var attempt = 1
-        /// The run of the operation; nil for a transfer that belongs to none.
+        /// The operation's run; `nil` for a transfer outside of an operation.
         var run: OperationRun?
         /// The entry that led to this transfer.
         var parent: String?
     }
 
     private struct State: Sendable {
-        /// nil before the beginning.
+        /// The current request; `nil` before the first one.
         var sent: Sent?
-        /// Bytes of its streamed body that were read.
+        /// The bytes of the streamed request body that were read.
         var uploaded: Int64 = 0
         var hasEnded = false
         var events = EventSplitter()
-        /// The answer to a handshake.
+        /// The response to a handshake.
         var opened: ReceivedAnswer?
     }
 
@@ -43,12 +43,12 @@ final class TransferRecorder: Sendable {
         self.context = context
     }
 
-    /// The last message's entry.
+    /// The identifier of the last request's entry.
     var entryID: EntryID? { state.withLock { $0.sent }.map { session.entryID($0.number) } }
 
-    // MARK: the messages
+    // MARK: requests
 
-    /// The message is about to go out: what becomes of it is heard from now on.
+    /// Starts to record a request that is about to be sent.
     func begin(_ transfer: inout TransferRequest) {
         transfer.body = transfer.body.map(teed)
         let earlier = transfer.onHop
@@ -72,7 +72,7 @@ final class TransferRecorder: Sendable {
         )
     }
 
-    /// The message was answered, and another one follows. Called on the transport's thread.
+    /// Records a response that is followed by another request. Called on the transport's thread.
     private func hop(_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
         let isRedirect = next.head.urlText != sent.message.head.urlText || answer.status.kind == .redirection
@@ -95,7 +95,7 @@ final class TransferRecorder: Sendable {
         )
     }
 
-    /// A body whose pieces are recorded as they are read.
+    /// Returns a body whose pieces are recorded as they are read.
     private func teed(_ body: HTTPBody) -> HTTPBody {
         guard case .stream(let length, let isReplayable, let open) = body.content else { return body }
         return HTTPBody(
@@ -112,7 +112,9 @@ final class TransferRecorder: Sendable {
         )
     }
 
-    /// - Returns: the number of the exchange whose body it is.
+    /// Starts to record a streamed request body.
+    ///
+    /// - Returns: the number of the exchange to which the body belongs.
     private func beginUpload() -> Int {
         let sent = state.withLock { state in
             state.uploaded = 0
@@ -125,9 +127,9 @@ final class TransferRecorder: Sendable {
         return number
     }
 
-    // MARK: the answer
+    // MARK: the response
 
-    /// There is no answer, or none that is whole; or one with a status that counts as none.
+    /// Records a failure, an incomplete response, or a response whose status counts as an error.
     func end(_ error: NetworkError) {
         guard let sent = takeEnd() else { return }
         let metrics = error.metrics ?? TransferMetrics()
@@ -142,9 +144,9 @@ final class TransferRecorder: Sendable {
         end(sent, received, error.kind == .status ? nil : error, metrics)
     }
 
-    /// The answer is whole.
+    /// Records a complete response.
     ///
-    /// - Parameter delivery: where its body went.
+    /// - Parameter delivery: the destination of the response body.
     func end(_ response: NetworkResponse, _ delivery: TransferRequest.Delivery = .collect) {
         guard let sent = takeEnd() else { return }
         let answer = ReceivedAnswer(
@@ -158,7 +160,7 @@ final class TransferRecorder: Sendable {
         end(sent, answer, nil, file: isInFile ? delivery.path : nil)
     }
 
-    /// The head of the answer is there; the end comes with that of the body, which is recorded as it is read.
+    /// Records the head of a streamed response, and returns a stream whose body is recorded as it is read.
     func receive(_ stream: StreamingResponse) -> StreamingResponse {
         guard case .stream(let length, let isReplayable, let open) = stream.body.content else {
             end(NetworkResponse(stream))
@@ -170,7 +172,7 @@ final class TransferRecorder: Sendable {
         let (begun, head) = (told, RawHead(stream.response))
         let interrupted = LoggedBody(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
         let start = Outcome(of: sent, ReceivedAnswer(begun, head, interrupted))
-        // On the transport's thread, as it may be; who reads the pieces waits.
+        // Doesn't wait, because this may be the transport's thread. The reader of the body waits instead.
         let opened = LogJob.Work.open(
             .response,
             mediaType: begun.response.mediaType,
@@ -209,23 +211,23 @@ final class TransferRecorder: Sendable {
         add(number, .message(message, context.redactor), bytes: message.data.count)
     }
 
-    /// A streamed body has ended, or was let go.
+    /// Records the end of a streamed body that was read to the end, or released before.
     private func end(of stream: StreamingResponse, _ head: RawHead, _ count: Int64, _ error: NetworkError?) {
         guard let sent = takeEnd() else { return }
         let mediaType = stream.response.mediaType
-        // Unless the writer of the log has its pieces.
+        // Used unless the log's writer has the body's pieces.
         var body = LoggedBody(.omitted("not written"), mediaType: mediaType, size: count, isTruncated: error != nil)
-        // Of what was not read nobody knows how much there would have been.
+        // The size of the unread part is unknown.
         if error != nil {
             body.size = max(count, stream.response.headerFields[single: .contentLength].flatMap(Int64.init) ?? -1)
         }
         var answer = ReceivedAnswer(stream, head, body)
         answer.trailers = stream.trailers
-        // Who lets it go has had enough of it, which is no failure.
+        // Releasing the body early is not a failure.
         end(sent, answer, error.flatMap { $0.isCancelled ? nil : $0 }, elapsed: sent.started.duration(to: .now))
     }
 
-    /// The answer of a store, where the client that gave it says so.
+    /// Records a response from a store, if the client reports it as such.
     func end(stored response: NetworkResponse) {
         guard let sent = takeEnd() else { return }
         let answer = ReceivedAnswer(
@@ -238,7 +240,7 @@ final class TransferRecorder: Sendable {
 
     // MARK: conversations
 
-    /// The head of an answer is there that is not the end.
+    /// Records a response head that opens a conversation, such as a WebSocket.
     func open(_ answer: ReceivedAnswer) {
         guard
             let sent = state.withLock({ state in
@@ -254,9 +256,9 @@ final class TransferRecorder: Sendable {
         add(LoggedMessage(direction, at: session.date(of: .now), opcode: opcode, data), to: sent.number)
     }
 
-    /// A conversation has ended.
+    /// Records the end of a conversation.
     ///
-    /// - Parameter last: records what was said last, once.
+    /// - Parameter last: records the last message; called at most once.
     func endConversation(_ error: NetworkError?, _ last: () -> Void) {
         guard !state.withLock({ $0.hasEnded }) else { return }
         last()
@@ -273,9 +275,11 @@ final class TransferRecorder: Sendable {
 
     // MARK: the entries
 
+    /// Records the outcome of a request.
+    ///
     /// - Parameters:
-    ///   - file: where the body of the answer was written.
-    ///   - elapsed: how long it took, where the marks may not tell.
+    ///   - file: the file to which the response body was written.
+    ///   - elapsed: the duration, if the metrics may not include it.
     private func end(
         _ sent: Sent,
         _ answer: consuming ReceivedAnswer?,
@@ -298,7 +302,7 @@ final class TransferRecorder: Sendable {
         )
         var bytes = LogJob.headBytes + sent.inMemory
         if case .data(let data)? = outcome.answer?.body.content { bytes += data.count }
-        // Ends are heard on the transport's thread; who begins has waited.
+        // Doesn't wait, because this is the transport's thread. The start of the request has waited.
         add(sent.number, .end(outcome), bytes: bytes, isFailure: error != nil, mayWait: false)
     }
 

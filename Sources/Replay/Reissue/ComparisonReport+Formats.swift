@@ -2,7 +2,7 @@ public import BeagleNet
 import BeagleNetHTTP
 
 extension ComparisonReport {
-    /// The report as one JSON object: `summary`, and `entries` with method, URL, outcome, latency and differences.
+    /// The report as a JSON object: `summary`, and `entries` with method, URL, outcome, latency and differences.
     public var json: JSONValue {
         [
             "isSame": .bool(isSame),
@@ -68,7 +68,7 @@ extension [String] {
 // MARK: - JUnit
 
 extension ComparisonReport {
-    /// The report as JUnit's XML, in the form that Jenkins reads: a test case for each entry.
+    /// The report as JUnit XML in the format that Jenkins reads, with a test case for each entry.
     /// Source: https://github.com/jenkinsci/xunit-plugin, junit-10.xsd
     public var junit: String {
         let time = entries.reduce(Duration.zero) { $0 + $1.latency }.secondsText
@@ -94,7 +94,7 @@ extension ReissuedEntry {
         return "    <testcase \(attributes)>\n      \(content)\n    </testcase>"
     }
 
-    /// What a test case holds that has not just passed.
+    /// The contents of a test case; `nil` if it passed without notes.
     private var content: String? {
         switch outcome {
         case .same(let notes): notes.isEmpty ? nil : "<system-out>\(notes.joined(separator: "\n").xml)</system-out>"
@@ -111,7 +111,7 @@ extension ReissuedEntry {
 }
 
 extension Duration {
-    /// Seconds to the millisecond: `1.234`.
+    /// The duration in seconds, with millisecond precision: `1.234`.
     fileprivate var secondsText: String {
         let milliseconds = Int64((self / .milliseconds(1)).rounded())
         return "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())"
@@ -119,7 +119,7 @@ extension Duration {
 }
 
 extension String {
-    /// The text as XML has it in content and attributes, without the characters that XML 1.0 (2.2) has no place for.
+    /// The text with XML escapes for content and attributes. Characters that XML 1.0 (2.2) doesn't allow are replaced.
     fileprivate var xml: String {
         unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {

@@ -1,36 +1,37 @@
 public import BeagleNet
 
-/// What became of an entry that was to be sent again.
+/// The result for an entry that was to be sent again.
 public struct ReissuedEntry: Sendable {
-    /// What came of it.
+    /// The outcome of sending an entry again.
     public enum Outcome: Sendable {
-        /// The answer is what was recorded; the notes tell what there was not to compare.
+        /// The response matches the recorded one; the notes name parts that could not be compared.
         case same(notes: [String])
-        /// Status and header fields are what was recorded; the body could not be compared, for this reason.
+        /// The status and header fields match, but the body could not be compared, for this reason.
         case unchecked(String)
-        /// The answer differs.
+        /// The response differs.
         case different(Differences)
-        /// There was no answer.
+        /// There was no response.
         case failed(NetworkError)
-        /// It was not sent, for this reason.
+        /// The request was not sent, for this reason.
         case skipped(String)
     }
 
-    /// The place of the entry in the recording, from 0.
+    /// The index of the entry in the recording, starting at 0.
     public var entry: Int
-    /// Which repetition it is, from 1.
+    /// The number of the repetition, starting at 1.
     public var turn = 1
-    /// The id of the entry; empty where the recording has none.
+    /// The id of the entry; empty if the recording has none.
     public var id: String
     /// The method.
     public var method: String
-    /// The URL that was asked, without secrets.
+    /// The URL of the request, without secrets.
     public var url: String
-    /// What the app had asked: the name of a `NetworkOperation.Kind`; nil where the recording does not say.
+    /// The kind of operation that the app requested: the name of a `NetworkOperation.Kind`; `nil` if the recording has
+    /// none.
     public var kind: String?
-    /// From when it should have gone out until the whole answer had come; zero where it was not sent.
+    /// The time from the scheduled start of the request to the end of the response; zero if it was not sent.
     public var latency = Duration.zero
-    /// What came of it.
+    /// The outcome of the request.
     public var outcome = Outcome.skipped("")
 
     init(entry: Int, id: String, method: String, url: String, kind: String?) {
@@ -42,19 +43,19 @@ public struct ReissuedEntry: Sendable {
     }
 }
 
-/// What came of sending a recording again: for each entry whether its answer is what was recorded.
+/// The report of sending a recording again, which states for each entry whether its response matches the recorded one.
 public struct ComparisonReport: Sendable {
-    /// The entries in the order of the recording; of one that was sent several times each turn.
+    /// The entries in the order of the recording, with one element for each repetition.
     public let entries: [ReissuedEntry]
-    /// How many answers are what was recorded.
+    /// The number of responses that match the recorded ones.
     public let same: Int
-    /// How many answers are what was recorded but for a body that could not be compared.
+    /// The number of responses that match except for a body that could not be compared.
     public let unchecked: Int
-    /// How many answers differ.
+    /// The number of responses that differ.
     public let different: Int
-    /// How many had no answer.
+    /// The number of requests without a response.
     public let failed: Int
-    /// How many were not sent.
+    /// The number of entries that were not sent.
     public let skipped: Int
 
     init(_ entries: [ReissuedEntry]) {
@@ -72,17 +73,17 @@ public struct ComparisonReport: Sendable {
         (same, unchecked, different, failed, skipped) = counts
     }
 
-    /// Whether something was compared, all answers came and were compared, and none differs.
+    /// Whether responses were received and compared for all sent requests, at least one, and none differs.
     public var isSame: Bool { same > 0 && unchecked == 0 && different == 0 && failed == 0 }
 
-    /// Why the first of those that had no answer had none.
+    /// The error of the first request without a response.
     public var error: NetworkError? {
         entries.lazy.compactMap { entry in
             if case .failed(let error) = entry.outcome { error } else { nil }
         }.first
     }
 
-    /// `3 same, 1 different, 0 failed, 2 skipped`, and `4 unchecked` where there are such.
+    /// A summary such as `3 same, 1 different, 0 failed, 2 skipped`, with `4 unchecked` if there are any.
     public var summary: String {
         let unchecked = unchecked > 0 ? "\(unchecked) unchecked, " : ""
         return "\(same) same, \(unchecked)\(different) different, \(failed) failed, \(skipped) skipped"
@@ -92,14 +93,14 @@ public struct ComparisonReport: Sendable {
 // MARK: - Text
 
 extension ComparisonReport: CustomStringConvertible {
-    /// A line for each entry that is not the same, with its differences below it, and how many there are of each.
+    /// A line for each entry that doesn't match, followed by its differences, and finally the summary.
     public var description: String {
         (entries.flatMap(\.lines) + [summary]).joined(separator: "\n")
     }
 }
 
 extension ReissuedEntry {
-    /// `GET https://HOST/PATH`, and which turn where there are several.
+    /// The method and the URL, `GET https://HOST/PATH`, with the number of the repetition if it is not the first.
     var title: String { "\(method) \(url)" + (turn > 1 ? " (turn \(turn))" : "") }
 
     fileprivate var lines: [String] {
@@ -114,13 +115,13 @@ extension ReissuedEntry {
 }
 
 extension Differences {
-    /// Each difference and note in a line.
+    /// The differences and notes, one per line.
     var lines: [String] {
         list.map(\.description) + (further > 0 ? ["and \(further) more"] : []) + notes
     }
 }
 
 extension NetworkError {
-    /// What failed and how, without the request, which a report names itself.
+    /// The message with kind, phase and advice, but without the request, which the report already contains.
     var sentence: String { "\(message) [\(kind.rawValue), \(phase.rawValue)]" + (advice.map { "; \($0)" } ?? "") }
 }

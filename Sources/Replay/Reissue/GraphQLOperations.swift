@@ -6,8 +6,9 @@ import BeagleNetHTTP
 #endif
 
 extension GraphQLText {
-    /// The words with which the operations of a document begin, `query` for one that is only a selection set; `nil` if the text
-    /// is no document that can be executed.
+    /// Returns the types of the operations in a document; `query` for a bare selection set.
+    ///
+    /// - Returns: `nil` if the text is not an executable document.
     /// Source: https://spec.graphql.org/October2021/#sec-Document
     static func operations(in document: String) -> Set<String>? {
         var operations: Set<String> = []
@@ -41,7 +42,7 @@ extension GraphQLText {
 }
 
 extension LoggedRequest {
-    /// Whether the message asks a GraphQL server for data and changes nothing: each operation in its body is a query.
+    /// Returns whether the request only queries a GraphQL server: each operation in its body is a query.
     ///
     /// - Parameter data: the bytes of the body.
     func isGraphQLQuery(_ data: Data) -> Bool {
@@ -52,7 +53,6 @@ extension LoggedRequest {
             return GraphQLText.operations(in: String(decoding: text, as: UTF8.self)) == ["query"]
         }
         guard type.hasSuffix("/json") || type.hasSuffix("+json") else { return false }
-        // A body that is no JSON is no query.
         guard let root = (try? JSONDocument(text))?.root else { return false }
         let operations = root.kind == .array ? Array(root.elements) : [root]
         return !operations.isEmpty
@@ -61,7 +61,7 @@ extension LoggedRequest {
             }
     }
 
-    /// Whether the message has a GraphQL mutation in its URL, which some servers execute whatever the method is.
+    /// Whether the request has a GraphQL mutation in its URL, which some servers execute with any method.
     var hasMutationInURL: Bool {
         url.utf8.contains(UInt8(ascii: "?"))
             && QueryItems.of(url).contains { item in

@@ -1,13 +1,15 @@
 public import BeagleNet
 
-/// A header field that messages are sent with instead of the recorded one, which a recording has without its secret.
+/// A header field that replaces a recorded one, for example because its secret was redacted.
 public struct HeaderMapping: Sendable, Hashable {
     let name: HTTPField.Name
     let value: String
-    /// What of the value no report shows.
+    /// The parts of the value that are removed from reports.
     let secrets: [String]
 
-    /// A field. Where its name is that of a credential, no report shows its value.
+    /// Creates a mapping.
+    ///
+    /// If the name is that of a credential, reports don't show its value.
     public init(_ name: HTTPField.Name, _ value: String) {
         self.init(name, value, secret: Redactor().isSecret(header: name.rawName) ? value : "")
     }
@@ -15,22 +17,23 @@ public struct HeaderMapping: Sendable, Hashable {
     private init(_ name: HTTPField.Name, _ value: String, secret: String) {
         self.name = name
         self.value = value
-        // A scheme before it may be left out by who says it again; what is short would be found everywhere.
+        // The server may repeat the secret without its scheme. Very short texts would match too often.
         secrets = [secret, secret.split(separator: " ").last.map(String.init) ?? ""].filter { $0.utf8.count > 3 }
     }
 
-    /// Reads `Authorization=env:TOKEN`, whose value is that of a variable of the environment, or `X-Debug=1`.
+    /// Parses a mapping such as `X-Debug=1`, or `Authorization=env:TOKEN` for the value of an environment variable.
     ///
-    /// What stands before the variable stays: `Authorization=Bearer env:TOKEN`.
+    /// Text before the variable is kept: `Authorization=Bearer env:TOKEN`.
     ///
     /// - Parameters:
     ///   - text: the mapping.
     ///   - environment: the variables.
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where it is no mapping or there is no such variable.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the text is not a mapping, or the variable doesn't
+    ///   exist.
     public init(_ text: String, environment: [String: String]) throws(NetworkError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, let name = HTTPField.Name(parts[0]) else {
-            // It is not repeated: it may hold a secret.
+            // The text is not repeated, because it may contain a secret.
             throw Self.fault("a mapped header must be Name=value or Name=env:VARIABLE")
         }
         var value = parts[1]

@@ -1,26 +1,26 @@
-/// Counts durations in buckets whose width grows with them, so that each is known to three digits, however many there
-/// are and however far apart (the layout of HdrHistogram, https://hdrhistogram.org).
+/// A histogram of durations with three significant digits.
 ///
-/// From a microsecond to an hour; what is shorter or longer counts as these.
+/// The width of its buckets grows with the durations, as in HdrHistogram (https://hdrhistogram.org), so memory is
+/// independent of their number. The range is one microsecond to one hour; other durations are clamped.
 public struct LatencyHistogram: Sendable, Hashable {
-    /// Up to 2048 µs each bucket is a microsecond; from there 1024 buckets for each doubling.
+    /// The number of buckets for each doubling. Up to 2048 µs, each bucket is one microsecond wide.
     private static let halfCount = 1024
     private static let limit: Int64 = 3_600_000_000
     private var counts: [Int] = []
     private var sum: Int64 = 0
 
-    /// How many durations were counted.
+    /// The number of durations.
     public private(set) var count = 0
-    /// The shortest, to the microsecond; zero where none was counted.
+    /// The shortest duration, with microsecond precision; zero if the histogram is empty.
     public var shortest: Duration { .microseconds(least) }
-    /// The longest, to the microsecond; zero where none was counted.
+    /// The longest duration, with microsecond precision; zero if the histogram is empty.
     public private(set) var longest = Duration.zero
     private var least: Int64 = 0
 
-    /// A histogram of nothing.
+    /// Creates an empty histogram.
     public init() {}
 
-    /// Counts a duration.
+    /// Adds a duration.
     public mutating func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let whole = min(max(seconds, 0), Self.limit / 1_000_000)
@@ -34,12 +34,14 @@ public struct LatencyHistogram: Sendable, Hashable {
         count += 1
     }
 
-    /// The mean; zero where none was counted.
+    /// The mean duration; zero if the histogram is empty.
     public var mean: Duration { count == 0 ? .zero : .microseconds(Double(sum) / Double(count)) }
 
-    /// The duration that this part of all does not exceed: of `0.99` the 99th percentile. To three digits, rounded up.
+    /// Returns the duration that a fraction of all durations doesn't exceed, such as 0.99 for the 99th percentile.
     ///
-    /// - Parameter part: 0 to 1; what is beyond counts as these.
+    /// The result is rounded up to three digits.
+    ///
+    /// - Parameter part: the fraction, from 0 to 1; other values are clamped.
     public func quantile(_ part: Double) -> Duration {
         let wanted = max(1, Int((min(max(part, 0), 1) * Double(count)).rounded(.up)))
         var seen = 0
@@ -50,13 +52,14 @@ public struct LatencyHistogram: Sendable, Hashable {
         return longest
     }
 
-    /// Twice `halfCount` buckets without a shift, then `halfCount` for each.
+    /// Returns the index of a bucket. There are twice `halfCount` buckets without a shift, then `halfCount` for each
+    /// shift.
     private static func index(of micros: Int64) -> Int {
         let shift = max(0, 63 - micros.leadingZeroBitCount - 10)
         return shift * halfCount + Int(micros >> Int64(shift))
     }
 
-    /// The longest duration of a bucket, in microseconds.
+    /// Returns the longest duration in a bucket, in microseconds.
     private static func end(of index: Int) -> Int64 {
         let shift = max(0, index / halfCount - 1)
         return (Int64(index - shift * halfCount) + 1) << Int64(shift) - 1

@@ -1,30 +1,32 @@
 public import BeagleNet
 
-/// How a server did while a recording was sent to it.
+/// The report of a load test that sent a recording to a server.
 public struct LoadReport: Sendable {
-    /// How long answers took from when their messages should have gone out; of those that failed nothing is in it.
+    /// The latencies of responses, measured from the scheduled start of their requests.
+    ///
+    /// Failed requests are not included.
     public private(set) var latency = LatencyHistogram()
-    /// The same by kind of request: the name of a `NetworkOperation.Kind`, `request` where the recording does not say.
+    /// The latencies by kind of request: the name of a `NetworkOperation.Kind`, or `request` if the recording has none.
     public private(set) var latencyByKind: [String: LatencyHistogram] = [:]
-    /// How many answers had a status.
+    /// The number of responses by status.
     public private(set) var statuses: [Int: Int] = [:]
-    /// How many messages had no answer, by why.
+    /// The number of requests without a response, by kind of error.
     public private(set) var errors: [NetworkError.Kind: Int] = [:]
-    /// Why the first of them had none.
+    /// The error of the first request without a response.
     public private(set) var error: NetworkError?
-    /// Entries that were not sent.
+    /// The entries that were not sent.
     public let skipped: [ReissuedEntry]
-    /// From the first message to the last answer.
+    /// The time from the first request to the last response.
     public internal(set) var duration = Duration.zero
 
     init(skipped: [ReissuedEntry]) {
         self.skipped = skipped
     }
 
-    /// Answers per second.
+    /// The number of responses per second.
     public var throughput: Double { duration > .zero ? Double(latency.count) / (duration / .seconds(1)) : 0 }
 
-    /// How many messages had no answer.
+    /// The number of requests without a response.
     public var failed: Int { errors.values.reduce(0, +) }
 
     mutating func add(_ result: Result<Int, NetworkError>, _ kind: String?, _ latency: Duration) {
@@ -43,7 +45,7 @@ public struct LoadReport: Sendable {
 extension LoadReport {
     private static let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)]
 
-    /// The report as one JSON object; durations are milliseconds.
+    /// The report as a JSON object, with durations in milliseconds.
     public var json: JSONValue {
         [
             "answers": .integer(Int64(latency.count)), "failed": .integer(Int64(failed)),
@@ -74,7 +76,7 @@ extension LoadReport {
 }
 
 extension LoadReport: CustomStringConvertible {
-    /// Answers, throughput, statuses and errors, and a table of latencies by kind.
+    /// The responses, throughput, statuses and errors, with a table of latencies by kind.
     public var description: String {
         var lines = ["\(latency.count) responses in \(Self.text(duration)), \(Int(throughput.rounded())) per second"]
         lines += statuses.sorted { $0.key < $1.key }.map { "  status \($0.key): \($0.value)" }
@@ -104,7 +106,7 @@ extension LoadReport: CustomStringConvertible {
         }
     }
 
-    /// `1.23 ms`, `12.3 s`: three digits.
+    /// Formats a duration with three digits: `1.23 ms`, `12.3 s`.
     private static func text(_ duration: Duration) -> String {
         let micros = duration / .microseconds(1)
         let (value, unit) = micros >= 1e6 ? (micros / 1e6, "s") : (micros / 1e3, "ms")
@@ -115,7 +117,7 @@ extension LoadReport: CustomStringConvertible {
 }
 
 extension ReissuedEntry {
-    /// Why it was not sent.
+    /// The reason why the entry was not sent.
     fileprivate var reason: String {
         if case .skipped(let reason) = outcome { return reason }
         return ""

@@ -5,9 +5,9 @@ import BeagleNet
     import Foundation
 #endif
 
-/// The secrets that messages are sent with, which no report shows even where the server says them again.
+/// The secrets that are sent in mapped header fields. They are removed from reports even if the server repeats them.
 struct MappedSecrets: Sendable {
-    /// The longest first: one may hold another.
+    /// The secrets, longest first, because one may contain another.
     private let secrets: [String]
 
     init(_ headers: [HeaderMapping]) {
@@ -32,7 +32,7 @@ struct MappedSecrets: Sendable {
         return head
     }
 
-    /// The error without what it holds of the exchange but words.
+    /// Returns the error without secrets and without the request.
     func hidden(in error: NetworkError) -> NetworkError {
         guard !secrets.isEmpty else { return error }
         var error = error

@@ -1,9 +1,9 @@
 import BeagleNet
 
 extension Recording {
-    /// The bytes of a body of which the recording has all.
+    /// Returns the bytes of a completely recorded body.
     ///
-    /// - Throws: `NetworkError` as `data(of:upTo:)`, and where the recording has only the beginning.
+    /// - Throws: the errors of `data(of:upTo:)`, and `NetworkError` if only the beginning was recorded.
     func wholeBody(_ body: LoggedBody) throws(NetworkError) -> Data {
         if case .omitted = body.content { return try data(of: body) }
         guard !body.isTruncated else {

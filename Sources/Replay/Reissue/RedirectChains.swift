@@ -1,6 +1,6 @@
-/// Which entries follow a redirect of which.
+/// The chains of redirects in a recording.
 struct RedirectChains {
-    /// Entries that follow one, by the id of what redirected.
+    /// The entries that follow a redirect, by the id of the redirecting entry.
     private let followers: [String: LogEntry]
     private let ids: Set<String>
 
@@ -12,15 +12,15 @@ struct RedirectChains {
         ids = Set(entries.map(\.id))
     }
 
-    /// Whether it follows a redirect of the recording.
+    /// Returns whether an entry follows a redirect of the recording.
     func isHop(_ entry: LogEntry) -> Bool {
         entry.redirects > 0 && entry.parent.map(ids.contains) ?? false
     }
 
-    /// The entry at the end of the redirects that begin with this one.
+    /// Returns the last entry in the chain of redirects that begins with an entry.
     func end(of entry: LogEntry) -> LogEntry {
         var (entry, hops) = (entry, 0)
-        // A recording can say anything, also that entries follow each other.
+        // Limits the number of steps, because an archive may contain cycles.
         while !entry.id.isEmpty, let next = followers[entry.id], hops < followers.count {
             entry = next
             hops += 1

@@ -1,18 +1,19 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// Why an entry is not sent, as a sentence without capital and full stop.
+/// The reason why an entry is not sent, as a phrase without initial capital and period.
 struct SkippedEntry: Error, Equatable {
     let reason: String
 }
 
-/// Makes the message of an entry that is sent again.
+/// A builder of requests that are sent again.
 struct ReissueMessage {
-    /// Methods that change nothing (RFC 9110, 9.2.1). TRACE answers with the message, secrets included.
+    /// The methods that are safe (RFC 9110, 9.2.1). TRACE is excluded, because its response contains the request with
+    /// its secrets.
     static let safe: Set = ["GET", "HEAD", "OPTIONS"]
-    /// Methods that make no sense elsewhere.
+    /// The methods that cannot be sent to another server.
     private static let unsendable: Set = ["CONNECT", "TRACE"]
-    /// Fields of a connection, of how a body goes over it, and of what the transport can decode (RFC 9110, 7.6.1).
+    /// The fields of a connection, of the body's framing, and of the transport's content codings (RFC 9110, 7.6.1).
     private static let own: Set = [
         "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "keep-alive",
         "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
@@ -23,9 +24,9 @@ struct ReissueMessage {
     let headers: [HeaderMapping]
     let allowsUnsafeMethods: Bool
 
-    /// The message.
+    /// Returns the request to send.
     ///
-    /// - Parameter body: the bytes of the recorded body.
+    /// - Parameter body: returns the bytes of the recorded body.
     func request(_ entry: LogEntry, body: (LoggedBody) throws(NetworkError) -> Data) throws(SkippedEntry)
         -> TransferRequest
     {
@@ -45,7 +46,7 @@ struct ReissueMessage {
         }
         let path: String
         do throws(NetworkError) {
-            // Recorders write URLs as they were typed, with spaces and other letters.
+            // Recorders write URLs as they were typed, with spaces and non-ASCII letters.
             path = try WireURL(URLReference("\(target)\(url.target)").encoded()).target
         } catch {
             throw SkippedEntry(reason: "its URL cannot be sent: \(error.message)")
@@ -57,7 +58,7 @@ struct ReissueMessage {
         return TransferRequest(head, body: bytes.map { HTTPBody($0) })
     }
 
-    /// Safe methods change nothing, and neither does a GraphQL query that is sent by POST.
+    /// Checks that the request has a safe method or is a GraphQL query sent by POST.
     private func checkSafety(
         of request: LoggedRequest,
         _ data: (LoggedBody) throws(NetworkError) -> Data
@@ -82,8 +83,10 @@ struct ReissueMessage {
         SkippedEntry(reason: "its body cannot be sent: \(error.message)")
     }
 
-    /// What was recorded, with the mapped fields in their places. A host with a target of its own gets no more of them than
-    /// it was sent, since they may be secret.
+    /// Returns the recorded fields, with mapped fields in place of recorded ones.
+    ///
+    /// A host with its own target receives only those mapped fields that it was originally sent, because they may be
+    /// secret.
     private func fields(of entry: LogEntry, _ body: Data?, addsMapped: Bool) throws(SkippedEntry) -> HTTPFields {
         let recorded = entry.request.fields(for: body).filter { !$0.name.hasPrefix(":") }
         let named = recorded.filter { $0.name.lowercased() == "connection" }
@@ -105,7 +108,7 @@ struct ReissueMessage {
         for mapping in headers where addsMapped || places.contains(mapping.name.canonicalName) {
             fields.append(HTTPField(name: mapping.name, value: mapping.value))
         }
-        // One that was left out of the recording altogether.
+        // A field that was removed from the recording completely.
         let absent = places.sorted().first { place in
             fields.allSatisfy { $0.name.canonicalName != place } && !dropped.contains(place)
         }
@@ -113,13 +116,13 @@ struct ReissueMessage {
         return fields
     }
 
-    /// The header, in lower case, that a redaction's place names.
+    /// Returns the lower-case name of the header field in a redaction's place.
     private static func header(_ place: String) -> String? {
         let prefix = "request.headers."
         return place.hasPrefix(prefix) ? place.dropFirst(prefix.count).lowercased() : nil
     }
 
-    /// Whether a redaction's place is in what is sent of the URL; what was there may have gone without a trace.
+    /// Returns whether a redaction's place is in the sent part of the URL, even if no placeholder remains.
     private static func isOfURL(_ place: String) -> Bool {
         place.hasPrefix("request.url:") && !place.hasPrefix("request.url:#") && place != "request.url:user"
     }

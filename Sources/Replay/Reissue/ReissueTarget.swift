@@ -1,18 +1,18 @@
 public import BeagleNet
 import BeagleNetHTTP
 
-/// A server that recorded messages are sent to instead of the one that they went to: scheme, host and port.
+/// A server to which recorded requests are sent instead of the original one: scheme, host and port.
 public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
-    /// `http` or `https`.
+    /// The scheme, `http` or `https`.
     let scheme: String
-    /// Host, and port where one was given.
+    /// The host, with the port if one was given.
     let authority: String
-    /// Both as a browser compares them.
+    /// The origin for comparisons.
     let origin: Origin
 
-    /// Reads `https://HOST:PORT`.
+    /// Parses `https://HOST:PORT`.
     ///
-    /// - Throws: `NetworkError` of kind `.badURL` where it is something else, or has more than that.
+    /// - Throws: `NetworkError` of kind `.badURL` if the text is not a URL of this form, or has other components.
     public init(_ url: String) throws(NetworkError) {
         guard let parts = RecordedURL(url) else {
             throw Self.fault(url, "has no scheme or host", "write https://HOST or http://HOST:PORT")
@@ -42,20 +42,20 @@ public struct ReissueTarget: Sendable, Hashable, CustomStringConvertible {
         NetworkError(.badURL, during: .build, "the target \(Redactor().redact(url: url)) \(reason)", advice: advice)
     }
 
-    /// `https://HOST:PORT`
+    /// The scheme and the authority, `https://HOST:PORT`.
     public var description: String { "\(scheme)://\(authority)" }
 }
 
-/// The parts of a URL as it was recorded.
+/// The components of a recorded URL.
 struct RecordedURL {
-    /// In lower case.
+    /// The scheme in lower case.
     let scheme: String
-    /// Host and port, with a user where there is one.
+    /// The host and port, with the user if there is one.
     let authority: String
-    /// Path and query.
+    /// The path and the query.
     let target: String
 
-    /// Takes a URL apart; nil where it has no scheme or no authority.
+    /// Splits a URL; returns `nil` if it has no scheme or no authority.
     init?(_ url: String) {
         let marks = url.utf8
         var colon = marks.startIndex
@@ -72,7 +72,7 @@ struct RecordedURL {
         self.target = target.hasPrefix("/") ? target : "/\(target)"
     }
 
-    /// The authority in lower case, without a user.
+    /// The host and port in lower case, without the user.
     var host: String {
         (authority.split(separator: "@", omittingEmptySubsequences: false).last.map(String.init) ?? authority)
             .lowercased()
@@ -87,27 +87,27 @@ extension RecordedURL {
     }
 }
 
-/// Which server messages go to.
+/// The routes from recorded servers to targets.
 struct ReissueRoutes {
-    /// Where all go whose host is not among `hosts`.
+    /// The target for hosts that are not in `hosts`.
     let fallback: ReissueTarget?
-    /// Targets by recorded host, with or without its port, in lower case.
+    /// The targets by recorded host, with or without its port, in lower case.
     let hosts: [String: ReissueTarget]
 
-    /// Where a message goes; nil where nothing is said of its host.
+    /// Returns the target for a URL; `nil` if its host has no target.
     func target(of url: RecordedURL) -> ReissueTarget? { own(url) ?? fallback }
 
-    /// The target that is said of its host in particular.
+    /// Returns the target that is set for the host in particular.
     func own(_ url: RecordedURL) -> ReissueTarget? {
         hosts[url.host] ?? hosts[String(url.host.prefix { $0 != ":" })]
     }
 
-    /// Whether messages go there.
+    /// Returns whether requests are sent to an origin.
     func lead(to origin: Origin) -> Bool {
         fallback?.origin == origin || hosts.values.contains { $0.origin == origin }
     }
 
-    /// A URL as it would be at the target; as it is where it has no scheme or goes nowhere.
+    /// Returns a URL with the origin of its target; returns it unchanged if it has no scheme or no target.
     func mapped(_ url: String) -> String {
         guard let parts = RecordedURL(url), let target = target(of: parts) else { return url }
         return "\(target)\(parts.target)"

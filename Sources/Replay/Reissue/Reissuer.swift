@@ -1,70 +1,82 @@
 public import BeagleNet
 public import BeagleNetCurl
 
-/// Sends the messages of a recording again, to another host, and compares the answers with the recorded ones.
+/// A client that sends the requests of a recording again, to another host, and compares the responses with the recorded
+/// ones.
 ///
-/// Only safe methods, and GraphQL queries by POST, are sent unless told otherwise, and nothing in which the recording has
-/// `REDACTED` in place of a secret: such entries are passed over, and the report tells what to give.
+/// By default, it sends only requests with safe methods and GraphQL queries by POST. It never sends `REDACTED` in place
+/// of a secret. It skips such entries, and the report states which mapping is missing.
 /// ```swift
 /// let reissuer = Reissuer(to: try ReissueTarget("https://staging.example.com"))
 /// let report = try await reissuer.compare(recording)
 /// #expect(report.isSame)
 /// ```
 public struct Reissuer: Sendable {
-    /// Which entries wait for each other.
+    /// The order in which entries are sent.
     public enum Order: String, Sendable, Hashable {
-        /// None; where `concurrency` is 1 all go out in the order of the recording.
+        /// Entries don't wait for each other.
+        ///
+        /// If `concurrency` is 1, they are sent in the order of the recording.
         case free
-        /// Those of the same connection go out one after another; so do those of which the recording says nothing.
+        /// Entries of the same connection are sent one after another, as are those without a recorded connection.
         case connection
-        /// Those of the same page of an archive (`pageref`) go out one after another; so do those that have none.
+        /// Entries of the same page of an archive (`pageref`) are sent one after another, as are those without a page.
         case page
     }
 
-    /// Where messages go; nil sends only those whose host is in `hosts`.
+    /// The server to which requests are sent; `nil` to send only those whose host is in `hosts`.
     public var target: ReissueTarget?
-    /// Other targets of some hosts: by recorded host in lower case, with or without its port.
+    /// The targets of individual hosts, by recorded host in lower case, with or without its port.
     public var hosts: [String: ReissueTarget] = [:]
-    /// Header fields in place of recorded ones. Messages to `target` get them also where none was recorded, those to
-    /// `hosts` do not: a secret goes to nobody who was not sent it before.
+    /// The header fields that replace recorded ones.
+    ///
+    /// Requests to `target` also receive fields that weren't recorded. Requests to `hosts` receive only fields that
+    /// they were originally sent, so that no other server obtains a secret.
     public var headers: [HeaderMapping] = []
-    /// The only methods that are sent, in upper case; nil, the default, sends all that may be.
+    /// The methods that are sent, in upper case; `nil`, the default, for all allowed methods.
     public var methods: Set<String>?
-    /// Whether methods that may change something on the server go out too. No by default: GET, HEAD and OPTIONS do, and POST
-    /// if each operation in its body is a GraphQL query.
+    /// Whether requests that may change data on the server are sent; false by default.
+    ///
+    /// By default, the allowed methods are GET, HEAD and OPTIONS, and POST if each operation in the body is a GraphQL
+    /// query.
     public var allowsUnsafeMethods = false
-    /// Which entries are sent; all by default.
+    /// A predicate that selects the entries to send; all by default.
     public var filter: @Sendable (LogEntry) -> Bool = { _ in true }
-    /// How many messages are under way at a time; 1.
+    /// The maximum number of concurrent requests, 1 by default.
     public var concurrency = 1
-    /// Messages to send per second, by a schedule that does not wait for answers: what goes out late, because
-    /// `concurrency` messages are still under way, counts from when it should have. From a millionth to a billion; nil, the
-    /// default: as they are answered.
+    /// The number of requests per second, from a millionth to a billion; `nil`, the default, for no schedule.
+    ///
+    /// The schedule doesn't wait for responses. If a request is sent late because `concurrency` requests are still in
+    /// flight, its latency is measured from its scheduled time. Without a schedule, a request is sent when an earlier
+    /// one has its response.
     public var rate: Double?
-    /// How often each entry is sent; 1.
+    /// The number of times that each entry is sent, 1 by default.
     public var repeats = 1
-    /// Which entries wait for each other. `.free`.
+    /// The order in which entries are sent, `.free` by default.
     public var order = Order.free
-    /// Whether redirects are followed: their answer is compared with that at the end of the recorded ones, whose other
-    /// hops are not sent. No by default: each hop is an entry. To other hosts than the targets, mapped header fields do not
-    /// go, and no message whose method may change something: the redirect is then the answer.
+    /// Whether redirects are followed; false by default, because each redirect is an entry.
+    ///
+    /// If they are followed, the final response is compared with the one at the end of the recorded redirects, and the
+    /// other entries in the chain are not sent. Redirects to hosts that are not targets don't receive mapped header
+    /// fields. If their method is unsafe, they are not followed, and the redirect is the response.
     public var followsRedirects = false
-    /// Whether an answer counts as the same where the recording has no whole body to compare with it, as one that was cut off
-    /// or left out. No by default: it is `unchecked`.
+    /// Whether a response matches if the recorded body is incomplete or missing; false by default.
+    ///
+    /// If false, such a response is `unchecked`.
     public var allowsMissingBodies = false
-    /// What counts as a difference.
+    /// The rules that determine which differences count.
     public var rules = ComparisonRules()
-    /// Timeouts, limits and policies of each message; of the redirects, `followsRedirects` decides.
+    /// The timeouts, limits and policies of each request, except for redirects, which `followsRedirects` controls.
     public var options = TransferOptions()
     private let transport: any HTTPTransport
     private let clock: any Clock<Duration>
 
-    /// Sends to this host.
+    /// Creates a client that sends requests to a server.
     ///
     /// - Parameters:
-    ///   - target: which one; where nil, only hosts that have a target of their own are asked.
-    ///   - transport: what sends; another `CurlTransport` by default.
-    ///   - clock: what the rate goes by and latency is measured with.
+    ///   - target: the server; if `nil`, only hosts with their own target are used.
+    ///   - transport: the transport that sends requests; a new `CurlTransport` by default.
+    ///   - clock: the clock that controls the rate and measures latencies.
     public init(
         to target: ReissueTarget?,
         transport: any HTTPTransport = CurlTransport(),
@@ -75,10 +87,12 @@ public struct Reissuer: Sendable {
         self.clock = clock
     }
 
-    /// Sends and compares; cancelling the task ends it.
+    /// Sends the requests and compares the responses.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` where there is nothing to send or an option cannot be used,
-    ///   `.cancelled` where the task was cancelled. A message that fails is in the report.
+    /// Cancelling the task cancels the requests.
+    ///
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if there is nothing to send or an option is invalid,
+    ///   `.cancelled` if the task is cancelled. Failed requests are part of the report.
     public func compare(_ recording: Recording) async throws(NetworkError) -> ComparisonReport {
         let plan = try plan(recording, needsAnswers: true)
         let items = Lock(plan.skipped)
@@ -92,9 +106,11 @@ public struct Reissuer: Sendable {
         return ComparisonReport(items.withLock { $0 }.sorted { ($0.entry, $0.turn) < ($1.entry, $1.turn) })
     }
 
-    /// Sends, and measures how the server does; cancelling the task ends it.
+    /// Sends the requests and measures the server's performance.
     ///
-    /// - Throws: As `compare(_:)`.
+    /// Cancelling the task cancels the requests.
+    ///
+    /// - Throws: the same errors as `compare(_:)`.
     public func load(_ recording: Recording) async throws(NetworkError) -> LoadReport {
         let plan = try plan(recording, needsAnswers: false)
         let report = Lock(LoadReport(skipped: plan.skipped))
@@ -108,21 +124,22 @@ public struct Reissuer: Sendable {
     }
 }
 
-// MARK: - What is sent
+// MARK: - Planning
 
 extension Reissuer {
-    /// A message to send.
+    /// A request to send.
     private struct Message: Sendable {
         let request: TransferRequest
-        /// What the answer is compared with: that of the entry, or of the last hop behind it, as the target would have it.
+        /// The response to compare with: that of the entry, or of the last entry in its chain of redirects, with URLs
+        /// mapped to the target.
         let recorded: LoggedResponse?
-        /// What a report says of it.
+        /// The entry in the report.
         let item: ReissuedEntry
     }
 
     private struct Plan: Sendable {
         var messages: [Message] = []
-        /// Messages that wait for each other, by their places among all, in order.
+        /// The groups of requests that are sent one after another, as indices of `messages`.
         var lanes: [[Int]] = []
         var skipped: [ReissuedEntry] = []
         var lanesByKey: [String: Int] = [:]
@@ -180,12 +197,12 @@ extension Reissuer {
         request.options = options
         request.options.redirects = followsRedirects ? redirects : .manual
         request.originScopedFields = Set(headers.map(\.name))
-        // Cookies are those of the recording.
+        // The recorded cookies are sent instead.
         request.options.usesCookies = false
         return request
     }
 
-    /// Redirects to who was not named change nothing there.
+    /// A policy that follows redirects to other servers only if their method is safe.
     private var redirects: RedirectPolicy {
         let routes = routes
         return .follow.deciding { proposal in
@@ -194,7 +211,7 @@ extension Reissuer {
         }
     }
 
-    /// The recorded answer as the target would have given it: URLs of its own host name the target.
+    /// Returns the recorded response with URLs mapped to the target, as the target would have sent it.
     private func answer(of entry: LogEntry) -> LoggedResponse? {
         guard var response = entry.response else { return nil }
         let host = RecordedURL(entry.request.url)?.host
@@ -236,7 +253,7 @@ extension Reissuer {
         }
     }
 
-    /// What an entry waits for the others of; nil where for none.
+    /// Returns the key of the group of entries that are sent one after another; `nil` if the entry is independent.
     private func lane(of entry: LogEntry) -> String? {
         switch order {
         case .free: nil
@@ -258,7 +275,7 @@ extension Reissuer {
     private typealias Answered =
         @Sendable (Message, _ turn: Int, Result<TransferResponse, NetworkError>, _ latency: Duration) -> Void
 
-    /// Sends all, and gives how long that took.
+    /// Sends all requests, and returns the total duration.
     @discardableResult
     private func send(_ plan: Plan, _ answered: @escaping Answered) async throws(NetworkError) -> Duration {
         let duration = await send(plan, on: clock, answered)
@@ -270,7 +287,7 @@ extension Reissuer {
 
     private func send<C: Clock<Duration>>(_ plan: Plan, on clock: C, _ answered: @escaping Answered) async -> Duration {
         let start = clock.now
-        // Lanes taken so far, of all turns.
+        // The number of groups that were started, in all repetitions.
         let taken = Lock(0)
         let width = min(concurrency, plan.lanes.count)
         await withTaskGroup(of: Void.self) { group in
@@ -311,11 +328,11 @@ extension Reissuer {
         } catch {
             result = .failure(MappedSecrets(headers).hidden(in: NetworkError(wrapping: error)))
         }
-        // Whoever asked is told that it was cancelled.
+        // After a cancellation, the caller receives an error instead.
         if !Task.isCancelled { answered(message, turn, result, begin.duration(to: clock.now)) }
     }
 
-    /// What an answer comes to.
+    /// Returns the outcome of a request.
     private func outcome(
         of result: Result<TransferResponse, NetworkError>,
         _ message: Message,
@@ -325,7 +342,7 @@ extension Reissuer {
         case .failure(let error): return .failed(error)
         case .success(let response):
             guard var recorded = message.recorded else { return .same(notes: []) }
-            // What it would have had is not sent.
+            // A HEAD response has no body.
             if message.request.head.method == .head { recorded.body = LoggedBody() }
             let secrets = MappedSecrets(headers)
             let body = secrets.hidden(in: response.body.data ?? Data())

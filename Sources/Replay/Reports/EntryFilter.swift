@@ -5,27 +5,26 @@ public import BeagleNet
     import Foundation
 #endif
 
-/// Says which entries of a log are wanted:
-/// `type==submitForm && host~"*.example.com" && status>=400 && time>500ms && body~"token"`.
+/// A filter of log entries: `type==submitForm && host~"*.example.com" && status>=400 && time>500ms && body~"token"`.
 ///
-/// - Fields of text: `type` (or `kind`), `method`, `host`, `path`, `url`, `error`, `operation`, `id`, `header(Name)` and
-///   `body`, the last two of message and answer. `==` and `!=` compare the whole text, `type`, `method`, `host` and headers
-///   without regard to case; `~` looks for a part of it, or matches all of it with `*` for any text and `?` for any
-///   character. ASCII letters match in either case.
-/// - Fields of numbers: `status`, also as `4xx`; `time` in milliseconds, or with `us`, `ms`, `s`, `m`; `size` of the
-///   answer's body in bytes, or with `k`, `M`, `G`. They compare by `==`, `!=`, `>`, `>=`, `<`, `<=`.
-/// - A field alone asks whether there is something: `error`, `!header(Cookie)`. What an entry does not have compares as
-///   nothing, and only `!=` is true of it.
-/// - `&&`, `||`, `!` and parentheses; terms beside each other must all be true. mitmproxy's `~u` (URL), `~d` (host), `~m`
-///   (method), `~c` (status), `~t` (content type), `~b` (body) and `~e` (error) are understood.
+/// - Text fields: `type` (or `kind`), `method`, `host`, `path`, `url`, `error`, `operation`, `id`, `header(Name)` and
+///   `body`, the last two of requests and responses. `==` and `!=` compare the whole text, ignoring case for `type`,
+///   `method`, `host` and headers. `~` finds a part of the text; with the wildcards `*` for any text and `?` for any
+///   character, it matches the whole text. It ignores the case of ASCII letters.
+/// - Number fields: `status`, also as `4xx`; `time` in milliseconds, or with `us`, `ms`, `s`, `m`; `size` of the
+///   response body in bytes, or with `k`, `M`, `G`. They are compared with `==`, `!=`, `>`, `>=`, `<`, `<=`.
+/// - A field alone tests whether it exists: `error`, `!header(Cookie)`. For a missing field, all comparisons except
+///   `!=` are false.
+/// - Combinations: `&&`, `||`, `!` and parentheses. Adjacent terms are combined with `&&`. mitmproxy's `~u` (URL), `~d`
+///   (host), `~m` (method), `~c` (status), `~t` (content type), `~b` (body) and `~e` (error) are supported.
 public struct EntryFilter: Sendable, Hashable, CustomStringConvertible {
-    /// The filter as it was written.
+    /// The text of the filter.
     public let description: String
     private let condition: Condition
 
-    /// Reads a filter.
+    /// Parses a filter.
     ///
-    /// - Throws: `NetworkError` of kind `.badConfiguration` that says at which column what should be.
+    /// - Throws: `NetworkError` of kind `.badConfiguration` that states the column and the reason.
     public init(_ text: String) throws(NetworkError) {
         description = text
         do throws(FilterParser.Fault) {
@@ -40,7 +39,9 @@ public struct EntryFilter: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether an entry is wanted. A body that is in a file is taken for none: `Recording.entries(matching:)` reads it.
+    /// Returns whether an entry matches.
+    ///
+    /// Bodies in files are ignored; `Recording.entries(matching:)` reads them.
     public func matches(_ entry: LogEntry) -> Bool {
         matches(entry) { body in
             if case .data(let data) = body.content { return data }
@@ -48,25 +49,25 @@ public struct EntryFilter: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether an entry is wanted.
+    /// Returns whether an entry matches.
     ///
-    /// - Parameter data: the bytes of a body; asked only where the filter looks at bodies.
+    /// - Parameter data: returns the bytes of a body; called only if the filter uses bodies.
     package func matches(_ entry: LogEntry, data: (LoggedBody) -> Data?) -> Bool {
         withoutActuallyEscaping(data) { condition.holds(FilteredEntry(entry: entry, data: $0)) }
     }
 }
 
-/// What must be true of an entry.
+/// A condition on an entry.
 indirect enum Condition: Sendable, Hashable {
     case all([Condition])
     case any([Condition])
     case not(Condition)
     case has(FilterField)
-    /// The whole text.
+    /// The whole text is equal.
     case equals(FilterField, String)
     case matches(FilterField, Glob)
     case compares(FilterField, Comparison, Double)
-    /// A hundred of statuses.
+    /// The status is in a class, such as 4xx.
     case status(hundred: Int)
 
     fileprivate func holds(_ entry: FilteredEntry) -> Bool {
@@ -85,7 +86,7 @@ indirect enum Condition: Sendable, Hashable {
     }
 }
 
-/// How numbers are compared.
+/// A comparison of numbers.
 enum Comparison: Sendable, Hashable {
     case equal, greater, greaterOrEqual, less, lessOrEqual
 
@@ -100,10 +101,10 @@ enum Comparison: Sendable, Hashable {
     }
 }
 
-/// What a filter can look at.
+/// A field that a filter can test.
 enum FilterField: Sendable, Hashable {
     case kind, method, host, path, url, status, time, size, error, operation, id, body
-    /// Fields of this name, of message and answer.
+    /// The header fields with this name, of the request and the response.
     case header(String)
 
     var isNumber: Bool {
@@ -113,7 +114,7 @@ enum FilterField: Sendable, Hashable {
         }
     }
 
-    /// Whether `==` tells upper from lower case.
+    /// Whether `==` is case-sensitive.
     fileprivate var hasCase: Bool {
         switch self {
         case .kind, .method, .host, .header: false
@@ -122,14 +123,14 @@ enum FilterField: Sendable, Hashable {
     }
 }
 
-/// What a filter sees of an entry.
+/// The values of an entry that a filter tests.
 private struct FilteredEntry {
     let entry: LogEntry
     let data: (LoggedBody) -> Data?
 
     var status: Int? { entry.response.flatMap { $0.status > 0 ? $0.status : nil } }
 
-    /// Milliseconds, bytes, or a status; nil where there is none.
+    /// Returns a number in milliseconds or bytes, or a status; `nil` if the entry has no such value.
     func number(_ field: FilterField) -> Double? {
         switch field {
         case .status: status.map { Double($0) }
@@ -139,7 +140,7 @@ private struct FilteredEntry {
         }
     }
 
-    /// Whether one of the field's values, where it has any, is as it should be.
+    /// Returns whether one of the field's values satisfies a predicate.
     func contains(_ field: FilterField, _ isWanted: (String) -> Bool) -> Bool {
         let place = URLPlace(entry.request.url)
         return switch field {
@@ -170,21 +171,21 @@ extension String {
 }
 
 extension Duration {
-    /// The duration as archives write it.
+    /// The duration in milliseconds, the unit of archives.
     var milliseconds: Double {
         Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15
     }
 }
 
-/// Where a URL leads, as far as its text says so: a log's URL need not be a valid one.
+/// The host and path of a URL, found in its text, because a log may contain invalid URLs.
 package struct URLPlace: Hashable {
-    /// In lower case and without a port; of an IPv6 address without brackets.
+    /// The host in lower case, without a port or the brackets of an IPv6 address.
     package let host: String
-    /// As it is written, and `/` where it is empty.
+    /// The path as it is written; `/` if it is empty.
     package let path: String
 
     package init(_ url: String) {
-        // Among scalars: a combining character behind a mark makes one `Character` of the two.
+        // Compares scalars, because a delimiter and a combining character after it form a single `Character`.
         let all = url.unicodeScalars
         let start = all.firstRange(of: "://".unicodeScalars)?.upperBound ?? all.startIndex
         let place = all[start...].prefix { $0 != "?" && $0 != "#" }

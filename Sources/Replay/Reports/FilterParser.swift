@@ -1,20 +1,20 @@
-/// Reads the text of an `EntryFilter`.
+/// A parser for the text of an `EntryFilter`.
 struct FilterParser {
-    /// What is not as it should be.
+    /// A syntax error.
     struct Fault: Error, Hashable {
-        /// From 1, in characters.
+        /// The column in characters, starting at 1.
         let column: Int
         let reason: String
         var advice: String?
     }
 
     private enum Operation: String, CaseIterable {
-        // In the order in which they are tried: the longer before the shorter.
+        // In the order in which they are tried: longer ones first.
         case equal = "==", unequal = "!=", greaterOrEqual = ">=", lessOrEqual = "<=", greater = ">", less = "<"
         case like = "~"
     }
 
-    /// How deep parentheses and `!` may be nested.
+    /// The maximum depth of nested parentheses and `!`.
     private static let depthLimit = 64
 
     private let text: [Unicode.Scalar]
@@ -106,7 +106,7 @@ struct FilterParser {
         return operation == .unequal ? .not(condition) : condition
     }
 
-    /// mitmproxy's filters of one letter.
+    /// Parses one of mitmproxy's single-letter filters.
     private mutating func shortTest() throws(Fault) -> Condition {
         let start = place
         let letter = word { $0.properties.isAlphabetic }
@@ -155,7 +155,7 @@ struct FilterParser {
         place += 1
         var value = String.UnicodeScalarView()
         while place < text.count, text[place] != quote {
-            // Other escapes are the pattern's.
+            // Other escapes belong to the pattern.
             let isEscape = text[place] == "\\" && place + 1 < text.count && text[place + 1] == quote
             if isEscape { place += 1 }
             value.append(text[place])
@@ -171,7 +171,7 @@ struct FilterParser {
         "time": .time, "size": .size, "error": .error, "operation": .operation, "id": .id, "body": .body,
     ]
 
-    /// The kind of operation that a request's type comes to.
+    /// Returns the kind of operation for a request type.
     private static func kind(_ name: String) -> String {
         switch name.lowercased() {
         case "fetchcomponent": "component"

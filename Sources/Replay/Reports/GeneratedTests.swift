@@ -6,26 +6,27 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// A file for Swift Testing with a client that answers as a recording did, and a test for each request of it: a beginning for
-/// tests of an app's own code.
+/// A generator of a Swift Testing file, with a client that returns recorded responses and a test for each request.
 ///
-/// Requests are the same where method, URL and body are, secrets apart; the same one asked again gets the next answer.
-/// Bodies of more than 64 KiB are left out, with their entries.
+/// It is a starting point for testing an app's own code.
+///
+/// Requests match if method, URL and body are equal, ignoring secrets. A repeated request receives the next response.
+/// Entries with bodies of more than 64 KiB are omitted.
 public struct GeneratedTests: Sendable {
     private static let bodyLimit = 64 << 10
 
     private let title: String
     private let exchanges: [Exchange]
-    /// Entries that are not in the file.
+    /// The number of entries that are not in the file.
     public private(set) var leftOut = 0
 
-    /// Tests of what a recording holds.
+    /// Creates tests for a recording.
     ///
     /// - Parameters:
-    ///   - recording: what is told of.
-    ///   - title: what the recording is called.
-    ///   - filter: which entries are tested; all by default.
-    ///   - redactor: takes out what is secret; nil leaves it in.
+    ///   - recording: the recording.
+    ///   - title: the name of the recording.
+    ///   - filter: the filter for tested entries; all by default.
+    ///   - redactor: the redactor that removes secrets; `nil` to keep them.
     public init(_ recording: Recording, title: String, filter: EntryFilter? = nil, redactor: Redactor? = Redactor()) {
         self.title = title
         var (exchanges, places, names): ([Exchange], [String: Int], [String: Int]) = ([], [:], [:])
@@ -48,10 +49,10 @@ public struct GeneratedTests: Sendable {
         self.exchanges = exchanges
     }
 
-    /// How many tests there are.
+    /// The number of tests.
     public var count: Int { exchanges.count }
 
-    /// The file.
+    /// The source code of the file.
     public var source: String {
         """
         // swift-format-ignore-file
@@ -128,24 +129,24 @@ public struct GeneratedTests: Sendable {
     }
 }
 
-/// Entries of one request as code.
+/// The entries of one request, as code.
 private struct Exchange {
     var name: String
-    /// What tells its request from others: as the file has it of a request, which `key` there gives.
+    /// The key of the request, equal to `key` in the generated code.
     let key: String
     var answers: [RecordedCase]
     private let request: LoggedRequest
     private let type: String
-    /// What is sent; nil where that is nothing, or nobody knows.
+    /// The body to send; `nil` if the request has no body, or if the body is unknown.
     private let body: Data?
 
-    /// - Returns: nil where it cannot be told as code.
+    /// Creates an exchange from an entry; returns `nil` if it cannot be expressed as code.
     init?(_ entry: LogEntry, in recording: Recording, _ redactor: Redactor?, limit: Int) {
         request = entry.request
         let sent = request.body.map { body in
             Result { () throws(NetworkError) in try recording.data(of: body, redactedBy: redactor) }
         }
-        // Of what is not known nothing is asked.
+        // An unknown body is not sent.
         if case .success(let data)? = sent, !data.isEmpty { body = data } else { body = nil }
         let named = request.fields["content-type"] ?? request.body?.mediaType ?? ""
         type = named.isEmpty ? "application/octet-stream" : named
@@ -157,7 +158,7 @@ private struct Exchange {
         name = Self.name(of: request)
     }
 
-    /// - Returns: nil where it cannot be asked.
+    /// Returns the key of a request; `nil` if the request cannot be sent.
     private static func key(of request: LoggedRequest, _ type: String, _ body: Data?) -> String? {
         guard HTTPRequest.Method(request.method) != nil else { return nil }
         var data = Request.RequestData(method: request.method)
@@ -177,7 +178,7 @@ private struct Exchange {
         return "\(title) \(String(data: sent, encoding: .utf8) ?? sent.base64EncodedString())"
     }
 
-    /// `getScreensHome` of `GET https://example.com/screens/home`.
+    /// Returns the name of a test, such as `getScreensHome` for `GET https://example.com/screens/home`.
     private static func name(of request: LoggedRequest) -> String {
         let words = URLPlace(request.url).path.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.suffix(4)
         let path = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -185,7 +186,7 @@ private struct Exchange {
         return method + (path.isEmpty ? "Root" : String(path.prefix(60)))
     }
 
-    /// Cases of the client's: one for each answer.
+    /// The cases of the client's `switch`, one for each response.
     var cases: String {
         answers.enumerated().map { index, answer in
             let count = index == answers.count - 1 ? "_" : "\(index)"
@@ -193,7 +194,7 @@ private struct Exchange {
         }.joined()
     }
 
-    /// Asks as often as there are answers.
+    /// The code of the test, which sends the request once for each response.
     var test: String {
         let content = body.map { ", \(type.literal), \($0.literal)" } ?? ""
         let asked = "\(request.method.literal), \(request.url.literal)\(content)"
@@ -203,20 +204,20 @@ private struct Exchange {
     }
 }
 
-/// An answer as code.
+/// A recorded response, as code.
 private struct RecordedCase {
     private let status: Int
     private let fields: [LoggedField]
     private let body: Data
     private let error: String?
 
-    /// - Returns: nil where it cannot be told as code.
+    /// Creates a case from an entry; returns `nil` if it cannot be expressed as code.
     init?(_ entry: LogEntry, in recording: Recording, _ redactor: Redactor?, limit: Int) {
         let response = entry.response
         status = response?.status ?? 0
         error = entry.failed ? entry.error ?? "no response was recorded" : nil
         guard error != nil || (200...599).contains(status) else { return nil }
-        // The body is decoded, and of a length of its own.
+        // The body is decoded, so its length differs.
         let left: Set<String> = ["content-encoding", "content-length", "transfer-encoding", "connection"]
         fields = (response?.fields ?? []).filter { field in
             HTTPField.Name(field.name) != nil && !left.contains(field.name.lowercased())
@@ -233,16 +234,16 @@ private struct RecordedCase {
         guard body.count <= limit else { return nil }
     }
 
-    /// What the client does.
+    /// The statement that the client executes.
     var code: String {
         if let error { return "throw NetworkError(.network, during: .firstByte, \(error.literal))" }
         let fields = fields.map { "\($0.name.literal): \($0.value.literal)" }.joined(separator: ", ")
         return "return try answer(\(status), [\(fields.isEmpty ? ":" : fields)], \(body.literal))"
     }
 
-    /// What a test expects of it.
+    /// Returns the expectations of a test.
     ///
-    /// - Parameter number: tells it from others of the test.
+    /// - Parameter number: a suffix that makes the names of variables unique.
     func checks(_ number: String) -> [String] {
         let ask = "try await client.executeRequest(sent)"
         guard error != nil || !(200...299).contains(status) else {
@@ -260,7 +261,7 @@ private struct RecordedCase {
 }
 
 extension Data {
-    /// The bytes as Swift writes them: as text, where they are.
+    /// The bytes as a Swift literal, as text if possible.
     fileprivate var literal: String {
         String(validating: self, as: UTF8.self).map { "Data(\($0.literal).utf8)" }
             ?? "try bytes(\(base64EncodedString().literal))"
@@ -268,7 +269,7 @@ extension Data {
 }
 
 extension String {
-    /// The text as Swift writes it.
+    /// The text as a Swift literal.
     fileprivate var literal: String {
         var text = "\""
         for scalar in unicodeScalars {
@@ -278,7 +279,7 @@ extension String {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            // Marks would join what is before them; controls and directions would hide what is there.
+            // Combining marks would join the preceding character; control and bidirectional characters would hide text.
             case _
             where scalar.value < 0x20 || scalar.value == 0x7F || !scalar.isASCII && !scalar.properties.isAlphabetic:
                 text += "\\u{\(String(scalar.value, radix: 16))}"

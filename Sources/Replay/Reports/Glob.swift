@@ -4,11 +4,10 @@
     import Foundation
 #endif
 
-/// A pattern of text: `*` is any text, `?` any character, a backslash makes the next character plain. ASCII letters match
-/// in either case.
+/// A pattern for text, in which `*` matches any text, `?` any character, and a backslash escapes the next character.
 ///
-/// A pattern without `*` and `?` matches where it is a part of the text. Time grows with the product of the two lengths at
-/// most.
+/// It ignores the case of ASCII letters. A pattern without wildcards matches if it is a part of the text. The time is
+/// at most proportional to the product of the two lengths.
 struct Glob: Sendable, Hashable {
     private enum Element: Sendable, Hashable {
         case byte(UInt8), character, text
@@ -16,7 +15,9 @@ struct Glob: Sendable, Hashable {
 
     private var elements: [Element] = []
 
-    /// - Parameter isAnywhere: whether it matches a part of the text although it has a `*` or `?`.
+    /// Creates a pattern.
+    ///
+    /// - Parameter isAnywhere: whether a pattern with wildcards may also match a part of the text.
     init(_ pattern: String, isAnywhere: Bool = false) {
         var bytes = pattern.utf8[...]
         while let byte = bytes.popFirst() {
@@ -40,7 +41,7 @@ struct Glob: Sendable, Hashable {
         data.withUnsafeBytes { bytes in bytes.withMemoryRebound(to: UInt8.self, matches) }
     }
 
-    /// What follows the last `*` that was met is tried at each place in turn; those before it need no other try.
+    /// Matches without recursion: after a mismatch, only the last `*` has to be extended.
     private func matches(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var (place, element) = (0, 0)
         var retry: (place: Int, element: Int)?
@@ -62,7 +63,7 @@ struct Glob: Sendable, Hashable {
         return elements[element...].allSatisfy { $0 == .text }
     }
 
-    /// How many bytes at a place an element stands for; nil where they are others.
+    /// Returns the number of bytes that an element matches at a position; `nil` if it doesn't match.
     private func length(of element: Element, _ bytes: UnsafeBufferPointer<UInt8>, _ place: Int) -> Int? {
         if case .byte(let byte) = element { return bytes[place].lowercased == byte ? 1 : nil }
         guard !bytes[place].isContinuation else { return nil }
@@ -72,6 +73,6 @@ struct Glob: Sendable, Hashable {
 
 extension UInt8 {
     fileprivate var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
-    /// Whether it goes on with a character of UTF-8.
+    /// Whether the byte continues a UTF-8 character.
     fileprivate var isContinuation: Bool { self & 0xC0 == 0x80 }
 }

@@ -7,8 +7,10 @@ import BeagleNetHTTP
 #endif
 
 extension HAREntry {
-    /// Where an entry that claims to be redacted still has secrets, as places in the archive's entry: in what it says, in its
-    /// bodies' files, and in what it says again, as items of the query beside the URL. A file that cannot be read is a finding.
+    /// Returns the places of remaining secrets in an entry that should be redacted.
+    ///
+    /// The entry, the files of its bodies, and repetitions such as the items of `queryString` are checked. A file that
+    /// cannot be read is also a finding.
     public func findings(by redactor: Redactor = Redactor()) -> [String] {
         let said = files.findings(in: entry, by: redactor)
         guard let json else { return said }
@@ -22,13 +24,14 @@ extension HAREntry {
 }
 
 extension HARReader.Member {
-    /// Where a member beside the entries, as `pages`, has secrets.
+    /// Returns the places of secrets in a member beside the entries, such as `pages`.
     public func findings(by redactor: Redactor = Redactor()) -> [String] {
         redactor.findings(in: Data(json), contentType: "application/json", at: name)
     }
 }
 
-/// What an archive's entry says twice: an item of the query is in the URL too, a cookie in its field.
+/// A check of repeated values in an archive's entry: query items are also in the URL, and cookies also in a header
+/// field.
 private struct Repetitions {
     private let redactor: Redactor
 
@@ -45,7 +48,7 @@ private struct Repetitions {
             + pairs(response?["cookies"], "response.cookies") { isOpenField(.setCookie, "\($0)=\($1)") }
     }
 
-    /// The places, as `request.cookies.sid`, of pairs that hold a secret.
+    /// Returns the places of pairs that contain a secret, such as `request.cookies.sid`.
     private func pairs(
         _ list: JSONNode?,
         _ place: String,
@@ -69,7 +72,7 @@ private struct Repetitions {
         return !redactor.findings(in: fields, at: "").isEmpty
     }
 
-    /// HTTP/2's `:path`, which says what the URL does.
+    /// Returns whether an HTTP/2 pseudo-header field such as `:path`, which repeats the URL, contains a secret.
     private func isOpenPseudoField(_ name: String, _ value: String) -> Bool {
         name.hasPrefix(":") && !redactor.findings(inURL: value, at: "").isEmpty
     }

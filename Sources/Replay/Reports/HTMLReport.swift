@@ -6,24 +6,24 @@ import BeagleNetHTTP
     public import Foundation
 #endif
 
-/// A recording as one page for a browser, which asks for nothing else: a waterfall of all exchanges on one axis of time, to
-/// be filtered and sorted, and of each its heads, bodies, phases and what was taken out of it.
+/// A recording as a self-contained web page, with a waterfall of all exchanges on a single time axis.
 ///
-/// A page of 1,000 entries has less than 2 MB: where bodies would make more of it, the longest are shown in part.
+/// The exchanges can be filtered and sorted. Their details show header fields, bodies, phases and redactions. A page
+/// with 1,000 entries is smaller than 2 MB; if bodies would exceed this, the longest are truncated.
 public struct HTMLReport: Sendable {
     private let recording: Recording
     private let title: String
     private let entries: [NumberedEntry]
     private let redactor: Redactor?
 
-    /// A report on what a recording holds.
+    /// Creates a report for a recording.
     ///
     /// - Parameters:
-    ///   - recording: what is told of.
-    ///   - title: what the page is called.
-    ///   - filter: which entries are shown; all by default.
-    ///   - redactor: takes out what is secret, as in an archive of another tool; what a log of ours holds is without
-    ///     secrets already. Nil shows everything.
+    ///   - recording: the recording.
+    ///   - title: the title of the page.
+    ///   - filter: the filter for shown entries; all by default.
+    ///   - redactor: the redactor that removes secrets, for example from another tool's archive; BeagleNet's logs
+    ///     contain none. `nil` to show everything.
     public init(
         _ recording: Recording,
         title: String,
@@ -38,9 +38,9 @@ public struct HTMLReport: Sendable {
         }
     }
 
-    /// The page, in UTF-8.
+    /// Returns the page in UTF-8.
     ///
-    /// - Throws: `NetworkError` where the system has no SHA-256, by which the page's own script is told from others.
+    /// - Throws: `NetworkError` if the system has no SHA-256, which the page's content security policy needs.
     public func page() throws(NetworkError) -> Data {
         let policy =
             "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -72,7 +72,7 @@ public struct HTMLReport: Sendable {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
     }
 
-    /// How a policy names a script or style by what it holds (CSP 3, 2.3.1).
+    /// Returns the hash source of a script or style for a policy (CSP 3, 2.3.1).
     private static func source(_ text: String) throws(NetworkError) -> String {
         let digits = Array(try SHA256Digest.hex(of: Data(text.utf8)).utf8)
         let bytes = stride(from: 0, to: digits.count, by: 2).map { place in

@@ -5,24 +5,26 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What the script of an `HTMLReport` shows, as JSON that may stand in a page.
+/// The data for the script of an `HTMLReport`, as JSON that can be embedded in a page.
 struct HTMLReportData {
-    /// How much of a text is shown at most, in bytes.
+    /// The maximum size of a shown text, in bytes.
     private static let textLimit = 64 << 10
-    /// Larger images are not shown, in bytes.
+    /// The maximum size of a shown image, in bytes.
     private static let imageLimit = 192 << 10
-    /// How much of a field's value is shown, in bytes.
+    /// The maximum size of a shown field value, in bytes.
     private static let valueLimit = 2 << 10
 
     private let title: String
     private let recording: Recording
     private let entries: [NumberedEntry]
     private let redactor: Redactor?
-    /// Names and values of fields, each once: most come with each message.
+    /// The names and values of fields, stored once, because most are repeated in each message.
     private var strings: [String: Int] = [:]
     private var stringList: [String] = []
 
-    /// - Parameter redactor: takes secrets out of bodies in files; entries come without theirs.
+    /// Creates the data for a report.
+    ///
+    /// - Parameter redactor: the redactor for bodies in files; entries are already redacted.
     init(title: String, recording: Recording, entries: [NumberedEntry], redactor: Redactor?) {
         self.title = title
         self.recording = recording
@@ -30,7 +32,9 @@ struct HTMLReportData {
         self.redactor = redactor
     }
 
-    /// - Parameter budget: bytes that it may take, as far as bodies decide.
+    /// Returns the data as JSON.
+    ///
+    /// - Parameter budget: the maximum size in bytes, as far as truncating bodies achieves it.
     mutating func json(within budget: Int) -> Data {
         let start = entries.map(\.entry.started).min() ?? Date(timeIntervalSince1970: 0)
         let heads = entries.map { head($0, since: start) }
@@ -61,7 +65,7 @@ struct HTMLReportData {
         return Self.escaped(output.bytes)
     }
 
-    /// Nothing in it ends the script element or begins another (HTML, 4.12.1.3).
+    /// Returns JSON that cannot end the script element or begin another one (HTML, 4.12.1.3).
     private static func escaped(_ json: [UInt8]) -> Data {
         var data = Data(capacity: json.count + json.count / 50)
         for part in json.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false) {
@@ -131,7 +135,7 @@ extension HTMLReportData {
         return output.bytes
     }
 
-    /// The places of names and values, by turns.
+    /// Returns the indices of names and values, alternating.
     private mutating func fields(_ fields: [LoggedField]) -> [Int] {
         var places: [Int] = []
         for field in fields {
@@ -150,7 +154,7 @@ extension HTMLReportData {
 // MARK: - Bodies
 
 extension HTMLReportData {
-    /// A body, or the messages of an entry as text, and how many bytes of the page it wants.
+    /// A body, or the messages of an entry as text, with the size that it needs in the page.
     private struct Item {
         let entry: Int
         let name: String
@@ -158,8 +162,8 @@ extension HTMLReportData {
         var wanted = 0
     }
 
-    /// The members that hold bodies, with the brace that ends the entry: of each as much as there is room for if the
-    /// longest give way.
+    /// Returns the members with bodies, including the brace that ends the entry. The longest bodies are truncated to
+    /// fit the budget.
     private func bodies(within budget: Int) -> [[UInt8]] {
         var items = entries.indices.flatMap(items)
         for index in items.indices { items[index].wanted = wanted(items[index].body) }
@@ -193,7 +197,8 @@ extension HTMLReportData {
         return size * (body.isImage ? 4 : 5) / (body.isImage ? 3 : 4)
     }
 
-    /// What is shown of a body: `text`, perhaps cut off; `image` as base64; or why it is not shown.
+    /// Returns the shown part of a body: `text`, possibly truncated; `image` as base64; or the reason why it is not
+    /// shown.
     private func json(_ body: LoggedBody, within limit: Int) -> [UInt8] {
         var output = JSONOutput()
         output.object { output in
@@ -226,14 +231,14 @@ extension LoggedBody {
 }
 
 extension HTMLReportData {
-    /// What browsers show; a picture in SVG runs no scripts as an image.
+    /// The image types that browsers show. An SVG in an image element doesn't run scripts.
     fileprivate static let imageTypes: Set<String> = [
         "png", "jpeg", "jpg", "gif", "webp", "avif", "svg+xml", "bmp", "x-icon",
     ]
 }
 
 extension LogEntry {
-    /// A line for each message: which way, when, and its text.
+    /// The messages with direction, time and text, one per line.
     fileprivate var messageLines: String {
         messages.map { message in
             let arrow = message.direction == .send ? "→" : "←"
@@ -246,12 +251,12 @@ extension LogEntry {
 }
 
 extension Data {
-    /// The text that it is by its media type, also in another encoding than UTF-8; `nil` if it is none.
+    /// Decodes the bytes as text according to a media type; returns `nil` if they aren't text.
     package func text(in mediaType: String) -> String? {
         Charset(contentType: mediaType)?.text(of: self) ?? text
     }
 
-    /// The text that it is, a character at its end that was cut through left out; nil where it is none.
+    /// The bytes as UTF-8 text, without an incomplete character at the end; `nil` if they aren't text.
     package var text: String? {
         for cut in 0...Swift.min(3, count) {
             if let text = String(validating: dropLast(cut), as: UTF8.self) {
@@ -263,7 +268,7 @@ extension Data {
 }
 
 extension JSONOutput {
-    /// As much of a text as has room.
+    /// Writes as much of a text as fits.
     fileprivate mutating func text(_ text: String, within limit: Int) {
         var (room, end) = (limit - 100, text.utf8.startIndex)
         for byte in text.utf8 {
@@ -274,7 +279,7 @@ extension JSONOutput {
             end = text.utf8.index(after: end)
         }
         if end == text.utf8.endIndex { return member("text", text) }
-        // Between characters.
+        // The cut must be at a character boundary.
         while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
             end = text.utf8.index(before: end)
         }
@@ -298,7 +303,7 @@ extension JSONOutput {
         }
     }
 
-    /// To the hundredth of a millisecond, which is less than a pixel.
+    /// Writes a duration with a precision of 0.01 milliseconds, which is less than a pixel.
     fileprivate mutating func milliseconds(_ name: StaticString, _ duration: Duration) {
         self.name(name)
         milliseconds(duration)

@@ -1,5 +1,5 @@
 extension HTMLReportScript {
-    /// Filter, order, keys, and what the page begins with.
+    /// The code for filtering, sorting, keyboard control and the initial state.
     static let page = #"""
 
         // MARK: Filter and order

@@ -1,5 +1,4 @@
-/// What an `HTMLReport` does in a browser. Text of the log becomes text of the page and nothing else: there is no place
-/// that makes elements of it.
+/// The script of an `HTMLReport`. It inserts text from the log only as text, never as HTML elements.
 enum HTMLReportScript {
     static let text = #"""
         "use strict";

@@ -1,4 +1,4 @@
-/// How an `HTMLReport` looks.
+/// The style sheet of an `HTMLReport`.
 enum HTMLReportStyle {
     static let text = #"""
         :root {

@@ -1,8 +1,10 @@
 import BeagleNetHTTP
 
-/// JSON text with a line for each value: digits, order and escapes stay as they are written.
+/// A formatter of JSON text that writes each value on its own line, and preserves digits, order and escapes.
 package enum IndentedJSON {
-    /// - Returns: nil where it is no JSON text.
+    /// Formats JSON text.
+    ///
+    /// - Returns: `nil` if the bytes are not valid JSON.
     package static func text(of bytes: [UInt8]) -> String? {
         var writer = Writer(bytes: bytes)
         do throws(JSONFault) {
@@ -35,7 +37,7 @@ package enum IndentedJSON {
             case nil: break
             case .name: output += ": ".utf8
             default:
-                // Empty ones stay together.
+                // Empty objects and arrays stay on one line.
                 if isEnd, isFirst { break }
                 if !isEnd, !isFirst { output.append(UInt8(ascii: ",")) }
                 output += "\n".utf8

@@ -6,32 +6,33 @@ import BeagleNetHTTP
 #endif
 
 extension LogEntry {
-    /// The message as a command of `curl` for a POSIX shell, which sends the same method, URL, header fields and body,
-    /// whatever bytes they hold. Redirects are not followed: each hop is an entry.
+    /// Returns a `curl` command for a POSIX shell that sends the request again, with the same method, URL, header
+    /// fields and body.
     ///
-    /// Where a secret was taken out, the command takes it from a variable named after its field, as `"${TOKEN:?}"`, and does
-    /// not run where that is not set. What cannot be sent again is said in a comment before it; where secrets were left out
-    /// and nothing stands in their place, it does not run at all.
+    /// Any bytes are supported. Redirects are not followed, because each redirect is an entry. A removed secret is
+    /// replaced by a variable named after its field, such as `"${TOKEN:?}"`, and the command fails if it is not set.
+    /// Parts that cannot be sent are listed in a comment before the command. If secrets were removed without a
+    /// placeholder, the command doesn't run at all.
     ///
     /// - Parameters:
-    ///   - body: the body's bytes; those of the entry by default, which does not hold one that is in a file.
-    ///   - bodyFile: a file with these bytes, to be sent instead of bytes in the command.
+    ///   - body: the body's bytes; by default those of the entry, which doesn't contain bodies in files.
+    ///   - bodyFile: a file with these bytes, which is sent instead of bytes in the command.
     public func curlCommand(body: Data? = nil, bodyFile: String? = nil) -> String {
         EntryCommand(self, body ?? request.body?.heldData, bodyFile).text
     }
 }
 
 extension LoggedBody {
-    /// The bytes, where they are in the entry.
+    /// The bytes if the entry contains them.
     var heldData: Data? {
         if case .data(let data) = content { return data }
         return nil
     }
 }
 
-/// Puts together the command of an entry.
+/// A builder of the command for an entry.
 private struct EntryCommand {
-    /// Longer ones go through a pipe: Linux lets no argument have more than 131,071 bytes.
+    /// The maximum size of an argument in bytes; longer bodies are piped. Linux limits an argument to 131,071 bytes.
     private static let argumentLimit = 100_000
 
     private let request: LoggedRequest
@@ -41,7 +42,7 @@ private struct EntryCommand {
     private var variables = SecretVariables()
     private var words = ["curl"]
     private var comments: [String] = []
-    /// What is written into curl's standard input.
+    /// The command whose output is piped into curl.
     private var pipe = ""
 
     init(_ entry: LogEntry, _ body: Data?, _ bodyFile: String?) {
@@ -67,7 +68,8 @@ private struct EntryCommand {
         return comments.map { "# \($0.withoutControls)\n" }.joined() + command
     }
 
-    /// Where more secrets were taken out of a part than it has placeholders; a place is told once, and has one at least.
+    /// The places of parts from which more secrets were removed than they have placeholders. Each place needs at least
+    /// one.
     private var lost: [String] {
         let sent = body.map { String(decoding: $0, as: UTF8.self) }
         let fields = request.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
@@ -77,7 +79,7 @@ private struct EntryCommand {
         ]
         return parts.flatMap { prefix, text -> [String] in
             guard let text else { return [] }
-            // Fragments and the pseudo fields of HTTP/2 are not sent.
+            // Fragments and HTTP/2 pseudo-header fields are not sent.
             let places = redactions.filter { place in
                 place.hasPrefix(prefix) && !place.hasPrefix("request.url:#") && !place.hasPrefix("request.headers.:")
             }
@@ -93,7 +95,7 @@ private struct EntryCommand {
         if method != "GET" || hasBody { words += ["--request", ShellWord(method).text] }
     }
 
-    /// Where curl would choose another.
+    /// Adds the HTTP version if curl would choose another one.
     private mutating func addVersion() {
         let isSecure = request.url.lowercased().hasPrefix("https:")
         let version = request.httpVersion.lowercased()
@@ -104,7 +106,7 @@ private struct EntryCommand {
     private mutating func addFields() {
         let place = request.url.unicodeScalars.firstRange(of: "://".unicodeScalars)?.upperBound
         let authority = place.map { String(request.url[$0...].prefix { $0 != "/" && $0 != "?" }) } ?? ""
-        // Names that no field can have are those of HTTP/2's pseudo fields, and attacks.
+        // Invalid names are HTTP/2 pseudo-header fields, or attacks.
         for field in request.fields(for: body) where HTTPField.Name(field.name) != nil {
             switch field.name.lowercased() {
             case "content-length": continue
@@ -117,10 +119,10 @@ private struct EntryCommand {
             let parts = variables.parts(of: value, in: field.name)
             words += ["--header", value.isEmpty ? ShellWord("\(field.name);").text : word(field.name, parts)]
         }
-        // What curl would add.
+        // The fields that curl would add.
         var added = ["User-Agent", "Accept"]
         if hasBody { added.append("Content-Type") }
-        // It would wait for an answer before it sends a long body.
+        // With `Expect`, curl would wait for a response before it sends a long body.
         if bodyFile != nil || body?.count ?? 0 > 1000 { added.append("Expect") }
         for name in added where request.fields[name] == nil { words += ["--header", ShellWord("\(name):").text] }
     }
@@ -133,14 +135,14 @@ private struct EntryCommand {
     private mutating func addBody() {
         addComments()
         guard let data = body ?? (bodyFile == nil ? nil : Data()) else {
-            // Said with no bytes at all, as it was sent.
+            // An empty body that was announced explicitly.
             if request.fields["Content-Length"] == "0" { words += ["--data-raw", "''"] }
             return
         }
         if let bodyFile { return words += ["--data-binary", ShellWord("@\(bodyFile)").text] }
         if data.count <= Self.argumentLimit, let text = String(validating: data, as: UTF8.self), !text.utf8.contains(0)
         {
-            // Not `--data-binary`, which takes a leading @ for a file's name.
+            // `--data-binary` would interpret a leading @ as a file name.
             return words += ["--data-raw", ShellWord(variables.parts(of: text)).text]
         }
         words += ["--data-binary", "@-"]
@@ -159,9 +161,9 @@ private struct EntryCommand {
         if body.isTruncated { comments.append("only the beginning of the body's \(body.size) bytes was recorded") }
     }
 
-    /// A command of the shell that prints any bytes.
+    /// Returns a shell command that prints any bytes.
     private mutating func printing(_ data: Data) -> String {
-        // A scalar for each byte, so that what was taken out is found among bytes that are no text.
+        // One scalar per byte, so that placeholders are found even if the bytes aren't text.
         var text = String.UnicodeScalarView()
         text.append(contentsOf: data.lazy.map { Unicode.Scalar($0) })
         var (format, arguments) = ("", "")
@@ -174,7 +176,7 @@ private struct EntryCommand {
                 for scalar in text.unicodeScalars { format += Self.escaped(scalar) }
             }
         }
-        // In a pipe a variable that is not set would leave the body out, and curl would run.
+        // An unset variable in a pipe wouldn't stop curl, which would send an incomplete body.
         let checks =
             arguments.isEmpty
             ? ""
@@ -197,7 +199,7 @@ private struct EntryCommand {
 }
 
 extension String {
-    /// The text with spaces for what would end a line, or an argument.
+    /// The text with control characters that would end a line or an argument replaced by spaces.
     fileprivate var withoutControls: String {
         var text = String.UnicodeScalarView()
         text.append(

@@ -7,11 +7,12 @@ import BeagleNetHTTP
 #endif
 
 extension LogEntry {
-    /// The entry as it may be shown: what a redactor takes for a secret is replaced, in heads, URLs, texts, messages and
-    /// bodies, and `redactions` names the places. A body in which nobody can tell what is secret is left out. Of an entry that
-    /// was redacted when it was written nothing changes.
+    /// Returns the entry with its secrets replaced in all parts; `redactions` names the places.
     ///
-    /// A body that is in a file stays as it is: redact its bytes where they are read.
+    /// A body that cannot be checked for secrets is omitted. An entry that was redacted when it was recorded doesn't
+    /// change.
+    ///
+    /// A body in a file is not redacted; redact its bytes when reading them.
     public func redacted(by redactor: Redactor) -> LogEntry {
         var redaction = EntryRedaction(redactor: redactor)
         var entry = self
@@ -19,9 +20,9 @@ extension LogEntry {
         return entry
     }
 
-    /// Where an entry that claims to be redacted still has secrets, as places in an entry of an archive.
+    /// Returns the places of remaining secrets in an entry that should be redacted.
     ///
-    /// - Parameter redactor: whose rules count.
+    /// - Parameter redactor: the redactor whose rules apply.
     public func findings(by redactor: Redactor = Redactor()) -> [String] {
         var redaction = EntryRedaction(redactor: redactor)
         var entry = self
@@ -30,15 +31,15 @@ extension LogEntry {
     }
 }
 
-/// Takes secrets out of an entry, and remembers where they were.
+/// A redaction of an entry, which records the places of secrets.
 struct EntryRedaction {
     private let redactor: Redactor
-    /// Whether bodies are somebody else's.
+    /// Whether bodies are redacted elsewhere.
     fileprivate let leavesBodies: Bool
     private var audit = RedactionAudit()
-    /// Bodies in which nobody can tell.
+    /// The bodies that cannot be checked for secrets.
     private var opaque: [String] = []
-    /// What need not be looked at again.
+    /// A cache of texts that don't have to be checked again.
     private let harmless: HarmlessTexts?
 
     init(redactor: Redactor, leavesBodies: Bool = false, harmless: HarmlessTexts? = nil) {
@@ -51,7 +52,7 @@ struct EntryRedaction {
     var places: [String] { audit.places + opaque }
 
     mutating func redact(_ entry: inout LogEntry) {
-        // What becomes of a body goes by the fields that it came with.
+        // The redaction of a body depends on its original fields.
         let whole = leavesBodies ? nil : entry.request
         let (sent, received) = (entry.request.body, entry.response?.body)
         entry.request.url = redacted(url: entry.request.url, at: "request.url")
@@ -62,7 +63,7 @@ struct EntryRedaction {
         if let bytes = entry.response?.body.left(of: received) { entry.tellSize(bytes, of: .response) }
         entry.operationName = entry.operationName.map { redacted(text: $0, at: "_beagle.operationName") }
         entry.error = entry.error.map { redacted(text: $0, at: "_error") }
-        // Archives may say anything here.
+        // Archives may contain any text here.
         entry.request.method = redacted(text: entry.request.method, at: "request.method")
         entry.request.httpVersion = redacted(text: entry.request.httpVersion, at: "request.httpVersion")
         entry.serverAddress = entry.serverAddress.map { redacted(text: $0, at: "serverIPAddress") }
@@ -78,7 +79,7 @@ struct EntryRedaction {
 
     fileprivate mutating func redact(_ fields: inout [LoggedField], at place: String) {
         let unknown = fields.indices.filter { !isHarmless(fields[$0]) }
-        // From the last, as some may be left out.
+        // In reverse order, because fields may be removed.
         var shown = unknown.map { redacted(fields[$0], at: place) }
         for index in unknown.reversed() {
             if let field = shown.removeLast() { fields[index] = field } else { fields.remove(at: index) }
@@ -91,14 +92,14 @@ struct EntryRedaction {
 
     private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {
         guard let name = HTTPField.Name(field.name) else {
-            // HTTP/2's pseudo fields, whose `:path` may hold secrets; of anything else nobody can tell.
+            // HTTP/2's `:path` may contain secrets. Fields with other invalid names cannot be checked.
             let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
             let value =
                 isPseudo
                 ? redactor.redact(url: field.value, at: "\(place).\(field.name)", noting: &audit) : Redactor.placeholder
             return LoggedField(field.name, value)
         }
-        // With blanks in the place of control characters, which no rule knows.
+        // Control characters are replaced by spaces, because the rules don't expect them.
         let value = HTTPField.isValidValue(field.value) ? field.value : HTTPField(name: name, value: field.value).value
         guard let shown = redactor.redact(value, ofField: field.name, at: place, noting: &audit) else { return nil }
         if shown == field.value { harmless?.insert(field.value, .field, name: field.name) }
@@ -119,7 +120,7 @@ struct EntryRedaction {
         return redacted
     }
 
-    /// Redacts a body, unless it is somebody else's.
+    /// Redacts a body, unless bodies are redacted elsewhere.
     fileprivate mutating func redact(
         _ content: inout LoggedBody.Content,
         _ charset: Charset?,
@@ -156,7 +157,7 @@ struct EntryRedaction {
 
     mutating func redacted(_ message: LoggedMessage, at place: String) -> LoggedMessage {
         var message = message
-        // Also of binary ones: what is sent in them may be JSON as well.
+        // Binary messages are also checked, because they may contain JSON.
         switch redactor.redact(body: message.data, contentType: nil, at: place, noting: &audit) {
         case .body(let data): message.data = data
         case .omitted(let reason):
@@ -166,19 +167,21 @@ struct EntryRedaction {
         return message
     }
 
-    /// What a person wrote; nil where it is no text.
+    /// Redacts a comment; returns `nil` if it isn't a string.
     private mutating func redactedComment(_ member: OtherMember, at place: String) -> OtherMember? {
         guard let text = (try? JSONDocument(Data(member.json.utf8)))?.root.string else { return nil }
         let redacted = redactor.redact(text: text, at: place, noting: &audit)
         return redacted == text ? member : member.with(json: "\(JSONValue.string(redacted))")
     }
 
-    /// - Returns: nil where nobody can tell what is secret in it.
+    /// Redacts an unknown member.
+    ///
+    /// - Returns: `nil` if the member cannot be checked for secrets.
     private mutating func redacted(_ member: OtherMember) -> OtherMember? {
         let place = member.place.isEmpty ? member.name : "\(member.place).\(member.name)"
         if member.name == "comment", let member = redactedComment(member, at: place) { return member }
         let json = Data(member.json.utf8)
-        // In an object, as a member's name may say that it is secret.
+        // Redacted within an object, because the member's name may mark it as secret.
         let named =
             Data(#"{"\#(member.name.filter { $0.isLetter || $0.isNumber || $0 == "_" })":"#.utf8) + json
             + Data("}".utf8)
@@ -188,7 +191,7 @@ struct EntryRedaction {
             opaque.append("\(place):[malformed]")
             return nil
         }
-        // The member may have been dropped.
+        // The redactor may have removed the member.
         guard data.count > start else { return nil }
         return member.with(json: String(decoding: data.dropFirst(start).dropLast(), as: UTF8.self))
     }
@@ -218,9 +221,9 @@ extension LoggedBody {
         redaction.redact(&content, charset, of: mediaType, at: place)
     }
 
-    /// Of a body that is coded nobody can tell before it is decoded.
+    /// Redacts a body after decoding it, because a content-coded body cannot be checked.
     ///
-    /// - Parameter request: as it was; nil where bodies are somebody else's.
+    /// - Parameter request: the original request; `nil` if bodies are redacted elsewhere.
     fileprivate mutating func redact(by redaction: inout EntryRedaction, of request: LoggedRequest?) {
         let place = "request.postData"
         if let request, request.coding != nil, case .data(let data) = content {
@@ -234,8 +237,7 @@ extension LoggedBody {
         redact(by: &redaction, request?.charset, at: place)
     }
 
-    /// Bytes that are left of a body out of which something was taken, -1 where nobody knows; nil where nothing was, or not
-    /// all of it was there.
+    /// Returns the size of a redacted body in bytes, or -1 if unknown; `nil` if it wasn't changed or is incomplete.
     fileprivate func left(of whole: LoggedBody?) -> Int64? {
         guard !isTruncated, let whole, content != whole.content else { return nil }
         switch content {
@@ -247,7 +249,7 @@ extension LoggedBody {
 }
 
 extension Redactor {
-    /// The body with its secrets replaced, also in an encoding in which nothing can be found before it is decoded.
+    /// Replaces the secrets in a body. If secrets cannot be found in its encoding, the body is converted first.
     ///
     /// - Parameter charset: the body's encoding; `nil` for UTF-8.
     func redact(

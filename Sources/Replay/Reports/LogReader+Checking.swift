@@ -2,18 +2,17 @@ import BeagleNet
 import BeagleNetHTTP
 
 extension LogReader {
-    /// Reads the whole log.
+    /// Reads and checks the whole log.
     ///
-    /// - Parameter report: hears of what was passed over, of what there was no room for, and of bodies whose files are not
-    ///   there or are damaged.
-    /// - Returns: what the log has.
-    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
+    /// - Parameter report: receives warnings about skipped records, losses, and missing or damaged body files.
+    /// - Returns: a summary of the log's contents.
+    /// - Throws: `NetworkError` of kind `.file` if the directory cannot be read.
     package func check(_ report: (RecordingWarning) -> Void) throws(NetworkError) -> HARValidator.Summary {
         var summary = HARValidator.Summary()
         let entries = try entries()
         let recording = Recording([], directory: directory.path)
         for warning in entries.warnings { report(warning) }
-        // Of what was passed over only the first are told.
+        // Only the first skipped records have warnings.
         summary.errors = max(entries.skipped, entries.warnings.count)
         for (index, entry) in entries.enumerated() {
             summary.entries += 1

@@ -6,10 +6,12 @@ package import BeagleNetHTTP
 #endif
 
 extension LogReader {
-    /// Where a log still has secrets, or what cannot be looked at: in its entries and their bodies' files, in records that are
-    /// no entries or were cut off, in `meta.json`, and in files of bodies that no entry names.
+    /// Returns the places of remaining secrets in a log, and of parts that cannot be checked.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
+    /// Entries and their body files, other and incomplete records, `meta.json`, and body files without references are
+    /// checked.
+    ///
+    /// - Throws: `NetworkError` of kind `.file` if the directory cannot be read.
     package func findings(by redactor: Redactor) throws(NetworkError) -> [String] {
         let recording = try recording(includesInFlight: true)
         let said = recording.entries.enumerated().flatMap { index, entry in
@@ -19,9 +21,9 @@ extension LogReader {
         return try said + besideEntries(open, redactor) + metaFindings(redactor) + strayFindings(recording, redactor)
     }
 
-    /// What is in segments beside the entries.
+    /// Returns the findings in segments outside of entries.
     ///
-    /// - Parameter open: ids of those whose first record is all that there is.
+    /// - Parameter open: the ids of entries that have only their first record.
     private func besideEntries(_ open: Set<String>, _ redactor: Redactor) throws(NetworkError) -> [String] {
         var places: [String] = []
         for segment in try directory.segments() {
@@ -71,7 +73,7 @@ extension LogReader {
         }
     }
 
-    /// Of a body whose record is not there nobody knows the type.
+    /// Returns the findings in body files without references, whose media type is unknown.
     private func strayFindings(_ recording: Recording, _ redactor: Redactor) throws(NetworkError) -> [String] {
         let bodies = recording.entries.flatMap { [$0.request.body, $0.response?.body] }
         let named = Set(bodies.compactMap { body in if case .file(let name)? = body?.content { name } else { nil } })
@@ -86,7 +88,7 @@ extension LogReader {
     private func strays(besides named: Set<String>) throws(NetworkError) -> [String] {
         var bodies: [String] = []
         for name in try (directory.folder.entries(of: "bodies") ?? []).sorted().map({ "bodies/\($0)" }) {
-            // It may be a file itself.
+            // The name may be that of a file.
             bodies += try directory.folder.entries(of: name)?.sorted().map { "\(name)/\($0)" } ?? [name]
         }
         return bodies.filter { !named.contains($0) }
@@ -94,7 +96,7 @@ extension LogReader {
 }
 
 extension [UInt8] {
-    /// Whether the record's session is one of a log, whose name sounds like a secret.
+    /// Whether the record contains a log's session identifier, whose name looks like that of a secret.
     fileprivate var namesItsSession: Bool {
         do throws(JSONFault) {
             return UUID(uuidString: try JSONDocument(self).root["session"]?.string ?? "") != nil
@@ -105,7 +107,7 @@ extension [UInt8] {
 }
 
 extension Redactor {
-    /// Where secrets are in a record that was cut off: as far as it is JSON as such, and all of it as text.
+    /// Returns the findings in an incomplete record, checked both as JSON and as text.
     fileprivate func findings(inTorn bytes: [UInt8], at place: String) -> [String] {
         var record = BodyRedactor(self, contentType: "application/json", at: place)
         _ = record.feed(Data(bytes))

@@ -1,30 +1,31 @@
-/// How many exchanges a recording holds, how long they took, what they weighed and how they ended: of all, and by kind,
-/// host and GraphQL operation.
+/// The statistics of a recording: numbers, durations, sizes and results of exchanges, in total and by kind, host and
+/// GraphQL operation.
 public struct LogStatistics: Sendable, Hashable {
-    /// Exchanges that have something in common.
+    /// A group of exchanges with a common property.
     public struct Group: Sendable, Hashable {
-        /// What they have in common; empty for all.
+        /// The value of the common property; empty for all exchanges.
         public let name: String
-        /// How many there are.
+        /// The number of exchanges.
         public private(set) var count = 0
-        /// Those without a whole answer.
+        /// The number of exchanges without a complete response.
         public private(set) var failures = 0
-        /// Those with a status of 400 and above.
+        /// The number of responses with a status of 400 or above.
         public private(set) var refusals = 0
-        /// Those that led to another URL.
+        /// The number of redirects.
         public private(set) var redirects = 0
-        /// Those that a store answered.
+        /// The number of responses from a store.
         public private(set) var fromStore = 0
-        /// Those that a server answered, over a connection that was open already.
+        /// The number of responses from a server over a reused connection.
         public private(set) var reused = 0
-        /// Those that a server answered.
+        /// The number of responses from a server.
         public private(set) var answered = 0
-        /// Bytes sent, heads included where their size is known.
+        /// The number of bytes sent, including heads of known size.
         public private(set) var bytesSent: Int64 = 0
-        /// Bytes received, heads included where their size is known; of a body whose size on the wire nobody knows the
-        /// decoded size.
+        /// The number of bytes received, including heads of known size.
+        ///
+        /// If the size of a body on the wire is unknown, its decoded size is used.
         public private(set) var bytesReceived: Int64 = 0
-        /// How long each took, the shortest first. Those that were interrupted are left out.
+        /// The durations in ascending order, without interrupted exchanges.
         private var durations: [Duration] = []
 
         fileprivate init(_ name: String, _ entries: some Sequence<LogEntry>) {
@@ -34,20 +35,22 @@ public struct LogStatistics: Sendable, Hashable {
         }
     }
 
-    /// All exchanges.
+    /// The statistics of all exchanges.
     public let all: Group
-    /// By the kind of operation (`component`, `form`), the most frequent first; `other` is of none that is known.
+    /// The groups by kind of operation (`component`, `form`), the most frequent first.
+    ///
+    /// `other` is the group of unknown kinds.
     public let kinds: [Group]
-    /// By host, the most frequent first.
+    /// The groups by host, the most frequent first.
     public let hosts: [Group]
-    /// By GraphQL operation, the most frequent first.
+    /// The groups by GraphQL operation, the most frequent first.
     public let operations: [Group]
 
-    /// Counts what is in a recording.
+    /// Creates the statistics of a recording.
     ///
     /// - Parameters:
-    ///   - recording: what is counted.
-    ///   - filter: which entries count; all by default.
+    ///   - recording: the recording.
+    ///   - filter: the filter for counted entries; all by default.
     public init(_ recording: Recording, filter: EntryFilter? = nil) {
         self.init(recording.entries(matching: filter).map(\.entry))
     }
@@ -68,15 +71,15 @@ public struct LogStatistics: Sendable, Hashable {
 }
 
 extension LogStatistics.Group {
-    /// The time within which this share of the exchanges came to an end (nearest rank); nil where there are none.
+    /// Returns a percentile of the durations (nearest rank); `nil` if the group has no durations.
     ///
-    /// - Parameter share: from 0 to 1: 0.5 is the median.
+    /// - Parameter share: the fraction from 0 to 1: 0.5 is the median.
     public func percentile(_ share: Double) -> Duration? {
         guard !durations.isEmpty, share >= 0, share <= 1 else { return nil }
         return durations[max(Int((share * Double(durations.count)).rounded(.up)) - 1, 0)]
     }
 
-    /// The share of the answers that came over a connection which was open already; nil where no server answered.
+    /// The fraction of responses that were received over a reused connection; `nil` if no server responded.
     public var shareOfReused: Double? { answered == 0 ? nil : Double(reused) / Double(answered) }
 
     fileprivate mutating func add(_ entry: LogEntry) {
@@ -99,14 +102,14 @@ extension LogStatistics.Group {
 }
 
 extension LogEntry {
-    /// Whether there is no whole answer.
+    /// Whether there is no complete response.
     package var failed: Bool {
         error != nil || isInterrupted || response.map { $0.status <= 0 } ?? true
     }
 }
 
 extension Int64 {
-    /// The sum, or the largest number there is: an archive may say anything.
+    /// Returns the sum, or the maximum if it overflows, because an archive may contain any number.
     func adding(_ other: Int64) -> Int64 {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? .max : sum

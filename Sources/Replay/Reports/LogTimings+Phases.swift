@@ -1,13 +1,15 @@
 extension LogTimings {
-    /// A part of the time of an exchange.
+    /// A phase of an exchange.
     package struct Phase: Sendable, Hashable {
-        /// Its name, as `dns`.
+        /// The name, such as `dns`.
         package let name: String
-        /// How long it took; nil where it did not take place.
+        /// The duration; `nil` if the phase didn't take place.
         package let duration: Duration?
     }
 
-    /// The phases in their order, none of which is a part of another: `connect` is without `tls`. They sum up to `total`.
+    /// The phases in order, without overlaps: `connect` doesn't include `tls`.
+    ///
+    /// Their sum is `total`.
     package var phases: [Phase] {
         let connecting = connect.map { max($0 - (tls ?? .zero), .zero) }
         return [

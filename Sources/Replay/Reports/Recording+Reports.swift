@@ -6,14 +6,14 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// An entry with its number in its recording.
+/// An entry with its number in a recording.
 public struct NumberedEntry: Sendable, Hashable {
-    /// From 1, by the time at which entries began.
+    /// The number, starting at 1, in the order of start times.
     public let number: Int
     /// The entry.
     public let entry: LogEntry
 
-    /// An entry and its number.
+    /// Creates a numbered entry.
     public init(number: Int, entry: LogEntry) {
         self.number = number
         self.entry = entry
@@ -21,9 +21,9 @@ public struct NumberedEntry: Sendable, Hashable {
 }
 
 extension Recording {
-    /// The entries that a filter wants, with their numbers; all where it is nil.
+    /// Returns the entries that match a filter, with their numbers; all entries if the filter is `nil`.
     ///
-    /// A body that is in a file is read where the filter looks at bodies; one that cannot be read matches nothing.
+    /// A body in a file is read if the filter uses bodies. A body that cannot be read matches nothing.
     public func entries(matching filter: EntryFilter?) -> [NumberedEntry] {
         entries.enumerated().compactMap { index, entry in
             guard filter?.matches(entry, data: readable) ?? true else { return nil }
@@ -31,7 +31,7 @@ extension Recording {
         }
     }
 
-    /// The bytes of a body that are there; nil where there are none to be had.
+    /// Returns the bytes of a body; `nil` if they cannot be read.
     package func readable(_ body: LoggedBody) -> Data? {
         do throws(NetworkError) {
             return try data(of: body)
@@ -40,30 +40,31 @@ extension Recording {
         }
     }
 
-    /// The entry with its bodies that are in files, and all of it redacted.
+    /// Returns the entry with its bodies read from files, and redacted.
     package func redacted(_ entry: LogEntry, by redactor: Redactor) -> LogEntry {
         held(entry).redacted(by: redactor)
     }
 
-    /// The entry as a writer of archives takes it.
+    /// Returns the entry in the form that `HARWriter` takes.
     package func archived(_ entry: LogEntry) -> HAREntry { HAREntry(entry, directory: directory, zip: zip) }
 
-    /// Where an entry that claims to be redacted still has secrets, its bodies in files included; a file that cannot be read is
-    /// a finding.
+    /// Returns the places of remaining secrets in an entry that should be redacted, including bodies in files.
+    ///
+    /// A file that cannot be read is also a finding.
     package func findings(in entry: LogEntry, by redactor: Redactor) -> [String] {
         let held = held(entry)
         let bodies = [
             ("request.postData._file", entry.request.body, held.request.body),
             ("response.content._file", entry.response?.body, held.response?.body),
         ]
-        // Of what cannot be looked at nobody can say that it has none.
+        // A body that cannot be read cannot be checked for secrets.
         let unread = bodies.compactMap { place, body, held in
             body?.isInFile == true && held?.heldData == nil ? "\(place):[\(Self.unreadable)]" : nil
         }
         return held.findings(by: redactor) + unread
     }
 
-    /// Why a file that is not there, or cannot be read, is a finding.
+    /// The reason for a finding about a file that is missing or cannot be read.
     static let unreadable = "unreadable"
 
     private func held(_ entry: LogEntry) -> LogEntry {
@@ -73,7 +74,7 @@ extension Recording {
         return entry
     }
 
-    /// The body with its bytes, where they can be had.
+    /// Returns the body with its bytes read from a file, if possible.
     private func held(_ body: LoggedBody) -> LoggedBody {
         guard case .file = body.content else { return body }
         var body = body
@@ -81,12 +82,12 @@ extension Recording {
         return body
     }
 
-    /// The bytes of a body as they may be shown.
+    /// Returns the bytes of a body without secrets.
     ///
-    /// - Throws: `NetworkError` as `data(of:upTo:)`, and where nobody can tell what is secret in a file.
+    /// - Throws: the errors of `data(of:upTo:)`, and `NetworkError` if a file cannot be checked for secrets.
     package func data(of body: LoggedBody, redactedBy redactor: Redactor?) throws(NetworkError) -> Data {
         let data = try data(of: body)
-        // What is no file was redacted with its entry.
+        // Other bodies were redacted together with their entries.
         guard let redactor, case .file = body.content else { return data }
         var audit = RedactionAudit()
         let (type, charset) = (body.mediaType, body.fileCharset)

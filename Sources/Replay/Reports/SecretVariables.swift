@@ -1,18 +1,18 @@
 import BeagleNetHTTP
 
-/// Names the variables of a shell that stand for what was taken out of an entry.
+/// A generator of names for shell variables that replace removed secrets.
 struct SecretVariables {
-    /// For each name the secrets that have it, as far as they can be told apart: a keyed hash is one secret.
+    /// The distinct secrets for each name. Equal keyed hashes are the same secret.
     private var secrets: [String: [Substring]] = [:]
 
-    /// The names in the order of the alphabet.
+    /// The names in alphabetical order.
     var names: [String] {
         secrets.flatMap { name, secrets in secrets.indices.map { Self.numbered(name, $0) } }.sorted()
     }
 
-    /// Splits text at the places where something was taken out.
+    /// Splits text at its placeholders.
     ///
-    /// - Parameter field: what the text belongs to, as a header's name; empty where that says nothing.
+    /// - Parameter field: the name of the field that contains the text, such as a header name; may be empty.
     mutating func parts(of text: String, in field: String = "") -> [ShellWord.Part] {
         var (parts, rest): ([ShellWord.Part], Substring) = ([], text[...])
         while let place = rest.firstRange(of: Redactor.placeholder) {
@@ -36,14 +36,15 @@ struct SecretVariables {
 
     private static func numbered(_ name: String, _ index: Int) -> String { index == 0 ? name : "\(name)_\(index + 1)" }
 
-    /// `:h:` and twelve digits, or nothing.
+    /// Returns the prefix `:h:` with twelve digits, or an empty prefix.
     private static func hash(_ text: Substring) -> Substring {
         let hash = text.prefix(15)
         let isHash = hash.hasPrefix(":h:") && hash.count == 15 && hash.dropFirst(3).allSatisfy(\.isHexDigit)
         return isHash ? hash : text[text.startIndex..<text.startIndex]
     }
 
-    /// What the value is called that begins behind a text: `name=`, `"name": "`, a user or password in a URL.
+    /// Returns the name of the value that follows a text: after `name=`, `"name": "`, or as the user or password in a
+    /// URL.
     private static func name(before text: Substring) -> String {
         if text.hasSuffix("//") { return "url_user" }
         if text.hasSuffix("//\(Redactor.placeholder):") { return "url_password" }
@@ -52,7 +53,7 @@ struct SecretVariables {
         if let mark = quoted.last, mark == "=" || mark == ":" {
             rest = quoted.dropLast().trimming { $0 == "\"" || $0 == "'" || $0 == "\\" || $0 == " " }
         } else if let part = quoted.ranges(of: "name=\"").last {
-            // The head of a part of a multipart body.
+            // The header of a part in a multipart body.
             return String(quoted[part.upperBound...].prefix { $0 != "\"" })
         } else {
             return ""
@@ -60,14 +61,14 @@ struct SecretVariables {
         return String(rest.suffix(while: { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.[]%".contains($0)) }))
     }
 
-    /// As names of variables are written: at most 40 capitals, digits and underscores.
+    /// Converts text to a variable name of at most 40 capital letters, digits and underscores.
     private static func words(_ text: String) -> String {
         let words = text.prefix(200).split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         let name = String(words.joined(separator: "_").uppercased().prefix(40))
         return name.first?.isNumber == true ? "SECRET_\(name)" : name
     }
 
-    /// Variables that mean something to shells and programs.
+    /// The variables that shells and programs use.
     private static let taken: Set<String> = [
         "CDPATH", "COLUMNS", "ENV", "HOME", "HOSTNAME", "IFS", "LANG", "LINES", "LOGNAME", "MAIL", "OLDPWD", "OPTARG",
         "OPTIND", "PATH", "PPID", "PS1", "PS2", "PS4", "PWD", "RANDOM", "SECONDS", "SHELL", "TERM", "TMPDIR", "UID",
@@ -76,7 +77,7 @@ struct SecretVariables {
 }
 
 extension Substring {
-    /// Without the characters at its end that are of a kind.
+    /// Removes trailing characters that satisfy a predicate.
     fileprivate func trimming(_ isKind: (Character) -> Bool) -> Substring {
         var rest = self
         while let last = rest.last, isKind(last) { rest.removeLast() }

@@ -1,8 +1,9 @@
 public import BeagleNetHTTP
 
 extension LoopbackServer {
-    /// What a request is answered with: one step, or a sequence of them. The connection is kept open for the next
-    /// request unless a step ends it, or the client asked for its end with `Connection: close`.
+    /// The response to a request, as one step or a sequence of steps.
+    ///
+    /// The connection stays open for the next request unless a step closes it or the client sent `Connection: close`.
     public struct Answer: Sendable {
         enum Step: Sendable {
             case response(status: Int, fields: [(name: String, value: String)], body: Data)
@@ -14,7 +15,7 @@ extension LoopbackServer {
             case stall
             case close
             case reset
-            /// Whatever a function does with the connection, which ends where it gives false.
+            /// A function that uses the connection, which is closed if it returns `false`.
             case played(@Sendable (inout Connection) -> Bool)
         }
 
@@ -28,8 +29,10 @@ extension LoopbackServer {
             steps = answers.flatMap(\.steps)
         }
 
-        /// A correct response. `Content-Length` is added unless the fields frame the body themselves; a HEAD request,
-        /// 1xx, 204 and 304 get no body.
+        /// Returns a correct response.
+        ///
+        /// `Content-Length` is added unless the fields frame the body themselves. The response to HEAD and the statuses
+        /// 1xx, 204 and 304 have no body.
         public static func response(
             _ status: Int,
             _ fields: KeyValuePairs<String, String> = [:],
@@ -38,7 +41,7 @@ extension LoopbackServer {
             Answer(.response(status: status, fields: fields.map { (name: $0.key, value: $0.value) }, body: body))
         }
 
-        /// A correct response whose body is this text in UTF-8.
+        /// Returns a correct response with this text in UTF-8 as its body.
         public static func response(
             _ status: Int,
             _ fields: KeyValuePairs<String, String> = [:],
@@ -47,13 +50,13 @@ extension LoopbackServer {
             response(status, fields, Data(body.utf8))
         }
 
-        /// These bytes and nothing else: whole responses, halves of them, or nonsense.
+        /// Returns an answer that sends only these bytes: complete responses, parts of them, or invalid data.
         public static func raw(_ bytes: Data) -> Answer { Answer(.bytes(bytes)) }
 
-        /// This text in UTF-8 and nothing else.
+        /// Returns an answer that sends only this text in UTF-8.
         public static func raw(_ text: String) -> Answer { raw(Data(text.utf8)) }
 
-        /// A 200 whose body goes out in these chunks (RFC 9112, 7.1).
+        /// Returns a 200 response with a chunked body (RFC 9112, 7.1).
         public static func chunked(_ chunks: [Data], _ fields: KeyValuePairs<String, String> = [:]) -> Answer {
             let lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
             var bytes = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\(lines)\r\n".utf8)
@@ -63,58 +66,60 @@ extension LoopbackServer {
             return raw(bytes + Data("0\r\n\r\n".utf8))
         }
 
-        /// These bytes one at a time, with a pause after each.
+        /// Returns an answer that sends these bytes one at a time, with a pause after each.
         public static func dribble(_ bytes: Data, every pause: Duration) -> Answer {
             Answer(.dribble(bytes, every: pause))
         }
 
-        /// These bytes again and again, until the client has had enough.
+        /// Returns an answer that sends these bytes repeatedly, until the client closes the connection.
         public static func endless(_ bytes: Data) -> Answer { Answer(.endless(bytes)) }
 
-        /// This text in UTF-8 again and again, until the client has had enough.
+        /// Returns an answer that sends this text in UTF-8 repeatedly, until the client closes the connection.
         public static func endless(_ text: String) -> Answer { endless(Data(text.utf8)) }
 
-        /// Nothing, until the test opens the gate.
+        /// Returns an answer that waits until the test opens the gate.
         public static func gate(_ gate: Gate) -> Answer { Answer(.wait(gate)) }
 
-        /// Nothing more, while the connection stays open until the client closes it. What it sends is dropped.
+        /// An answer that stalls: the connection stays open until the client closes it, and received bytes are
+        /// discarded.
         public static let stall = Answer(.stall)
 
-        /// The end of the connection (FIN).
+        /// An answer that closes the connection (FIN).
         public static let close = Answer(.close)
 
-        /// The end of the sending side only (FIN); what the client sends is dropped until it closes, too.
+        /// An answer that closes the sending side (FIN), and then discards received bytes until the client closes the
+        /// connection.
         public static let finish = Answer(.finish, .stall)
 
-        /// The abrupt end of the connection (RST).
+        /// An answer that resets the connection (RST).
         public static let reset = Answer(.reset)
 
-        /// What a function does with the connection.
+        /// Returns an answer in which a function uses the connection.
         static func played(_ play: @escaping @Sendable (inout Connection) -> Bool) -> Answer { Answer(.played(play)) }
 
-        /// These answers one after another.
+        /// Returns an answer that plays several answers in sequence.
         public static func sequence(_ answers: [Answer]) -> Answer { Answer(joining: answers) }
     }
 
-    /// Holds an answer back until a test opens it.
+    /// A gate that holds an answer back until a test opens it.
     public final class Gate: Sendable {
         let latch: Latch
 
-        /// A closed gate.
+        /// Creates a closed gate.
         ///
-        /// - Throws: `NetworkError` of kind `.connect` when the system has no descriptors left.
+        /// - Throws: `NetworkError` of kind `.connect` if no file descriptors are available.
         public init() throws(NetworkError) {
             latch = try Latch()
         }
 
-        /// Lets every answer pass that waits or will wait here. A second call does nothing.
+        /// Opens the gate for all pending and later answers; further calls do nothing.
         public func open() {
             latch.open()
         }
     }
 }
 
-/// The reason phrases of the statuses that tests speak of most (RFC 9110, 15).
+/// The reason phrases of the statuses that tests use most (RFC 9110, 15).
 private let reasons = [
     100: "Continue", 103: "Early Hints", 200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content",
     301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect",
@@ -124,7 +129,7 @@ private let reasons = [
 ]
 
 extension LoopbackServer.Answer.Step {
-    /// A response's bytes, as the answer to a request of this method.
+    /// Returns the bytes of a response to a request with this method.
     static func message(
         status: Int,
         fields: [(name: String, value: String)],

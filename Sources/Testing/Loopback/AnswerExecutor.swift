@@ -1,7 +1,8 @@
 import Dispatch
 
-/// Runs the tasks by which servers answer on a thread that no test can block: with the threads of tasks all taken, a client
-/// would wait for the test that waits for the client.
+/// An executor for the servers' tasks, on a thread that no test can block.
+///
+/// If tests blocked all threads of the task pool, a client would wait for the server and the server for the test.
 final class AnswerExecutor: TaskExecutor {
     static let shared = AnswerExecutor()
 

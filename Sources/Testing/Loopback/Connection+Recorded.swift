@@ -3,10 +3,10 @@ import BeagleNetHTTP
 import BeagleNetReplay
 
 extension LoopbackServer.Request {
-    /// Where the client thinks that it is.
+    /// The base URL from the client's point of view.
     fileprivate var base: String { "http://\(self["Host"] ?? "127.0.0.1")" }
 
-    /// The request as rules of matching look at it.
+    /// The request in the form that match rules compare.
     var logged: LoggedRequest {
         LoggedRequest(
             method: method,
@@ -16,7 +16,7 @@ extension LoopbackServer.Request {
         )
     }
 
-    /// Whether a body of this coding can be read (RFC 9110, 12.5.3).
+    /// Returns whether the client accepts a content coding (RFC 9110, 12.5.3).
     fileprivate func takes(_ coding: String) -> Bool {
         values(of: "Accept-Encoding").joined(separator: ",").lowercased().split(separator: ",").contains { item in
             let parts = item.split(separator: ";").map { $0.filter { $0 != " " } }
@@ -26,7 +26,7 @@ extension LoopbackServer.Request {
 }
 
 extension Connection {
-    /// Gives the recorded answer; false where that ends the connection.
+    /// Replays a recorded response, or returns `false` if the connection must be closed.
     mutating func play(_ answers: RecordedAnswers, to request: LoopbackServer.Request) -> Bool {
         let answer: RecordedAnswer
         do throws(NetworkError) {
@@ -47,7 +47,7 @@ extension Connection {
         wait == .zero || outcome { try await answers.wait(wait) } != nil
     }
 
-    /// Tells what is not in the recording.
+    /// Responds to a request that isn't in the recording.
     func refuse(_ error: NetworkError, _ method: String) -> Bool {
         let text = Data("\(error)\n".utf8)
         let fields = [
@@ -66,7 +66,7 @@ extension Connection {
 // MARK: - The body
 
 extension Connection {
-    /// How the bytes of a body go over the wire.
+    /// The framing of a body on the wire.
     private enum Framing {
         case length, chunks, close
     }
@@ -98,7 +98,7 @@ extension Connection {
         return framing != .close
     }
 
-    /// Sends the pieces of a body as they are due; false where they do not come to their end.
+    /// Sends the chunks of a body with their delays, or returns `false` if not all can be sent.
     private func send(_ body: HTTPBody, _ coding: String?, _ framing: Framing) -> Bool {
         do {
             let deflater = try coding.map { coding throws in try Deflater(isGzip: coding != "deflate") }
@@ -112,13 +112,13 @@ extension Connection {
                 if isLast { return true }
             }
         } catch {
-            // The end of the connection says it.
+            // The client sees that the connection is closed.
         }
         return false
     }
 }
 
-/// The pieces of a body, one after another.
+/// The chunks of a body, in sequence.
 private final class Pieces: Sendable {
     private let read: HTTPBody.Reader
 

@@ -2,14 +2,14 @@ import BeagleNetHTTP
 import BeagleNetReplay
 
 extension LoopbackServer.Request {
-    /// Whether it asks for a WebSocket (RFC 6455, 4.1).
+    /// Whether the request opens a WebSocket (RFC 6455, 4.1).
     var isWebSocket: Bool {
         self["Upgrade"]?.lowercased() == "websocket" && self["Sec-WebSocket-Key"] != nil
     }
 }
 
 extension Connection {
-    /// Says what the server said over a recorded WebSocket. It is the end of the connection.
+    /// Replays the server's side of a recorded WebSocket; returns `false`, because the connection must then be closed.
     mutating func converse(_ answers: RecordedAnswers, about request: LoopbackServer.Request) -> Bool {
         do throws(NetworkError) {
             let conversation = try answers.webSocket(for: request.logged)
@@ -23,7 +23,7 @@ extension Connection {
                 let isDone = next.message.direction == .send ? hear() : say(next, answers)
                 guard isDone else { return false }
             }
-            // 1000, the normal end; the client's own is waited for.
+            // Close code 1000, the normal closure; then the client's close frame is awaited.
             if send(frame: 8, Data([0x03, 0xE8])) { _ = hear() }
         } catch {
             return refuse(error, request.method)
@@ -31,12 +31,12 @@ extension Connection {
         return false
     }
 
-    /// Sends a recorded message; false where it is the last.
+    /// Sends a recorded message, or returns `false` if it is the last.
     private mutating func say(_ next: RecordedConversation.Message, _ answers: RecordedAnswers) -> Bool {
         guard next.wait == .zero || outcome(of: { try await answers.wait(next.wait) }) != nil else { return false }
         let message = next.message
         guard message.opcode == 8 else { return send(frame: message.opcode == 2 ? 2 : 1, message.data) }
-        // `1001 going away`, as it is recorded.
+        // The recorded form is `1001 going away`.
         let words = String(decoding: message.data, as: UTF8.self).split(separator: " ", maxSplits: 1)
         let code = words.first.flatMap { UInt16($0) } ?? 1000
         let reason = words.count > 1 ? Data(words[1].utf8.prefix(123)) : Data()
@@ -44,7 +44,7 @@ extension Connection {
         return false
     }
 
-    /// Sends a frame, unmasked (RFC 6455, 5.2).
+    /// Sends an unmasked frame (RFC 6455, 5.2).
     func send(frame opcode: UInt8, _ payload: Data) -> Bool {
         var bytes = Data([0x80 | opcode])
         switch payload.count {
@@ -57,7 +57,7 @@ extension Connection {
         return send(bytes + payload)
     }
 
-    /// Waits for the end of a message, and answers pings meanwhile; false where the client closes.
+    /// Waits for the end of a message and responds to pings, or returns `false` if the client closes.
     private mutating func hear() -> Bool {
         while let (opcode, isFinal, payload) = readFrame() {
             switch opcode {
@@ -73,7 +73,7 @@ extension Connection {
         return false
     }
 
-    /// nil where the connection ends, or a frame is larger than any test sends.
+    /// Reads a frame, or returns `nil` if the connection ends or a frame is larger than any test sends.
     mutating func readFrame() -> (opcode: UInt8, isFinal: Bool, payload: Data)? {
         guard let start = take(2) else { return nil }
         var count = Int(start[1] & 0x7F)

@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// One connection of a server: reads requests and plays their answers, on a thread of its own.
+/// A connection of a server, which reads requests and plays their answers on its own thread.
 struct Connection {
     let number: Int
     let socket: Socket
@@ -31,13 +31,13 @@ struct Connection {
     }
 }
 
-/// A request of which nobody can tell where it ends.
+/// The error of a request whose end can't be determined.
 private struct Malformed: Error {}
 
 // MARK: - Reading
 
 extension Connection {
-    /// More than any test sends, and little enough to be counted with.
+    /// A limit that is larger than any test needs and can't cause an overflow.
     static let mostBytes = 1 << 30
 
     private mutating func readRequest() throws(Malformed) -> LoopbackServer.Request? {
@@ -91,7 +91,7 @@ extension Connection {
         return size
     }
 
-    /// The next bytes, waiting for them, or nil when the connection ends before.
+    /// Waits for the next bytes and returns them, or returns `nil` if the connection ends before.
     mutating func take(_ count: Int) -> [UInt8]? {
         while unread.count < count {
             if !fill() { return nil }
@@ -100,7 +100,7 @@ extension Connection {
         return Array(unread[..<count])
     }
 
-    /// Waits for bytes and reads them; false at the end of the connection or of the server.
+    /// Waits for bytes and reads them, or returns `false` at the end of the connection or when the server stops.
     private mutating func fill() -> Bool {
         guard Poll.wait(for: .input, on: socket, or: stage.stopping) == .ready else { return false }
         let before = unread.count
@@ -113,7 +113,7 @@ extension Connection {
 // MARK: - Answering
 
 extension Connection {
-    /// Plays an answer; false when it ended the connection.
+    /// Plays an answer, or returns `false` if it ended the connection.
     private mutating func play(_ answer: LoopbackServer.Answer, method: String?) -> Bool {
         for step in answer.steps {
             guard play(step, method: method) else { return false }
@@ -157,7 +157,10 @@ extension Connection {
         Poll.wait(for: .hangUp, on: socket, or: stage.stopping, orPass: gate) == .passed
     }
 
-    /// Waits for what a task does; nil where it failed, or was cancelled because the client or the server went away.
+    /// Waits for the result of a task.
+    ///
+    /// - Returns: The result, or `nil` if the task failed or was cancelled because the client disconnected or the
+    ///   server stopped.
     func outcome<R: Sendable>(of work: @escaping @Sendable () async throws -> R) -> R? {
         guard let done = latch() else { return nil }
         let result = Lock<R?>(nil)
@@ -173,7 +176,7 @@ extension Connection {
         return result.withLock { $0 }
     }
 
-    /// nil where the system has no descriptors left.
+    /// Creates a latch, or returns `nil` if no file descriptors are available.
     private func latch() -> Latch? {
         do throws(NetworkError) {
             return try Latch()
@@ -204,7 +207,7 @@ extension Connection {
 }
 
 extension [UInt8] {
-    /// The index after the first occurrence of a mark.
+    /// Returns the index after the first occurrence of `mark`.
     fileprivate func end(of mark: [UInt8], from start: Int) -> Int? {
         var index = start
         while index + mark.count <= count {

@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// Keeps the record of a server and wakes who waits for something in it.
+/// The record of a server, which resumes tasks that wait for a condition on it.
 final class Journal: Sendable {
     private struct State {
         var record = LoopbackServer.Record()
@@ -19,7 +19,7 @@ final class Journal: Sendable {
 
     var record: LoopbackServer.Record { state.withLock { $0.record } }
 
-    /// Notes a new connection and gives its number.
+    /// Records a new connection and returns its number.
     func begin() -> Int {
         note {
             $0.connections += 1
@@ -33,7 +33,7 @@ final class Journal: Sendable {
         state.withLock { $0.ended.append(connection) }
     }
 
-    /// The connections that have ended since the last call.
+    /// Returns the connections that have ended since the last call.
     func takeEnded() -> [Int] {
         state.withLock { state in
             defer { state.ended = [] }
@@ -51,7 +51,7 @@ final class Journal: Sendable {
         for continuation in woken { continuation.resume(returning: true) }
     }
 
-    /// Ends all waiting: nothing will happen any more.
+    /// Ends all waits, because nothing more will be recorded.
     func close() {
         let left = state.withLock { state in
             defer { state.waiters = [:] }

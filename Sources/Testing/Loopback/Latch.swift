@@ -8,8 +8,9 @@ import BeagleNetHTTP
     import Darwin
 #endif
 
-/// A flag that is raised once and stays up, for threads that sleep in `poll`: raising it closes the writing end of a
-/// pipe, and so makes the reading end readable for everybody.
+/// A flag that is set once, for threads that wait in `poll`.
+///
+/// Opening it closes the write end of a pipe, which makes the read end readable for all threads.
 final class Latch: Sendable {
     let reader: Int32
     private let writer: Lock<Int32?>

@@ -1,31 +1,30 @@
 public import BeagleNetHTTP
 
-/// A scripted HTTP/1.1 server on 127.0.0.1 that can also stall, cut off, reset and lie.
+/// A scripted HTTP/1.1 server on 127.0.0.1 for tests with real sockets.
 ///
-/// It is for tests that want real sockets: a closure gets each request and says what goes over the wire.
+/// A closure receives each request and returns what to send. It can also stall, truncate, reset and send invalid data.
 /// ```swift
 /// let server = try LoopbackServer { request in
 ///     request.target == "/slow" ? .stall : .response(200, ["Content-Type": "text/plain"], "hello")
 /// }
 /// ```
-/// Every connection has a thread of its own. `stop()`, which `deinit` calls, ends and joins them all.
+/// Each connection has its own thread. `stop()`, which `deinit` calls, ends and joins them all.
 public final class LoopbackServer: Sendable {
-    /// The port listened on, chosen by the system.
+    /// The port, chosen by the system.
     public let port: UInt16
 
     private let stage: Stage
     private let listener: Worker
 
-    /// Listens and answers until `stop()`.
+    /// Creates a server that listens until `stop()`.
     ///
     /// - Parameters:
-    ///   - onConnect: played when a connection is accepted, before anything is read from it.
-    ///   - readsBodies: whether a request's body is read before it is answered. Without it `Request.body` is empty
-    ///     and the bytes stay unread, as from a server that refuses an upload half-way.
-    ///     With it, a body whose length cannot be told or is above 1 GiB is answered with 400 and the end of the
-    ///     connection.
-    ///   - answer: says what a request is answered with; called on the connection's thread, so it may block.
-    /// - Throws: `NetworkError` of kind `.connect` when the system gives no port.
+    ///   - onConnect: An answer to play when a connection is accepted, before anything is read from it.
+    ///   - readsBodies: Whether the body of a request is read before the response is sent. Otherwise `Request.body` is
+    ///     empty and the bytes stay unread, as with a server that rejects an upload halfway. If it is `true`, a body of
+    ///     unknown length or above 1 GiB gets a 400 response, and the connection is closed.
+    ///   - answer: Returns the answer to a request. It is called on the connection's thread, so it may block.
+    /// - Throws: `NetworkError` of kind `.connect` if no port is available.
     public init(
         onConnect: Answer? = nil,
         readsBodies: Bool = true,
@@ -38,10 +37,10 @@ public final class LoopbackServer: Sendable {
         listener = Worker { Self.accept(from: socket, on: stage) }
     }
 
-    /// Listens and gives every request the same answer.
+    /// Creates a server that listens and sends the same answer to every request.
     ///
-    /// - Parameter answer: what goes over the wire.
-    /// - Throws: `NetworkError` of kind `.connect` when the system gives no port.
+    /// - Parameter answer: The answer.
+    /// - Throws: `NetworkError` of kind `.connect` if no port is available.
     public convenience init(_ answer: Answer) throws(NetworkError) {
         try self.init { _ in answer }
     }
@@ -50,30 +49,31 @@ public final class LoopbackServer: Sendable {
         stop()
     }
 
-    /// Closes every connection and returns when all threads have ended. A second call does nothing.
+    /// Closes all connections and returns when all threads have ended; further calls do nothing.
     ///
-    /// Not to be called from the `answer` closure, which it would wait for.
+    /// Don't call it from the `answer` closure, because it would wait for itself.
     public func stop() {
         stage.stopping.open()
         listener.join()
     }
 
-    /// `http://127.0.0.1:PORT`, without a path.
+    /// The URL of the server, `http://127.0.0.1:PORT`, without a path.
     public var url: String { "http://\(authority)" }
 
-    /// `127.0.0.1:PORT`.
+    /// The authority of the server, `127.0.0.1:PORT`.
     public var authority: String { "127.0.0.1:\(port)" }
 
-    /// What has happened so far.
+    /// The record of all events so far.
     public var record: Record { stage.journal.record }
 
-    /// The requests read so far, oldest first; the last 1,000 of them.
+    /// The last 1,000 requests received, oldest first.
     public var requests: [Request] { record.requests }
 
-    /// Waits until what has happened fulfils a condition.
+    /// Waits until the record fulfills a condition.
     ///
-    /// - Parameter condition: asked now and after every event; it must be quick.
-    /// - Returns: whether the condition was fulfilled; false when the task was cancelled or the server stopped before.
+    /// - Parameter condition: Called immediately and after every event; it must return quickly.
+    /// - Returns: Whether the condition was fulfilled, or `false` if the task was cancelled or the server stopped
+    ///   before.
     @discardableResult
     public func until(_ condition: @escaping @Sendable (Record) -> Bool) async -> Bool {
         await stage.journal.until(condition)
@@ -98,7 +98,7 @@ public final class LoopbackServer: Sendable {
     }
 }
 
-/// What the threads of one server share. They hold this and not the server, so that its `deinit` can stop them.
+/// The state that a server's threads share; they don't retain the server, so that its `deinit` can stop them.
 struct Stage: Sendable {
     let onConnect: LoopbackServer.Answer?
     let readsBodies: Bool

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Waits for a socket, a flag, or the time.
+/// A wait for a socket, a latch, or a timeout.
 enum Poll {
     enum Interest {
         case input, output, hangUp
@@ -22,12 +22,14 @@ enum Poll {
         private static let peerFinished: Int16 = 0
     #endif
 
+    /// Waits for the first of several events.
+    ///
     /// - Parameters:
-    ///   - interest: what makes the socket `.ready`.
-    ///   - socket: the socket.
-    ///   - stop: ends the waiting with `.stopped`.
-    ///   - pause: ends the waiting with `.timedOut`; nil waits as long as it takes.
-    ///   - pass: ends the waiting with `.passed`.
+    ///   - interest: The socket event that returns `.ready`.
+    ///   - socket: The socket.
+    ///   - stop: A latch that returns `.stopped`.
+    ///   - pause: A timeout that returns `.timedOut`, or `nil` for no timeout.
+    ///   - pass: A latch that returns `.passed`.
     static func wait(
         for interest: Interest,
         on socket: Socket,

@@ -1,21 +1,21 @@
 extension LoopbackServer {
-    /// What a server has seen and done.
+    /// The record of a server's events.
     public struct Record: Sendable {
-        /// Connections accepted in all.
+        /// The total number of accepted connections.
         public var connections = 0
-        /// Connections that neither side has closed yet.
+        /// The number of connections that are still open on both sides.
         public var openConnections = 0
-        /// Requests read in all.
+        /// The total number of requests received.
         public var requestCount = 0
-        /// The requests themselves, oldest first; the last 1,000 of them.
+        /// The last 1,000 requests received, oldest first.
         public var requests: [Request] = []
-        /// Answers that were sent to their end.
+        /// The number of answers that were sent completely.
         public var answers = 0
-        /// Bytes that came from clients, TLS's own included.
+        /// The number of bytes received from clients, including those of TLS.
         public var bytesReceived = 0
-        /// Bytes handed to the system for sending.
+        /// The number of bytes passed to the system for sending.
         public var bytesSent = 0
-        /// Times that the client took nothing for 0.25 s although there was something to send.
+        /// The number of times that the client didn't read for 0.25 s although there were bytes to send.
         public var stalledSends = 0
     }
 }

@@ -1,27 +1,27 @@
 public import BeagleNetHTTP
 
 extension LoopbackServer {
-    /// A request as it came over the wire.
+    /// A request as received.
     public struct Request: Sendable {
         /// The number of its connection, from 1.
         public var connection: Int
-        /// The first word of the request line.
+        /// The method: the first word of the request line.
         public var method: String
-        /// The second word: a path with its query, `*`, or whatever the client sent.
+        /// The target: the second word of the request line, which is a path with its query, `*`, or any other text.
         public var target: String
-        /// The third word, `HTTP/1.1`.
+        /// The version: the third word of the request line, such as `HTTP/1.1`.
         public var version: String
         /// The header lines in the order and spelling received.
         public var fields: [(name: String, value: String)]
         /// The body without its chunk framing.
         public var body: Data
-        /// Every byte of the request, head and framing included.
+        /// All bytes of the request, including the head and framing.
         public var raw: Data
 
-        /// The value of the first field of this name, in any case.
+        /// The value of the first field with this name, ignoring case.
         public subscript(name: String) -> String? { values(of: name).first }
 
-        /// The values of all fields of this name, in any case.
+        /// Returns the values of all fields with this name, ignoring case.
         public func values(of name: String) -> [String] {
             fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         }
@@ -29,7 +29,7 @@ extension LoopbackServer {
 }
 
 extension LoopbackServer.Request {
-    /// Reads a head that ends with an empty line; what is no header line has an empty name.
+    /// Parses a head that ends with an empty line; a line without a colon becomes a field with an empty name.
     init(connection: Int, head: [UInt8]) {
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
         let words = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false).map(String.init)
@@ -45,7 +45,7 @@ extension LoopbackServer.Request {
         raw = Data(head)
     }
 
-    /// Whether the client wants the connection closed behind the answer (RFC 9112, 9.6).
+    /// Whether the client wants the connection to be closed after the response (RFC 9112, 9.6).
     var isLast: Bool {
         let options = values(of: "Connection").flatMap { $0.lowercased().split { $0 == "," || $0 == " " } }
         return options.contains("close") || (version == "HTTP/1.0" && !options.contains("keep-alive"))

@@ -17,11 +17,11 @@ import BeagleNetHTTP
     private let sendFlags: Int32 = 0
 #endif
 
-/// A non-blocking TCP socket on the loopback interface. Its one owner closes it.
+/// A non-blocking TCP socket on the loopback interface, which its only owner closes.
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// A socket that listens on a port of the system's choice.
+    /// Returns a socket that listens on a port chosen by the system.
     static func listening() throws(NetworkError) -> Socket {
         let socket = try make()
         var address = sockaddr_in.loopback
@@ -73,7 +73,7 @@ struct Socket: Sendable {
         return socket
     }
 
-    /// Appends what has come; false at the end of the connection.
+    /// Appends received bytes, or returns `false` at the end of the connection.
     func receive(into bytes: inout [UInt8]) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 1) { buffer in
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -82,7 +82,7 @@ struct Socket: Sendable {
         }
     }
 
-    /// Hands bytes to the system and returns how many it took, or nil when the connection is gone.
+    /// Passes bytes to the system and returns the number it accepted, or `nil` if the connection is closed.
     func send(_ bytes: Data) -> Int? {
         let count = bytes.withUnsafeBytes { sendBytes($0) }
         if count < 0 { return errno == EAGAIN || errno == EINTR ? 0 : nil }
@@ -99,7 +99,7 @@ struct Socket: Sendable {
         #endif
     }
 
-    /// Ends the sending side.
+    /// Shuts down the sending side.
     func finish() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -146,7 +146,7 @@ extension sockaddr_in {
 }
 
 extension NetworkError {
-    /// What the system said to the last call.
+    /// Creates an error with the system's message about the last call.
     static func system(_ what: String) -> NetworkError {
         NetworkError(.connect, during: .connect, "\(what): \(String(cString: strerror(errno)))")
     }

@@ -8,7 +8,7 @@ import BeagleNetHTTP
     import Darwin
 #endif
 
-/// A thread that can be waited for.
+/// A thread that can be joined.
 final class Worker: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -21,7 +21,7 @@ final class Worker: Sendable {
     private let thread: Lock<pthread_t?>
 
     init(_ run: @escaping @Sendable () -> Void) {
-        // The new thread takes the retain over.
+        // The new thread balances the retain.
         let body = Unmanaged.passRetained(Body(run)).toOpaque()
         #if canImport(Darwin)
             var handle: pthread_t?
@@ -33,7 +33,7 @@ final class Worker: Sendable {
         thread = Lock(handle)
     }
 
-    /// Waits for the end of the thread. A second call returns at once.
+    /// Waits until the thread has ended; further calls return immediately.
     func join() {
         let handle = thread.withLock { thread in
             defer { thread = nil }

@@ -9,15 +9,15 @@ import Foundation
     import Darwin
 #endif
 
-/// A server-driven backend to try the tool and the library on, listening on the loopback interface only.
+/// A server-driven backend for trying out the tool and the library, which listens on the loopback interface only.
 ///
-/// Each connection has a thread of its own, so that a client that sends slowly, or without end, keeps no other waiting.
+/// Each connection has a thread of its own, so that a slow or endless request doesn't delay other clients.
 final class Backend: Sendable {
-    /// The most connections at a time; another is closed at once.
+    /// The maximum number of concurrent connections. Further ones are closed immediately.
     private static let maxConnections = 1024
 
     private let listener: BackendSocket
-    /// Ends the accepting thread by its end of file.
+    /// A pipe whose closing ends the accepting thread.
     private let waker: (read: Int32, write: Int32)
     private let headTime: Duration
     private let routes = BackendRoutes()
@@ -30,12 +30,12 @@ final class Backend: Sendable {
         var onEnd: CheckedContinuation<Void, Never>?
     }
 
-    /// Runs `body` while the backend serves, and stops it afterwards.
+    /// Runs `body` while the backend serves requests, and then stops the backend.
     ///
     /// - Parameters:
-    ///   - port: The port to listen on; 0 takes any free port.
-    ///   - headTime: How long the head of a request may take.
-    ///   - body: Is given the backend's URL, which ends without a slash.
+    ///   - port: The port to listen on, or 0 for any free port.
+    ///   - headTime: The maximum time for receiving a request head.
+    ///   - body: Receives the backend's URL, which doesn't end with a slash.
     static func serving<R: Sendable>(
         port: UInt16,
         headTime: Duration = .seconds(10),
@@ -72,7 +72,8 @@ final class Backend: Sendable {
     private func accept() {
         while awaitConnection() {
             guard let socket = listener.accept() else {
-                // No descriptors are left, or the client is gone: not to be asked about again at once.
+                // Either the process has no file descriptors left or the client has disconnected. Wait, so that this
+                // isn't a busy loop.
                 usleep(1000)
                 continue
             }
@@ -93,7 +94,7 @@ final class Backend: Sendable {
         endThread()
     }
 
-    /// Waits for a connection; false if the backend is stopped.
+    /// Waits for a connection. Returns `false` if the backend is stopped.
     private func awaitConnection() -> Bool {
         var entries = [listener.descriptor, waker.read].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         repeat {
@@ -106,7 +107,7 @@ final class Backend: Sendable {
 
     private func serve(_ socket: BackendSocket) {
         BackendConnection(socket, headTime: headTime, answer: routes.answer).serve()
-        // Forgotten first: another connection may have its number as soon as it is closed.
+        // Removed before closing, because a new connection may get the same descriptor immediately afterwards.
         state.withLock { $0.connections[socket.descriptor] = nil }
         socket.close()
         endThread()
@@ -122,7 +123,7 @@ final class Backend: Sendable {
         onEnd?.resume()
     }
 
-    /// Ends all connections, and returns when none of its threads is left.
+    /// Ends all connections, and returns when all of its threads have ended.
     private func stop() async {
         BackendSocket(descriptor: waker.write).close()
         await withCheckedContinuation { continuation in

@@ -1,14 +1,14 @@
 import BeagleNetHTTP
 import Foundation
 
-/// What the demo backend answers, route by route.
+/// The routes of the demo backend.
 final class BackendRoutes: Sendable {
     private let signups = Signups()
     private let graphQL = DemoGraphQL()
 
-    /// Answers a request, on the thread of its connection.
+    /// Returns the response to a request, on the thread of its connection.
     ///
-    /// - Throws: `RequestFault` if the body cannot be read, or why the connection ends.
+    /// - Throws: `RequestFault` if the body can't be read, or the reason that the connection ends.
     func answer(_ request: BackendRequest) throws -> BackendResponse {
         switch (request.method == "HEAD" ? "GET" : request.method, request.path) {
         case (_, "/echo"): try Self.echo(request)
@@ -37,7 +37,7 @@ final class BackendRoutes: Sendable {
 
     // MARK: - Routes
 
-    /// The methods of routes that don't take all.
+    /// The allowed methods of routes that don't accept every method.
     private static let methods = [
         "/signup": "GET, HEAD, POST, PUT", "/graphql": "GET, HEAD, POST", "/feedback": "POST", "/upload": "POST, PUT",
     ].merging(
@@ -56,7 +56,7 @@ final class BackendRoutes: Sendable {
         return isInside ? (214, 69, 65) : (255, 255, 255)
     }.data
 
-    /// 1 MiB in which each line tells where it begins, to try ranges on.
+    /// A file of 1 MiB for range requests, in which each line contains its own offset.
     private static let file = Data((0..<65_536).map { String(format: "line at %07x\n", $0 * 16) }.joined().utf8)
 
     private static func slow(_ request: BackendRequest) throws -> BackendResponse {
@@ -64,7 +64,7 @@ final class BackendRoutes: Sendable {
         return try text(DemoScreens.details, for: request)
     }
 
-    /// Three events and the end of the answer: whoever follows has to come again for those behind.
+    /// Returns three events and ends the response. The client must reconnect for later events.
     private static func events(behind lastEventID: String?) -> BackendResponse {
         let first = (lastEventID.flatMap(Int.init) ?? 0) % 1_000_000 + 1
         let events = (first..<first + 3).map { "id: \($0)\nevent: tick\ndata: tick \($0)\n\n" }.joined()
@@ -72,7 +72,7 @@ final class BackendRoutes: Sendable {
         return BackendResponse(.ok, [.contentType: "text/event-stream"], body)
     }
 
-    /// Tells what came. Fields of one name are joined as they may be (RFC 9110, 5.3).
+    /// Returns a JSON description of the request. Fields with the same name are joined as RFC 9110, 5.3 allows.
     private static func echo(_ request: BackendRequest) throws -> BackendResponse {
         struct Echo: Encodable {
             let method: String
@@ -117,20 +117,21 @@ final class BackendRoutes: Sendable {
         }
         guard form.complaints.isEmpty else { return try Self.refuse(form, of: request) }
         let (id, isNew) = signups.id(under: request.fields[.idempotencyKey])
-        // Who asks for it learns what becomes of an answer that is lost after the server has acted.
+        // Lets clients test a response that is lost after the server has acted.
         if isNew, request.item("answer") == "lost" { return BackendResponse(.created, [:], .lost) }
         var response = try BackendResponse.json(.created, Created(id: id))
         response.fields[.location] = "/signup/\(id)"
         return response
     }
 
-    /// Takes anything and has nothing to say.
+    /// Accepts any body, and responds without one.
     private static func feedback(_ request: BackendRequest) throws -> BackendResponse {
         while try request.body.next() != nil {}
         return BackendResponse(.noContent)
     }
 
-    /// Tells what came, of files no more than their size: a body may be larger than the memory.
+    /// Returns a JSON description of the parts. Only the size of files is kept, because a body may be larger than the
+    /// memory.
     private static func upload(_ request: BackendRequest) throws -> BackendResponse {
         struct Received: Encodable {
             let parts: [ReceivedPart]
@@ -143,7 +144,8 @@ final class BackendRoutes: Sendable {
         }
     }
 
-    /// Says what is wrong with a form: as a problem (RFC 9457) where that is asked for, else as a list of errors.
+    /// Returns the validation errors of a form, as problem details (RFC 9457) if the client accepts them, or as a list
+    /// otherwise.
     private static func refuse(_ form: SignupForm, of request: BackendRequest) throws -> BackendResponse {
         struct Errors: Encodable {
             let errors: [SignupForm.Complaint]
@@ -166,9 +168,9 @@ final class BackendRoutes: Sendable {
         return response
     }
 
-    // MARK: - Documents
+    // MARK: - Validated bodies
 
-    /// A JSON document with its validators.
+    /// Returns a JSON body with its validators.
     private static func text(
         _ document: String,
         _ cacheControl: String = "no-cache",
@@ -177,8 +179,8 @@ final class BackendRoutes: Sendable {
         try tagged(Data("\(document)\n".utf8), "application/json", cacheControl, for: request)
     }
 
-    /// A body with its `ETag` and `beagle-hash`, or the range of it that is asked for; 304 without the body if the request
-    /// has either of them.
+    /// Returns a body with its `ETag` and `beagle-hash`, or the requested range of it. Returns 304 without a body if
+    /// the request has either validator.
     private static func tagged(
         _ body: Data,
         _ contentType: String,
@@ -194,7 +196,7 @@ final class BackendRoutes: Sendable {
             .acceptRanges: "bytes", .beagleHash: hash, .cacheControl: cacheControl, .eTag: tag,
         ]
         guard !isKnown && request.fields[.beagleHash] != hash else {
-            // The length that a 200 would have had (RFC 9110, 8.6).
+            // The length of the body in a 200 response (RFC 9110, 8.6).
             fields[.contentLength] = String(body.count)
             return BackendResponse(.notModified, fields)
         }
@@ -213,22 +215,22 @@ final class BackendRoutes: Sendable {
     }
 }
 
-/// A range of bytes that a request asks for (RFC 9110, 14.2).
+/// A requested range of bytes (RFC 9110, 14.2).
 enum ByteRange: Equatable {
     case bytes(Range<Int>)
     case unsatisfiable
 
-    /// Reads `bytes=0-9`, `bytes=10-` or `bytes=-10`; `nil` if it is anything else, such as several ranges, which a server
-    /// may ignore.
+    /// Reads `bytes=0-9`, `bytes=10-` or `bytes=-10`. Returns `nil` for any other value, such as several ranges, which
+    /// a server may ignore.
     ///
-    /// - Parameter count: The bytes that there are.
+    /// - Parameter count: The number of bytes of the whole body.
     init?(_ fields: [String], of count: Int) {
         guard fields.count == 1, fields[0].lowercased().hasPrefix("bytes=") else { return nil }
         let ends = fields[0].dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, ends.contains(where: { !$0.isEmpty }),
             ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
         else { return nil }
-        // A number of more digits than any file has bytes is beyond the end.
+        // A number that doesn't fit in `Int` is beyond the end of any file.
         let numbers = ends.map { $0.isEmpty ? nil : Int($0) ?? .max }
         switch (numbers[0], numbers[1]) {
         case (nil, let length?):

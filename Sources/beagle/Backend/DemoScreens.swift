@@ -1,6 +1,6 @@
-/// The server-driven screens of the demo backend, in Beagle's JSON.
+/// The server-driven screens of the demo backend, as Beagle's JSON.
 enum DemoScreens {
-    /// What `/` answers: a list of the routes, which is JSON but no screen.
+    /// The response of `/`: a list of the routes, which is JSON but not a screen.
     static let index = """
         {
           "name": "BeagleNet demo backend",
@@ -10,7 +10,7 @@ enum DemoScreens {
         }
         """
 
-    /// Images, an expression, navigation with prefetch, a lazy part, a custom component and a form.
+    /// A screen with images, an expression, navigation with prefetch, a lazy component, a custom component and a form.
     static let home = """
         {
           "_beagleComponent_": "beagle:screenComponent",
@@ -81,7 +81,7 @@ enum DemoScreens {
         }
         """
 
-    /// The screen behind the home screen's prefetched button.
+    /// The screen that the home screen's button prefetches.
     static let details = """
         {
           "_beagleComponent_": "beagle:screenComponent",
@@ -102,7 +102,7 @@ enum DemoScreens {
         }
         """
 
-    /// The form whose target is a POST to `/signup`.
+    /// The screen with a form that is posted to `/signup`.
     static let signup = """
         {
           "_beagleComponent_": "beagle:screenComponent",
@@ -134,7 +134,7 @@ enum DemoScreens {
         }
         """
 
-    /// The part that the home screen loads lazily.
+    /// The component that the home screen loads lazily.
     static let news = """
         {
           "_beagleComponent_": "beagle:container",

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A small opaque RGB picture, written as a PNG without compression (ISO/IEC 15948).
+/// A small opaque RGB image, written as a PNG without compression (ISO/IEC 15948).
 struct PNGImage {
     let width: Int
     let height: Int
-    /// The colour of each point, from the top left one row after another.
+    /// Returns the color of a pixel. Rows are counted from the top, and columns from the left.
     let color: (_ x: Int, _ y: Int) -> (red: UInt8, green: UInt8, blue: UInt8)
 
-    /// The file's bytes.
+    /// The bytes of the PNG file.
     var data: Data {
         var header = Self.bigEndian(UInt32(width)) + Self.bigEndian(UInt32(height))
-        // 8 bits a channel, RGB, deflate, the standard's filters, no interlace.
+        // 8 bits per channel, RGB, deflate, standard filters, not interlaced.
         header += [8, 2, 0, 0, 0]
         var file = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
         file += Self.chunk("IHDR", header)
@@ -19,7 +19,7 @@ struct PNGImage {
         return file
     }
 
-    /// Each row after its filter byte, which says that the row is as it is.
+    /// The rows, each after a filter byte of 0, which means that it is unfiltered.
     private var rows: Data {
         var rows = Data(capacity: height * (1 + 3 * width))
         for y in 0..<height {
@@ -37,7 +37,7 @@ struct PNGImage {
         return bigEndian(UInt32(content.count)) + typed + bigEndian(crc32(typed))
     }
 
-    /// A zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4), each of at most 65,535 bytes.
+    /// Returns a zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4), each of at most 65,535 bytes.
     private static func zlib(_ bytes: Data) -> Data {
         var stream = Data([0x78, 0x01])
         var rest = bytes[...]

@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// What a part of a multipart form brought: of text the text, of a file how much.
+/// A received part of a multipart form: a text with its value, or a file with its size.
 struct ReceivedPart: Encodable {
     let name: String
     let filename: String?
@@ -8,13 +8,13 @@ struct ReceivedPart: Encodable {
     private(set) var bytes = 0
     private(set) var value: String?
 
-    /// Text longer than this is counted like a file.
+    /// The maximum size of a text, in bytes. The value of a longer one is discarded, as for a file.
     private static let maxText = 64 << 10
     private static let maxParts = 1000
 
-    /// Reads a body as it comes.
+    /// Reads the parts of a body as it arrives.
     ///
-    /// - Throws: `NetworkError` where it is no multipart form, or what ended it early.
+    /// - Throws: `NetworkError` if the body isn't a multipart form, or the error that ended it early.
     static func all(of body: BackendBody, contentType: String) throws -> [ReceivedPart] {
         var reader = try MultipartReader(contentType: contentType)
         var parts: [ReceivedPart] = []
@@ -35,7 +35,7 @@ struct ReceivedPart: Encodable {
     }
 
     private init(_ fields: HTTPFields) {
-        // `form-data; name="a"` has parameters like those of a media type.
+        // The parameters of `form-data; name="a"` have the syntax of media type parameters.
         let parameters = MediaType("multipart/\(fields[.contentDisposition] ?? "")")?.parameters ?? [:]
         name = parameters["name"] ?? ""
         filename = parameters["filename"]

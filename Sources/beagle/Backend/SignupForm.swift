@@ -2,20 +2,20 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// What `/signup` receives: the fields of a form, and what is wrong with them.
+/// The fields of a form that `/signup` receives, and their validation errors.
 struct SignupForm {
-    /// A field and what is wrong with it, said to the person who filled it in.
+    /// A validation error of a field, in words for the user.
     struct Complaint: Encodable {
         let field: String
         let message: String
     }
 
     private(set) var fields: [String: String]
-    /// The media type of the photo, where there is one.
+    /// The media type of the photo, or `nil` if there is no photo.
     private var photoType: String?
 
-    /// Reads a JSON object, `application/x-www-form-urlencoded` pairs, or a multipart form. nil: the body is
-    /// none of these.
+    /// Reads a JSON object, `application/x-www-form-urlencoded` pairs, or a multipart form. Returns `nil` for any other
+    /// body.
     init?(_ body: BackendBody, contentType: String) throws {
         guard MediaType(contentType)?.essence == "multipart/form-data" else {
             self.init(try body.collect(), contentType: contentType)

@@ -1,15 +1,16 @@
 import BeagleNetHTTP
 
-/// Who has signed up, as far as a demo needs to know: how many, and under which idempotency keys.
+/// The number of sign-ups, and their idempotency keys.
 final class Signups: Sendable {
     private let state = Lock((last: 6, keys: [String: Int]()))
-    /// A demo that runs for long forgets the keys of old.
+    /// The maximum number of keys. When it is reached, all keys are removed, so that a long-running demo doesn't use
+    /// ever more memory.
     private static let maxKeys = 1000
 
-    /// The number of a sign-up.
+    /// Returns the number of a sign-up.
     ///
-    /// - Parameter key: that of a message that may have come before; nil where it has none.
-    /// - Returns: the number, and whether somebody has signed up just now.
+    /// - Parameter key: The idempotency key of the request, or `nil` if it has none.
+    /// - Returns: The number, and whether this is a new sign-up.
     func id(under key: String?) -> (id: Int, isNew: Bool) {
         state.withLock { state in
             if let key, let id = state.keys[key] { return (id, false) }

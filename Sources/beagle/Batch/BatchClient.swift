@@ -36,8 +36,16 @@ struct BatchClient: Sendable {
         _ policy: RequestPolicy
     ) async throws(NetworkError) -> NetworkResponse {
         // All lines are of one user.
-        let operation = NetworkOperation.of(request, kind: .raw, partition: "batch", policy: policy, logger: OffLogger())
-        let result = try await Pipeline([CacheInterceptor(store, servesStaleOffline: true)], transport: transport).run(operation) { _ in }
+        let operation = NetworkOperation.of(
+            request,
+            kind: .raw,
+            partition: "batch",
+            policy: policy,
+            logger: OffLogger()
+        )
+        let result = try await Pipeline([CacheInterceptor(store, servesStaleOffline: true)], transport: transport).run(
+            operation
+        ) { _ in }
         guard let response = result.response else {
             throw NetworkError(.other, during: .response, "the pipeline returned no response")
         }

@@ -1,15 +1,15 @@
 import BeagleNetHTTP
 import Foundation
 
-/// A line of `beagle batch`'s input, read member by member.
+/// A line of the input of `beagle batch`, whose members are read on demand.
 struct BatchLine {
-    /// Ties a reply to its request; null where the line has none.
+    /// The id that a reply shares with its request, or null if the line has none.
     let id: JSONValue
     private let members: [String: JSONValue]
 
     /// Reads a line.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` where it is no JSON object.
+    /// - Throws: `NetworkError` of kind `.badRequest` if the line isn't a JSON object.
     init(_ text: String) throws(NetworkError) {
         let value: JSONValue
         do throws(NetworkError) {
@@ -22,10 +22,11 @@ struct BatchLine {
         id = members["id"] ?? .null
     }
 
-    /// `hello`, `clear`, `quit`; nil for a request.
+    /// The control operation (`hello`, `clear` or `quit`), or `nil` for a request.
     var operation: String? { members["op"].map { $0.string ?? "" } }
 
-    /// Which stored responses will do, in the words of Fetch (https://fetch.spec.whatwg.org/#concept-request-cache-mode).
+    /// Which stored responses will do, in the words of Fetch
+    /// (https://fetch.spec.whatwg.org/#concept-request-cache-mode).
     enum CacheMode: String, CaseIterable {
         case standard = "default"
         case noStore = "no-store"
@@ -41,7 +42,7 @@ struct BatchLine {
         return try choice("cacheMode", modes) ?? .standard
     }
 
-    /// The request that the line describes.
+    /// Returns the request that the line describes.
     func request() throws(NetworkError) -> TransferRequest {
         guard let url = try text("url") else {
             throw NetworkError(.badURL, during: .build, "the line has no url")
@@ -65,7 +66,7 @@ struct BatchLine {
                 throw .badLine("headers is not an array of [\"Name\", \"value\"]")
             }
             guard let name = HTTPField.Name(text) else { throw .badLine("a header name is not a token") }
-            // Spaces around a value are none of it (RFC 9110, 5.5).
+            // Surrounding white space isn't part of a value (RFC 9110, 5.5).
             let value = given.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
             guard HTTPField.isValidValue(value) else {
                 throw .badLine("the value of header \(text) contains a line break or NUL")
@@ -132,7 +133,7 @@ extension NetworkError {
 }
 
 extension HTTPRequest {
-    /// A request whose target is taken from the URL as it stands, byte for byte; its fragment is not sent.
+    /// Creates a request whose target is copied from the URL byte for byte. The fragment isn't sent.
     fileprivate init(method: Method, absoluteURL url: String) throws(NetworkError) {
         guard let mark = url.range(of: "://"), mark.lowerBound > url.startIndex else {
             throw NetworkError(.badURL, during: .build, "the URL has no scheme", advice: "write http://HOST:PORT/PATH")
@@ -146,7 +147,7 @@ extension HTTPRequest {
     }
 }
 
-/// `count` bytes `u`, in pieces of 64 KiB.
+/// A stream of `count` bytes, all `u`, in chunks of 64 KiB.
 private struct FillerChunks: AsyncSequence, AsyncIteratorProtocol {
     var count: Int
 

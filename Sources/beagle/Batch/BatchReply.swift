@@ -2,12 +2,12 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// The lines that `beagle batch` answers with.
+/// The reply lines of `beagle batch`.
 enum BatchReply {
-    /// Bodies below this many bytes are in the reply as text.
+    /// The size, in bytes, below which a body is included in the reply as text.
     private static let textLimit = 2000
 
-    /// A response.
+    /// Returns the reply for a response.
     static func answered(_ response: NetworkResponse) throws(NetworkError) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
             "status": .integer(Int64(response.status.code)),
@@ -28,7 +28,7 @@ enum BatchReply {
         return members
     }
 
-    /// A failure. A time limit that passed before there was a connection has a word of its own.
+    /// Returns the reply for a failure. A timeout before the connection was established has an error code of its own.
     static func failed(_ error: NetworkError) -> [String: JSONValue] {
         let isUnconnected = [.resolve, .connect, .tls].contains(error.phase)
         let code = error.kind == .timeout && isUnconnected ? "connect_timeout" : error.kind.rawValue
@@ -38,7 +38,7 @@ enum BatchReply {
         ]
     }
 
-    /// What to try, in the words of the line protocol.
+    /// Returns advice in terms of the line protocol.
     private static func advice(for error: NetworkError) -> String? {
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
@@ -49,7 +49,7 @@ enum BatchReply {
         }
     }
 
-    /// What the tool can do.
+    /// The reply to `hello`, which describes the tool.
     static var hello: [String: JSONValue] {
         [
             "name": "BeagleNet",

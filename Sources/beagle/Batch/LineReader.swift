@@ -1,15 +1,15 @@
 import Dispatch
 import Foundation
 
-/// Reads lines on a thread of its own, because reading blocks.
+/// Reads lines on a separate thread, because reading blocks.
 enum LineReader {
-    /// Lines that may wait to be taken: no more are read, so that a long input does not fill the memory.
+    /// The maximum number of pending lines. Reading pauses there, so that a long input doesn't fill the memory.
     static let readAhead = 64
 
-    /// The lines of standard input.
+    /// Returns the lines of standard input.
     static func lines() -> AsyncMapSequence<AsyncStream<String>, String> { lines { readLine() } }
 
-    /// The lines of standard input as bytes, which need be no text.
+    /// Returns the lines of standard input as bytes, which needn't be valid text.
     static func byteLines() -> AsyncMapSequence<AsyncStream<Data>, Data> {
         // Safe because only the thread that `lines` starts reads from it.
         nonisolated(unsafe) let input = fdopen(STDIN_FILENO, "r")
@@ -26,7 +26,7 @@ enum LineReader {
         return bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
     }
 
-    /// The lines that `read` gives until it gives nil.
+    /// Returns the lines from `read` until it returns `nil`.
     static func lines<Line: Sendable>(
         _ read: @escaping @Sendable () -> Line?
     ) -> AsyncMapSequence<AsyncStream<Line>, Line> {

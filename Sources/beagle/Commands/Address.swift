@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
 
-/// Where to ask: a URL, or a path and the URL that it is put onto.
+/// The address of a request: a URL, or a path and a base URL.
 struct Address: ParsableArguments {
     @Argument(help: "URL to request, or a path such as /home if --base is given.")
     var url: String
@@ -11,12 +11,12 @@ struct Address: ParsableArguments {
     @Option(name: .long, help: "Base URL for paths, such as http://HOST:PORT.")
     var base: String?
 
-    /// The message of a request to this address.
+    /// Builds a request to this address.
     func build(_ type: Request.RequestType) throws(NetworkError) -> TransferRequest {
         try HttpRequestBuilder().build(Request(url: try target(), type: type))
     }
 
-    /// Messages show it without secrets.
+    /// Returns the URL. Error messages show it without secrets.
     func target() throws(NetworkError) -> URL {
         let shown = Redactor().redact(argument: url)
         guard !url.isEmpty else { throw .badAddress("the URL is empty", advice: "write http://HOST:PORT/PATH") }

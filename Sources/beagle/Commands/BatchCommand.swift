@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle batch`: many requests at once, as JSON Lines.
+/// The `beagle batch` command, which sends many requests concurrently, as JSON Lines.
 struct BatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
@@ -52,10 +52,11 @@ struct BatchCommand: AsyncParsableCommand {
         }
     }
 
-    /// Requests under way at a time: a socket each, of the 1,024 that a process may usually have open.
+    /// The maximum number of concurrent requests. Each uses a socket, and a process may usually have 1,024 file
+    /// descriptors.
     private static let width = 512
 
-    /// Answers the lines of standard input until they end.
+    /// Answers the lines of standard input until the end of input.
     private static func serve(_ transport: any HTTPTransport) async throws {
         let client = BatchClient(transport)
         let writer = ReplyWriter()
@@ -98,8 +99,9 @@ struct BatchCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes replies one after another, so that lines never mix. A request counts as under way until its reply is written:
-/// where nobody reads the replies, no more requests are taken.
+/// Writes replies one at a time, so that lines are never mixed.
+///
+/// A request counts as running until its reply is written. If the replies aren't read, no more requests start.
 private actor ReplyWriter {
     private let console = Console()
 

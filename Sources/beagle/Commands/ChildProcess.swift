@@ -2,23 +2,23 @@ import BeagleNetHTTP
 import Dispatch
 import Foundation
 
-/// A program that runs in our place, with our terminal and our signals.
+/// A child process that uses this process's terminal, and to which signals are forwarded.
 final class ChildProcess {
     private let process: pid_t
     private let sources: [any DispatchSourceSignal]
 
-    /// Those that are passed on. What is typed at a terminal goes to the program as well as to us.
+    /// The signals that are forwarded. At a terminal, the typed ones already reach both processes.
     private static let forwarded = [SIGHUP, SIGTERM, SIGUSR1, SIGUSR2]
     private static let typed = [SIGINT, SIGQUIT]
 
-    /// Starts a program, which is looked for in `PATH`.
+    /// Starts a program, which is searched for in `PATH`.
     ///
-    /// - Parameter variables: those of its environment that differ from ours.
+    /// - Parameter variables: The environment variables that are set in addition to those of this process.
     init(_ command: [String], setting variables: [String: String]) throws(SpawnError) {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // What we ignore or hold back the program does not.
+        // The program doesn't inherit ignored or blocked signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -41,13 +41,14 @@ final class ChildProcess {
         for number in relay.withLock({ [process] in $0.begin(process) }) { kill(process, number) }
     }
 
-    /// What hears signals, from its return on.
+    /// Creates the sources that receive signals. They are active when this returns.
     private static func sources(of numbers: [Int32], to relay: Lock<SignalRelay>) -> [any DispatchSourceSignal] {
         let registered = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "beagle.signals")
         let sources = numbers.map { number -> any DispatchSourceSignal in
-            // Darwin's sources see a signal only where its default, to end us, is off. Those of Linux turn it off
-            // themselves: what comes before ends us, who have started nothing, and would be lost were it ignored.
+            // On Darwin, a source receives a signal only if its default action, ending the process, is turned off. On
+            // Linux, the source turns it off itself. An earlier signal then ends this process, which hasn't started
+            // anything yet. If it were ignored, it would be lost.
             #if canImport(Darwin)
                 signal(number, SIG_IGN)
             #endif
@@ -63,9 +64,9 @@ final class ChildProcess {
         return sources
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     ///
-    /// - Returns: its exit code, or as a shell has it 128 and the signal that ended it.
+    /// - Returns: The exit code, or 128 plus the number of the signal that ended the process, as in a shell.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -74,26 +75,26 @@ final class ChildProcess {
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
 
-    /// Whether what is typed reaches both of us.
+    /// Whether typed signals reach both processes.
     private static var isAtTerminal: Bool {
         [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains { tcgetpgrp($0) == getpgrp() }
     }
 }
 
-/// Which signals a program gets: what comes before there is one waits for it.
+/// Routes signals to a process. Signals that arrive before it is started are queued.
 struct SignalRelay {
     private var process: pid_t?
     private var waiting: [Int32] = []
 
-    /// Who gets this one now; nobody where there is no program yet.
+    /// Returns the process that receives a signal now, or `nil` if it isn't started yet.
     mutating func hear(_ signal: Int32) -> pid_t? {
         if process == nil { waiting.append(signal) }
         return process
     }
 
-    /// There is a program.
+    /// Sets the process.
     ///
-    /// - Returns: what it gets of what came before.
+    /// - Returns: The queued signals, which the process receives now.
     mutating func begin(_ process: pid_t) -> [Int32] {
         defer { waiting = [] }
         self.process = process
@@ -101,11 +102,11 @@ struct SignalRelay {
     }
 }
 
-/// Why a program was not started.
+/// The reason that a program wasn't started.
 struct SpawnError: Error {
     let code: Int32
 
-    /// As a shell has it.
+    /// The exit code that a shell would return.
     var exit: Int32 { code == ENOENT ? 127 : 126 }
     var message: String { String(cString: strerror(code)) }
 }

@@ -2,9 +2,9 @@ import ArgumentParser
 import BeagleNetHTTP
 import BeagleNetReplay
 
-/// The flags that say what counts as a difference.
+/// The options that define which differences count.
 struct ComparisonFlags: ParsableArguments {
-    /// For messages.
+    /// The names of the options, for error messages.
     static let names = "'--ignore', '--ignore-header', '--array-key', '--array-set', '--tolerance' and '--types-only'"
 
     @Option(name: .long, help: ArgumentHelp("Ignore this path in JSON. Repeatable.", valueName: "path"))
@@ -49,7 +49,7 @@ struct ComparisonFlags: ParsableArguments {
         }
     }
 
-    /// Whether any is given.
+    /// Whether any of the options is given.
     var isGiven: Bool {
         !(ignore + ignoreHeader + arrayKey + arraySet).isEmpty || tolerance > 0 || typesOnly
     }

@@ -4,7 +4,7 @@ import BeagleNetReplay
 import Dispatch
 import Foundation
 
-/// `beagle demo`: the whole story in one run, each step with a check.
+/// The `beagle demo` command, which runs and checks a series of requests.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -38,7 +38,7 @@ struct DemoCommand: AsyncParsableCommand {
         let story = DemoStory(console: Console(color), isSilent: json)
         let start = ContinuousClock.now
         let cancels = cancels
-        // A hundred a second is a slow machine.
+        // Even a slow machine completes a hundred requests per second.
         Self.endIfStuck(after: .seconds(120 + cancels / 100), story.console)
         do {
             try await Interrupt.cancelling {
@@ -61,7 +61,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// Runs `body` with the log that is asked for, or one that is gone afterwards.
+    /// Runs `body` with the requested log, or with a temporary one that is deleted afterwards.
     private func withLog(_ console: Console, _ body: (RequestLog) async throws -> Void) async throws {
         if let log = try recording.openLog(console) { return try await body(log) }
         let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString).bglog")
@@ -86,7 +86,7 @@ struct DemoCommand: AsyncParsableCommand {
         ["totalMs": .number(start.duration(to: .now).milliseconds)]
     }
 
-    /// Ends the program where a completion never comes, which no step could see for itself.
+    /// Ends the program if a completion is never called, which no step could detect itself.
     private static func endIfStuck(after limit: DispatchTimeInterval, _ console: Console) {
         DispatchQueue.global().asyncAfter(deadline: .now() + limit) {
             console.note("beagle: the demo is stuck: a request was never completed")

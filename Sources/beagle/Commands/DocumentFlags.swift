@@ -3,7 +3,7 @@ import BeagleNetGraphQL
 import BeagleNetHTTP
 import Foundation
 
-/// The flags of every command that performs a GraphQL operation: which one, and with what.
+/// The options of commands that run a GraphQL operation.
 struct DocumentFlags: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -26,7 +26,7 @@ struct DocumentFlags: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Operation to run, if the document has several.", valueName: "name"))
     var operation: String?
 
-    /// With `-v` as the short form of `--variable`, as in other tools for GraphQL.
+    /// Expands `-v` to `--variable` for these commands, as in other GraphQL tools.
     static func expanding(_ arguments: [String]) -> [String] {
         let commands = [GraphQLCommand.configuration.commandName, SubscribeCommand.configuration.commandName]
         guard commands.contains(arguments.first) else { return arguments }
@@ -39,7 +39,7 @@ struct DocumentFlags: ParsableArguments {
         }
     }
 
-    /// What is asked.
+    /// Returns the operation with its variables.
     func request() throws -> GraphQLRequest {
         let text = query.hasPrefix("@") ? try contents(ofFile: String(query.dropFirst())) : query
         let found = try GraphQLDocument.cached(text).operation(named: operation)
@@ -60,14 +60,14 @@ struct DocumentFlags: ParsableArguments {
         return request
     }
 
-    /// A JSON object, or that of `@FILE`.
+    /// Returns a JSON object, given as text or as `@FILE`.
     ///
-    /// - Parameter flag: which flag it is of.
+    /// - Parameter flag: The option, for error messages.
     func object(_ argument: String, of flag: String) throws -> JSONValue {
         try JSONValue(parsing: Data(document(argument, of: flag).root.raw))
     }
 
-    /// The same as it is written.
+    /// Returns the parsed JSON object, which keeps its original text.
     private func document(_ argument: String, of flag: String) throws -> JSONDocument {
         let text = argument.hasPrefix("@") ? try contents(ofFile: String(argument.dropFirst())) : argument
         let document: JSONDocument
@@ -87,7 +87,7 @@ struct DocumentFlags: ParsableArguments {
         return document
     }
 
-    /// The text of a file, or with - of standard input.
+    /// Returns the text of a file, or of standard input if the path is `-`.
     private func contents(ofFile path: String) throws -> String {
         let data: Data
         do {
@@ -103,25 +103,26 @@ struct DocumentFlags: ParsableArguments {
         return text
     }
 
-    /// JSON where it is that; what is declared as text stays text: `-v id=1` is "1" for an `ID`.
+    /// Returns a variable's value as JSON. Text for an `ID` or `String` stays text: `-v id=1` is `"1"` for an `ID`.
     private func value(_ text: String, declared type: String?) -> String {
         let isText = type.map { ["ID", "String"].contains($0.filter { $0 != "!" }) } ?? false
         if isText, !text.hasPrefix("\""), text != "null" { return "\(JSONValue.string(text))" }
-        // What is no JSON is text.
+        // Text that isn't JSON is a string.
         return (try? JSONDocument(Data(text.utf8)))?.root.asWritten ?? "\(JSONValue.string(text))"
     }
 }
 
-/// What was read: standard input and other pipes can be read once, and may be asked for again.
+/// The contents of files that were read. Pipes such as standard input can be read only once, but the contents may be
+/// needed again.
 private enum Inputs {
     private static let contents = Lock<[String: Data]>([:])
-    /// The largest document or variables that are read, in bytes.
+    /// The maximum size of a document or of variables, in bytes.
     private static let limit = 64 << 20
 
-    /// What a file holds, or with - standard input.
+    /// Returns the contents of a file, or of standard input if the path is `-`.
     static func data(at path: String) throws -> Data {
         if let data = contents.withLock({ $0[path] }) { return data }
-        // Not `Data(contentsOf:)`, which reads no pipe.
+        // `Data(contentsOf:)` can't read pipes.
         let file =
             try path == "-" ? FileHandle.standardInput : FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         let data = try file.wholeContents(upTo: limit, of: path == "-" ? "standard input" : path)

@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
 
-/// `beagle fetch`: a screen.
+/// The `beagle fetch` command, which fetches a screen.
 struct FetchCommand: TransferCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
@@ -36,7 +36,7 @@ struct FetchCommand: TransferCommand {
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
         guard received.head.status.kind == .successful else {
-            // A 304 is what a condition of the command line asked for.
+            // A 304 is the response to a conditional request, which a header option can make.
             let status = received.head.status
             if status.kind == .redirection, status != .notModified { throw notFollowed(received) }
             return CommandResult(json: received.json, output: received.output, note: received.head.statusLine)

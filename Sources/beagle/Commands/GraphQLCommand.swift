@@ -3,7 +3,7 @@ import BeagleNet
 import BeagleNetGraphQL
 import Foundation
 
-/// `beagle graphql`: one operation.
+/// The `beagle graphql` command, which runs one operation.
 struct GraphQLCommand: TransferCommand {
     static let configuration = CommandConfiguration(
         commandName: "graphql",
@@ -55,8 +55,9 @@ struct GraphQLCommand: TransferCommand {
         try transfer(of: firstMessage(of: question()))
     }
 
-    /// Sends what the server asks for next until it asks for nothing. That ends: what follows a URL that is too long is
-    /// posted, and what follows a hash alone is the text.
+    /// Sends the operation, and repeats it in another form if the server's response calls for that.
+    ///
+    /// This ends because a URL that is too long is followed by a POST request, and a hash alone by the text.
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
         let question = try question()
         let subject = Session.Subject(kind: .init(question.kind), operationName: question.operationName)
@@ -101,7 +102,7 @@ struct GraphQLCommand: TransferCommand {
         return try result(of: received, on: console)
     }
 
-    /// Why the server did not take a message; nil where it did, or answered something else.
+    /// Returns the reason that the server didn't accept a message, or `nil` if it did or responded differently.
     private func refusal(of request: TransferRequest, _ received: ReceivedResponse) -> DocumentMessage.Refusal? {
         if received.head.status.code == 414 { return request.head.method == .get ? .tooLong : nil }
         do throws(NetworkError) {
@@ -112,7 +113,7 @@ struct GraphQLCommand: TransferCommand {
     }
 }
 
-// MARK: - What is asked
+// MARK: - Requests
 
 extension GraphQLCommand {
     private func question() throws -> GraphQLRequest {
@@ -143,7 +144,7 @@ extension GraphQLCommand {
         DocumentMessage(question, persisted ? .automatic : .text, method: get ? .get : .post)
     }
 
-    /// The message as it is sent; posted where it does not say how.
+    /// Returns the message as a request, which uses POST unless the message specifies a method.
     private func transfer(of message: DocumentMessage) throws -> TransferRequest {
         let endpoint = GraphQLEndpoint(try address.target())
         let request = try endpoint.makeRequest(
@@ -156,7 +157,7 @@ extension GraphQLCommand {
     }
 }
 
-// MARK: - What came
+// MARK: - Responses
 
 extension GraphQLCommand {
     private func answer(_ received: ReceivedResponse) throws(NetworkError) -> GraphQLAnswer {
@@ -167,7 +168,7 @@ extension GraphQLCommand {
         )
     }
 
-    /// What the server said went wrong, and what data there is.
+    /// Returns the failure for the server's errors, with any data of the response.
     private func failure(of answer: GraphQLAnswer, _ received: ReceivedResponse) throws(NetworkError) -> Failure {
         var failure = failure(answer.errors, received)
         for (name, value) in try answer.json.object ?? [:] { failure.details[name] = value }
@@ -178,7 +179,7 @@ extension GraphQLCommand {
 }
 
 extension GraphQLCommand {
-    /// What the server said went wrong.
+    /// Returns the failure for the server's errors.
     private func failure(_ errors: [GraphQLError], _ received: ReceivedResponse) -> Failure {
         var failure = Failure(
             exit: ExitCode.graphQLErrors,
@@ -194,7 +195,7 @@ extension GraphQLCommand {
 }
 
 extension GraphQLAnswer {
-    /// `result` of the tool's `--json`.
+    /// The result for `--json`.
     fileprivate var json: JSONValue {
         get throws(NetworkError) {
             var members: [String: JSONValue] = [:]
@@ -205,12 +206,12 @@ extension GraphQLAnswer {
         }
     }
 
-    /// Of that the data, as the server has written it.
+    /// The data for `--json`, in the server's own notation.
     fileprivate var written: [String: String] {
         get throws(NetworkError) { try dataNode.map { ["data": $0.asWritten] } ?? [:] }
     }
 
-    /// The data for people.
+    /// The data as indented text.
     fileprivate var dataText: Data {
         get throws(NetworkError) { try dataNode.map { Data(($0.pretty() + "\n").utf8) } ?? Data() }
     }
@@ -228,7 +229,7 @@ extension GraphQLAnswer {
 }
 
 extension JSONNode {
-    /// The value for people, numbers and text as they are written.
+    /// Returns the value as indented JSON, with the original notation of numbers and strings.
     fileprivate func pretty(_ margin: String = "") -> String {
         let inner = margin + "  "
         func list(_ parts: [String], _ open: String, _ close: String) -> String {

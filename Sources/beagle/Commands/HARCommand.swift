@@ -2,7 +2,7 @@ import ArgumentParser
 import BeagleNetHTTP
 import BeagleNetReplay
 
-/// `beagle har`: HTTP Archives of ours, of browsers and of proxies.
+/// The `beagle har` command, for HTTP Archives of this library, browsers and proxies.
 struct HARCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "har",
@@ -60,11 +60,11 @@ struct HARCommand: AsyncParsableCommand {
                     if strict, let summary, summary.errors > 0 { throw Failure(breaking: summary, in: file) }
                 } catch {
                     let new = Failure(archive: error, file)
-                    // Standard output has one object, with the first of them.
+                    // With `--json`, there is a single object with the first failure.
                     if !json { console.note(new) }
                     failure = failure ?? new
                 }
-                // Of a broken archive what comes before the break.
+                // For a malformed archive, this counts everything before the error.
                 let told = summary ?? validator.summary
                 reports.append(told.json(file, findings))
                 guard !json else { continue }
@@ -167,7 +167,7 @@ struct HARCommand: AsyncParsableCommand {
             return (count, reader.warnings + writer.warnings)
         }
 
-        /// Writes a log.
+        /// Writes the entries of a log or archive to a new log.
         private static func log(
             _ file: String,
             to output: String
@@ -198,7 +198,7 @@ struct HARCommand: AsyncParsableCommand {
 }
 
 extension HARValidator.Summary {
-    /// For the person at the terminal.
+    /// The summary as text.
     fileprivate var words: String {
         func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
         return [
@@ -226,7 +226,7 @@ extension RecordingWarning {
 }
 
 extension Failure {
-    /// An archive that cannot be read.
+    /// Creates the failure for an archive that can't be read.
     fileprivate init(archive error: any Error, _ file: String) {
         self.init(wrapping: error)
         guard let error = error as? NetworkError else { return }
@@ -236,7 +236,7 @@ extension Failure {
         details["path"] = .string(place.path)
     }
 
-    /// An archive that breaks rules.
+    /// Creates the failure for an archive or log with errors.
     fileprivate init(breaking summary: HARValidator.Summary, in file: String) {
         let what = LogReader.isLog(file) ? "has missing or damaged parts" : "does not conform to HAR 1.2"
         let message = "\(file) \(what): \(summary.words)"
@@ -246,7 +246,7 @@ extension Failure {
 }
 
 extension Console {
-    /// Ends a command about archives: the one object of `--json`, and the exit code.
+    /// Ends a command for archives with the JSON object for `--json` and the exit code.
     fileprivate func end(
         _ failure: Failure?,
         _ result: [String: JSONValue],

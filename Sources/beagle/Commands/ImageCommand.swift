@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
 
-/// `beagle image`: an image.
+/// The `beagle image` command, which fetches an image.
 struct ImageCommand: TransferCommand {
     static let configuration = CommandConfiguration(
         commandName: "image",
@@ -85,12 +85,12 @@ struct ImageCommand: TransferCommand {
 }
 
 extension ReceivedResponse {
-    /// The image, or its beginning: of one of which only the rest was received, what the file begins with.
+    /// The image, or the beginning of its file if only the rest was received or the body was written to a file.
     fileprivate var image: Data {
         if file == nil, !body.isEmpty { return body }
         if let imageHead { return imageHead }
         guard let file else { return Data() }
-        // A device or a pipe has no beginning any more.
+        // The beginning of a device or pipe can't be read again.
         do throws(NetworkError) { return try OpenFile(reading: file).beginning(64 << 10) } catch { return Data() }
     }
 }

@@ -4,7 +4,7 @@ import BeagleNetReplay
 import BeagleNetRequestBuilder
 import Foundation
 
-/// `beagle listen`: the events of a stream, over as many connections as it takes.
+/// The `beagle listen` command, which receives server-sent events and reconnects when needed.
 struct ListenCommand: AsyncParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "listen",
@@ -65,7 +65,7 @@ extension ListenCommand {
         } catch {
             var failure = flags.failure(for: error)
             switch (error as? NetworkError)?.kind {
-            // The limit on an event has no flag.
+            // The maximum size of an event has no option.
             case .tooLarge: failure.advice = nil
             case .decoding: failure.exit = ExitCode.weirdReply
             default: break
@@ -83,7 +83,7 @@ extension ListenCommand {
         return request
     }
 
-    /// Writes events until there are no more or enough of them, and gives their number.
+    /// Writes events until there are no more or `--count` is reached, and returns their number.
     private func follow(_ request: TransferRequest, in session: Session) async throws -> Int {
         let recorder: (any HTTPTransport)? = try session.log().map { RecordingTransport(session, log: $0) }
         var source = EventSource(request, over: recorder ?? session)

@@ -3,7 +3,7 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// `beagle outbox`: forms that `beagle submit --outbox` has kept.
+/// The `beagle outbox` command, for forms that `beagle submit --outbox` has stored.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
@@ -131,7 +131,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 let outbox = try Outbox(existing: directory, key: try outboxKey.key())
                 let refused = try outbox.entries().filter { $0.isRefused && (id == nil || id == $0.id) }
                 if let id, refused.isEmpty { throw Failure(noEntry: id, in: directory, "refused") }
-                // Their order stays.
+                // The order is preserved.
                 let retried = try refused.filter { try outbox.retry($0.id) }
                 console.tell(retried, json: json)
             } catch {
@@ -179,9 +179,9 @@ struct OutboxCommand: AsyncParsableCommand {
 }
 
 extension Outbox {
-    /// The outbox in a directory that is there.
+    /// Opens the outbox in an existing directory.
     ///
-    /// - Throws: `Failure` where it is not.
+    /// - Throws: `Failure` if the directory doesn't exist.
     convenience init(existing directory: String, key: OutboxKey?) throws {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue else {
@@ -205,7 +205,7 @@ extension Failure {
 }
 
 extension Console {
-    /// Shows entries that were changed.
+    /// Shows the changed entries.
     fileprivate func tell(_ entries: [Outbox.Entry], json: Bool) {
         guard !json else {
             let ids = entries.map { JSONValue.string($0.id) }
@@ -250,7 +250,7 @@ extension Outbox.Entry {
 }
 
 extension Session {
-    /// Shows what was sent and, where that is not all, ends with why.
+    /// Shows the delivered forms, and throws the reason if any form was not delivered.
     fileprivate func tell(_ report: Outbox.Report) throws {
         let delivered = report.delivered.map { delivery in
             let line = "\(delivery.status ?? 0) \(delivery.entry.method.rawValue) \(delivery.entry.url)"
@@ -268,7 +268,7 @@ extension Session {
         if let trouble = report.trouble {
             failure = Failure(trouble)
         } else if let damage = report.damages.first {
-            // Said once only: it comes before what the next run says again.
+            // Damage is reported only once, so it takes precedence over pending forms, which the next run reports again.
             let count = report.damages.count
             let message = "\(count) \(count == 1 ? "file" : "files") in the outbox could not be read"
             failure = Failure(
@@ -295,12 +295,12 @@ extension Session {
 }
 
 extension CommonFlags {
-    /// Credentials are not for several servers.
+    /// Checks that credentials aren't sent to several servers.
     fileprivate func check(_ outbox: Outbox) throws {
         let isSecret = !credentialFields.isEmpty || access.hasCredentials
         guard isSecret else { return }
         let waiting = try outbox.entries().filter { !$0.isRefused }
-        // A URL that cannot be parsed may be of any server.
+        // A URL that can't be parsed may be for any server.
         let origins = Set(waiting.map { Origin(ofURL: $0.url) })
         guard origins.count > 1 || origins.contains(nil) else { return }
         throw Failure(

@@ -2,16 +2,16 @@ import BeagleNetHTTP
 import Dispatch
 import Foundation
 
-/// Reads standard input, or a file that is none of the disk's, in pieces: when asked for, where it may be waited.
+/// Reads standard input, or another file that isn't a regular file, in chunks on demand. Reads may block.
 final class PipeReader: Sendable {
     private static let pieceSize = 64 << 10
 
     private let path: String
     private let descriptor: Int32
 
-    /// Takes an open descriptor over.
+    /// Takes ownership of an open descriptor.
     ///
-    /// - Parameter path: its name in errors.
+    /// - Parameter path: The name for error messages.
     init(_ descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
@@ -21,7 +21,7 @@ final class PipeReader: Sendable {
         close(descriptor)
     }
 
-    /// What there is to read, as a body of unknown length.
+    /// The contents as a body of unknown length.
     var body: HTTPBody {
         .stream { AsyncThrowingStream { try await self.next() } }
     }

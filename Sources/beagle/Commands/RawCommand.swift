@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
 
-/// `beagle raw`: any request.
+/// The `beagle raw` command, which sends any HTTP request.
 struct RawCommand: TransferCommand {
     static let configuration = CommandConfiguration(
         commandName: "raw",
@@ -72,7 +72,8 @@ struct RawCommand: TransferCommand {
         if uploadFile != nil, !data.isEmpty { throw ValidationError("'-T' and '-d' cannot be used together.") }
     }
 
-    /// A file's name ends a URL that names a folder, and nothing is said of its type, as with curl.
+    /// Returns an upload request. As in curl, a file name is appended to a URL that ends in `/`, and there is no
+    /// content type.
     private func upload(of path: String) throws -> TransferRequest {
         let body: HTTPBody
         if path == "-" {
@@ -93,7 +94,7 @@ struct RawCommand: TransferCommand {
         return request
     }
 
-    /// A path's segment: all but RFC 3986's unreserved characters are percent-encoded.
+    /// Returns a path segment, percent-encoded except for the unreserved characters of RFC 3986.
     private static func encoded(_ name: String) -> String {
         let digits = Array("0123456789ABCDEF")
         return name.utf8.reduce(into: "") { text, byte in
@@ -104,7 +105,7 @@ struct RawCommand: TransferCommand {
         }
     }
 
-    /// The most bytes of a pipe that are held in memory; `-T` sends any number.
+    /// The maximum number of bytes of a pipe that are held in memory. `-T` has no limit.
     private static let pipeLimit = 1 << 30
 
     private func body() throws -> RequestBody {
@@ -120,14 +121,15 @@ struct RawCommand: TransferCommand {
         }
     }
 
-    /// A regular file is read as it is sent; what else can be read, such as a pipe, at once.
+    /// Returns the body of a file. A regular file is read while it is sent. Any other file, such as a pipe, is read
+    /// immediately.
     private func contents(ofFile path: String) throws -> RequestBody {
         let (descriptor, isRegular) = try opened(path)
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         return isRegular ? .file(path: path) : .data(try file.wholeContents(upTo: Self.pipeLimit, of: path))
     }
 
-    /// A file, open to be read, and whether it is one of the disk's.
+    /// Opens a file for reading, and returns whether it is a regular file.
     private func opened(_ path: String) throws -> (descriptor: Int32, isRegular: Bool) {
         var status = stat()
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

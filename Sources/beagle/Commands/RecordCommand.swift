@@ -4,7 +4,7 @@ import BeagleNetReplay
 import Dispatch
 import Foundation
 
-/// `beagle record`: another program, whose requests are recorded.
+/// The `beagle record` command, which runs another program and records its requests.
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -33,7 +33,7 @@ struct RecordCommand: ParsableCommand {
 
     func run() throws {
         let console = Console()
-        // The program may go elsewhere.
+        // Absolute, because the program may change its working directory.
         let directory = URL(fileURLWithPath: output).path
         let before = try count(in: directory)
         let child: ChildProcess

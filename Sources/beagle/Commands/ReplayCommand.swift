@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle replay`: sends a recording again, to another host.
+/// The `beagle replay` command, which sends recorded requests to another host.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -47,7 +47,7 @@ struct ReplayCommand: AsyncParsableCommand {
             """
     )
 
-    /// How the report is written.
+    /// The format of the report.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json, junit
     }
@@ -281,7 +281,7 @@ struct ReplayCommand: AsyncParsableCommand {
         return reissuer
     }
 
-    // MARK: - What is told
+    // MARK: - Results
 
     private func result(of report: ComparisonReport) throws -> CommandResult {
         let output = output(report.description, report.json, junit: report.junit)
@@ -335,7 +335,7 @@ struct ReplayCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    /// The failure for entries that were not sent.
+    /// Creates the failure for entries that weren't sent.
     fileprivate init(skipped: Int, of count: Int? = nil) {
         let entries = count.map { "\(skipped) of \($0)" } ?? "\(skipped)"
         self.init(
@@ -348,7 +348,7 @@ extension Failure {
 }
 
 extension CommandResult {
-    /// With what is wrong with the recording, where something is.
+    /// Returns the result with the warnings of the recording, if there are any.
     fileprivate func telling(of recording: Recording) -> CommandResult {
         guard !recording.warnings.isEmpty, case .object(var members) = json else { return self }
         members["warnings"] = .array(recording.told.map { .string($0) })
@@ -359,7 +359,7 @@ extension CommandResult {
 }
 
 extension ComparisonReport {
-    /// Why the comparison has failed although all messages were answered; `nil` if it has not.
+    /// The reason that the comparison failed although all requests got a response, or `nil` if it didn't fail.
     fileprivate var reason: String? {
         if different > 0 { return "responses differ" }
         guard unchecked > 0 else { return nil }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `beagle serve`: the demo backend.
+/// The `beagle serve` command, which runs the demo backend.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",

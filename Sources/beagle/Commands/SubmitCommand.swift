@@ -4,7 +4,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Foundation
 
-/// `beagle submit`: a form.
+/// The `beagle submit` command, which submits a form.
 struct SubmitCommand: TransferCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit",
@@ -76,7 +76,7 @@ struct SubmitCommand: TransferCommand {
 
     func validate() throws {
         if let index = fields.firstIndex(where: \.name.isEmpty) {
-            // It is not repeated: it may hold a secret.
+            // The message doesn't repeat the field, which may be secret.
             throw ValidationError("Form field \(index + 1) has no name: write 'name=value'.")
         }
         if let index = form.firstIndex(where: { $0.field == nil }) {
@@ -118,7 +118,7 @@ struct SubmitCommand: TransferCommand {
         )
     }
 
-    /// Why the form must not be stored; `nil` if it may be.
+    /// The reason that the form must not be stored, or `nil` if it may be.
     private var reasonNotToKeep: String? {
         if outboxSecrets { return nil }
         let redactor = Redactor()
@@ -136,9 +136,9 @@ struct SubmitCommand: TransferCommand {
     }
 }
 
-/// An input of a form: `name=value`.
+/// A field of a form: `name=value`.
 struct FieldArgument: ExpressibleByArgument {
-    /// The name; empty where there is none.
+    /// The name, or an empty string if it is missing.
     let name: String
     let value: String
 
@@ -149,9 +149,9 @@ struct FieldArgument: ExpressibleByArgument {
     }
 }
 
-/// An input of a multipart form: `name=value`, or `name=@file;type=image/png;filename=a.png`.
+/// A field of a multipart form: `name=value`, or `name=@file;type=image/png;filename=a.png`.
 struct FormPart: ExpressibleByArgument {
-    /// The input; nil where it has no name, or an `@` and no file.
+    /// The field, or `nil` if it has no name, or an `@` without a file.
     let field: FormField?
 
     init(argument: String) {
@@ -179,7 +179,7 @@ struct FormPart: ExpressibleByArgument {
         return FormFile(path: path, filename: said[";filename="], contentType: type)
     }
 
-    /// What curl takes these to be, and a few more that screens have.
+    /// The media types that curl derives from file extensions, and some more that screens use.
     private static let types = [
         "gif": "image/gif", "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "svg": "image/svg+xml",
         "webp": "image/webp", "txt": "text/plain", "html": "text/html", "pdf": "application/pdf",

@@ -5,7 +5,7 @@ import BeagleNetGraphQL
 import BeagleNetReplay
 import Foundation
 
-/// `beagle subscribe`: the results of a GraphQL subscription, over as many connections as it takes.
+/// The `beagle subscribe` command, which receives the results of a GraphQL subscription and reconnects when needed.
 struct SubscribeCommand: AsyncParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
@@ -27,7 +27,7 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
             """
     )
 
-    /// How a subscription goes.
+    /// The transport of a subscription.
     enum Way: String, ExpressibleByArgument, CaseIterable {
         case ws
         case legacyWS = "ws-legacy"
@@ -94,7 +94,7 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
 }
 
 extension SubscribeCommand {
-    /// What came so far.
+    /// The numbers of results so far.
     private struct Tally {
         var results = 0
         var resultsWithErrors = 0
@@ -110,7 +110,7 @@ extension SubscribeCommand {
         }
     }
 
-    /// Runs no longer than `--max-time`.
+    /// Runs `body` for at most `--max-time`.
     private func limited(_ body: @escaping @Sendable () async throws -> Void) async throws {
         guard let maxTime = flags.maxTime else { return try await body() }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -168,7 +168,7 @@ extension SubscribeCommand {
         return dependencies
     }
 
-    /// What performs, be it a recording, and what is recorded where that is asked for.
+    /// Returns the transport, which is a recording if one is replayed, and records its requests if that is requested.
     private func transport(_ network: CurlTransport, _ console: Console) throws -> any HTTPTransport {
         guard let log = try flags.recording.openLog(console) else {
             return try flags.replay.transport(network, console) ?? network
@@ -221,7 +221,7 @@ extension SubscribeCommand {
     private func failure(for error: any Error) -> Failure {
         var failure = flags.failure(for: error)
         if let error = error as? NetworkError, error.kind == .tooLarge {
-            // What else is too large was not written in time, for which there is no flag.
+            // The other limit is on results that weren't written in time, and has no option.
             let isMessage = error.advice?.contains("maxMessageBytes") == true
             failure.advice = isMessage ? "increase --max-filesize" : nil
         }
@@ -233,7 +233,7 @@ extension SubscribeCommand {
             return failure
         }
         failure.details["errors"] = .array(errors.map(\.raw))
-        // Other kinds have the server's words in their message, and say more.
+        // Errors of other kinds already contain the server's text, and more.
         guard [.graphQL, .status].contains(error.kind) else { return failure }
         failure.exit = ExitCode.graphQLErrors
         failure.code = NetworkError.Kind.graphQL.rawValue
@@ -244,7 +244,7 @@ extension SubscribeCommand {
 }
 
 extension NetworkError {
-    /// The text of a response that the server refused with; `nil` if there is none.
+    /// The text of an error response, or `nil` for other errors.
     fileprivate var serverText: String? {
         guard kind == .status, let data else { return nil }
         return ServerText.line(of: data, response?.headerFields[.contentType])
@@ -253,7 +253,7 @@ extension NetworkError {
 }
 
 extension GraphQLResponse<JSONValue> {
-    /// A line of the output.
+    /// The result as a line of output.
     fileprivate var json: JSONValue {
         var members: [String: JSONValue] = [:]
         members["data"] = data

@@ -5,7 +5,7 @@ import BeagleNetReplay
 import BeagleNetRequestBuilder
 import Foundation
 
-/// `beagle ws`: lines out, messages in.
+/// The `beagle ws` command, which sends lines as messages and writes received messages.
 struct WebSocketCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ws",
@@ -70,14 +70,14 @@ struct WebSocketCommand: AsyncParsableCommand {
 
     private func advice(for error: NetworkError) -> String? {
         if error.kind == .tooLarge { return "increase --max-filesize" }
-        // The times that a pong and a close may take have no flag.
+        // The timeouts for a pong and for closing have no option.
         if error.advice?.contains("WebSocketRequest.") == true { return nil }
         let advice = flags.advice(for: error)
         guard [.badURL, .unsupportedScheme].contains(error.kind) else { return advice }
         return advice?.replacing("http or https", with: "ws or wss").replacing("http://", with: "ws://")
     }
 
-    /// What to open; `http` and `https` stand for `ws` and `wss`.
+    /// Returns the request. `http` and `https` are replaced with `ws` and `wss`.
     func request() throws -> WebSocketRequest {
         var address = address
         address.url = Self.asHTTP(address.url)
@@ -95,7 +95,7 @@ struct WebSocketCommand: AsyncParsableCommand {
     }
 }
 
-/// One conversation of `beagle ws`.
+/// A WebSocket session of `beagle ws`.
 private final class WebSocketTalk: Sendable {
     private struct State {
         var received = 0
@@ -114,7 +114,7 @@ private final class WebSocketTalk: Sendable {
         console = Console(command.flags.color)
     }
 
-    /// Talks to the end, or until `--max-time` is over.
+    /// Runs until the session ends, or for at most `--max-time`.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.talk() }
@@ -162,7 +162,7 @@ private final class WebSocketTalk: Sendable {
         }
     }
 
-    /// The transport, what goes through which is recorded where that is asked for.
+    /// Returns the transport, which records its messages if that is requested.
     private func recorded(
         _ transport: some HTTPTransport & WebSocketTransport
     ) throws(NetworkError) -> any WebSocketTransport {
@@ -177,7 +177,7 @@ private final class WebSocketTalk: Sendable {
         }
     }
 
-    /// Sends the lines; after the last one it waits until nothing more comes, and closes.
+    /// Sends the lines. After the last one, waits until no more messages arrive, and closes the connection.
     private func send(to socket: WebSocket) async throws {
         for await line in LineReader.byteLines() {
             let message: WebSocketMessage
@@ -197,7 +197,7 @@ private final class WebSocketTalk: Sendable {
             do throws(NetworkError) {
                 try await socket.send(message)
             } catch {
-                // Who receives hears of it too, and of what came before.
+                // The receiving task reports the error too, after the messages that came before it.
                 return
             }
         }
@@ -249,7 +249,7 @@ private final class WebSocketTalk: Sendable {
         }
     }
 
-    // MARK: - What `--json` tells
+    // MARK: - Output for `--json`
 
     var json: JSONValue {
         state.withLock { state in
@@ -264,7 +264,7 @@ private final class WebSocketTalk: Sendable {
 }
 
 extension WebSocketClose {
-    /// `close` of the tool's `--json`.
+    /// The close code and reason, for `--json`.
     var json: JSONValue {
         ["code": .integer(Int64(code.rawValue)), "reason": .string(Redactor().redact(text: reason))]
     }
@@ -278,7 +278,7 @@ extension WebSocketMessage {
         }
     }
 
-    /// Text as text, bytes in Base64.
+    /// The message for `--json`: text as a string, and bytes in Base64.
     fileprivate var json: JSONValue {
         switch self {
         case .text(let text): .string(text)

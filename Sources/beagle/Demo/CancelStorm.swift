@@ -2,11 +2,11 @@ import BeagleNet
 import Dispatch
 import Foundation
 
-/// Many requests, each cancelled at a random moment, from before it starts to after its answer.
+/// Sends many requests and cancels each at a random moment, from before it starts to after its response.
 enum CancelStorm {
-    /// How the requests ended.
+    /// The outcomes of the requests.
     struct Tally {
-        /// How often each request's completion was called.
+        /// The number of completion calls of each request.
         var completions: [Int]
         var answered = 0
         var cancelled = 0
@@ -22,10 +22,10 @@ enum CancelStorm {
         }
     }
 
-    /// Requests under way at a time: few enough for the backend to answer some before they are cancelled.
+    /// The number of concurrent requests, low enough for the backend to answer some before they are cancelled.
     private static let width = 8
 
-    /// Runs `count` requests, fewer where the task is cancelled, and returns when each is complete.
+    /// Runs `count` requests, or fewer if the task is cancelled, and returns when all have completed.
     static func run(_ count: Int, of url: URL, with client: any NetworkClient) async -> Tally {
         let tally = Lock(Tally(completions: Array(repeating: 0, count: count)))
         await withTaskGroup(of: Void.self) { group in

@@ -2,7 +2,7 @@ import BeagleNet
 import BeagleNetReplay
 import Foundation
 
-/// The steps of `beagle demo`: each does one thing with the library, checks it, and tells its real figures.
+/// The steps of `beagle demo`. Each uses one feature of the library, checks the result, and reports measured figures.
 final class DemoStory: Sendable {
     let console: Console
     private let isSilent: Bool
@@ -13,12 +13,12 @@ final class DemoStory: Sendable {
         self.isSilent = isSilent
     }
 
-    /// The steps told so far, for `--json`.
+    /// The steps reported so far, for `--json`.
     var steps: [JSONValue] { told.withLock { $0 } }
 
-    /// Tells the story, and records it.
+    /// Runs all steps, and records their requests.
     ///
-    /// - Throws: `Failure` as soon as a step does not do what it should.
+    /// - Throws: `Failure` as soon as a step doesn't do what it should.
     func tell(backend url: String, cancels: Int, log: RequestLog) async throws {
         let answers = Answers([])
         let dependencies = dependencies(url, keeping: answers)
@@ -46,7 +46,7 @@ final class DemoStory: Sendable {
                     answers.withLock { $0.append(response.data) }
                     return response
                 } catch let error as NetworkError {
-                    // A refusal is an answer too.
+                    // An error response is a response too.
                     answers.withLock { $0.append(error.data ?? Data()) }
                     throw error
                 }
@@ -59,7 +59,7 @@ final class DemoStory: Sendable {
 
     // MARK: - Steps
 
-    /// What is asked of the backend, and of what was recorded.
+    /// Sends the requests that are also replayed from the recording.
     private func ask() async throws {
         try await fetch()
         try await image()
@@ -124,7 +124,7 @@ final class DemoStory: Sendable {
         tell("swap", "/home", time, "a StubClient responded instead of the client, which was then restored")
     }
 
-    /// Asks the recording what the backend was asked.
+    /// Repeats the requests against the recording, and compares the responses.
     private func replay(_ log: RequestLog, of url: String, _ live: [Data]) async throws {
         let answers = Answers([])
         let dependencies = dependencies(url, keeping: answers)
@@ -153,7 +153,7 @@ final class DemoStory: Sendable {
         tell("cancel", "\(count) requests", time, "\(tally.completions.reduce(0, +)) completions: \(ends)")
     }
 
-    // MARK: - Telling
+    // MARK: - Reporting
 
     private func timed<R>(_ body: () async throws -> R) async throws -> (R, Duration) {
         let start = ContinuousClock.now

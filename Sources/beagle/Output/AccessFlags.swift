@@ -3,7 +3,7 @@ import BeagleNetCurl
 import BeagleNetHTTP
 import Foundation
 
-/// The flags that say who asks, and what is remembered from one run to the next, spelled as curl's.
+/// The options for authentication, cookies and other state that is kept between runs, with curl's names.
 struct AccessFlags: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -66,7 +66,7 @@ struct AccessFlags: ParsableArguments {
     var publicOnly = false
 
     func validate() throws {
-        // No value is repeated: it is a secret.
+        // Messages don't repeat values, because they are secret.
         if user?.contains(":") == false { throw ValidationError("'--user' must be 'user:password'.") }
         if digest && user == nil { throw ValidationError("'--digest' requires '--user'.") }
         let ways = [user != nil, bearer != nil, netrc || netrcFile != nil]
@@ -76,7 +76,7 @@ struct AccessFlags: ParsableArguments {
         if let maxRedirs, maxRedirs < 0 { throw ValidationError("'--max-redirs' must be 0 or greater.") }
     }
 
-    /// Sets what the flags say of one transfer.
+    /// Applies the options of a single transfer.
     func apply(to options: inout TransferOptions) {
         if let user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -91,14 +91,14 @@ struct AccessFlags: ParsableArguments {
         if publicOnly { options.addressGuard = .publicOnly }
     }
 
-    /// Puts the cookies of the command line into a message.
+    /// Adds the cookies of the command line to a request.
     func apply(to head: inout HTTPRequest) {
         let cookies = cookie.filter { $0.contains("=") }
         guard !cookies.isEmpty else { return }
         head.headerFields[.cookie] = ([head.headerFields[.cookie]].compactMap(\.self) + cookies).joined(separator: "; ")
     }
 
-    /// A transport's configuration with room for what the flags have it remember.
+    /// A transport configuration with the stores that the options require.
     var configuration: CurlConfiguration {
         var configuration = CurlConfiguration()
         if cookieJar != nil || !cookieFiles.isEmpty { configuration.cookies = CookieJar() }
@@ -109,8 +109,8 @@ struct AccessFlags: ParsableArguments {
 
     private var cookieFiles: [String] { cookie.filter { !$0.contains("=") } }
 
-    /// Reads what was remembered, and notes lines that were skipped. The files of `--hsts` and `--alt-svc` need not be
-    /// there yet.
+    /// Loads the stored state, and reports lines that were skipped. The files of `--hsts` and `--alt-svc` needn't exist
+    /// yet.
     ///
     /// - Throws: `NetworkError` of kind `.file`.
     func load(into configuration: CurlConfiguration, _ console: Console) throws(NetworkError) {
@@ -133,7 +133,7 @@ struct AccessFlags: ParsableArguments {
         if skipped.count > 3 { console.note("beagle: skipped \(skipped.count - 3) more lines") }
     }
 
-    /// Writes what is to be remembered.
+    /// Saves the state for the next run.
     ///
     /// - Throws: `NetworkError` of kind `.file`.
     func save(_ configuration: CurlConfiguration) throws(NetworkError) {
@@ -142,7 +142,7 @@ struct AccessFlags: ParsableArguments {
         if let altSvc { try configuration.altSvc?.save(to: altSvc) }
     }
 
-    /// Words of the library's API in a message, as the flags they stand for.
+    /// Replaces API names in a message with the options that they correspond to.
     func inFlags(_ text: String) -> String {
         let name = netrc ? "--netrc" : netrcFile != nil ? "--netrc-file" : bearer != nil ? "--oauth2-bearer" : "--user"
         return text.replacing("TransferOptions.authentication", with: name)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A number of bytes as curl's flags take it: `500`, `10k`, `2M`, `1G`, in steps of 1,024.
+/// A number of bytes with curl's suffixes, which are powers of 1,024: `500`, `10k`, `2M`, `1G`.
 struct ByteSize: ExpressibleByArgument, Equatable {
     let bytes: Int
 

@@ -1,18 +1,18 @@
 import BeagleNetHTTP
 import Foundation
 
-/// What a command found out.
+/// The result of a command.
 struct CommandResult {
-    /// `result` of the tool's `--json`.
+    /// The result for `--json`.
     var json: JSONValue
-    /// Members of that as they are written there, so that no number loses digits.
+    /// Members of the result in their original notation, so that numbers keep all digits.
     var written: [String: String] = [:]
-    /// What goes to standard output without `--json`.
+    /// The output without `--json`.
     var output = Data()
-    /// A line for the person at the terminal.
+    /// A message for standard error.
     var note: String?
 
-    /// The one object of `--json`.
+    /// Returns the JSON object for `--json`.
     func envelope(timing: JSONValue) -> String {
         let result = json.text(with: written)
         return JSONNode.object(of: ["ok": "true", "exit": "0", "result": result, "timing": "\(timing)"])

@@ -3,7 +3,7 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// The flags of every command that sends one request, spelled as curl's.
+/// The options of every command that sends one request, with curl's names.
 struct CommonFlags: ParsableArguments {
     @Option(
         name: [.customShort("H"), .long],
@@ -86,12 +86,12 @@ struct CommonFlags: ParsableArguments {
     @Option(name: .long, help: "Use colour in the output.")
     var color = ColorChoice.auto
 
-    /// The file that `-o` names; nil where the body goes to standard output.
+    /// The file of `-o`, or `nil` if the body is written to standard output.
     var file: String? { output == "-" ? nil : output }
 
     func validate() throws {
         if let index = header.firstIndex(where: { $0.name == nil }) {
-            // It is not repeated: it may hold a secret.
+            // The message doesn't repeat the header, which may be secret.
             throw ValidationError("'-H' must be 'Name: value' or 'Name:'; header \(index + 1) is neither.")
         }
         if output == "" { throw ValidationError("'-o' requires a file name.") }
@@ -105,10 +105,12 @@ struct CommonFlags: ParsableArguments {
         }
     }
 
-    /// The options of a transfer. Where `--max-time` is given it is the only limit, as it is with curl; what goes to
-    /// a file may be of any size and take any time, as long as it goes on.
+    /// Returns the options of a transfer.
     ///
-    /// - Throws: `Failure` where `--cacert` names no file that can be read.
+    /// `--max-time`, if it is given, is the only timeout, as in curl. A body that is written to a file has no limits on
+    /// its size and total time.
+    ///
+    /// - Throws: `Failure` if the file of `--cacert` can't be read.
     func options() throws -> TransferOptions {
         var options = TransferOptions()
         if file != nil {
@@ -138,7 +140,7 @@ struct CommonFlags: ParsableArguments {
         }
     }
 
-    /// What an error of a command comes to, in the tool's words where the library's are those of its API.
+    /// Returns the failure for a command's error, with API names replaced by option names.
     func failure(for error: any Error) -> Failure {
         var failure = Failure(wrapping: error)
         guard let error = error as? NetworkError else { return failure }
@@ -147,12 +149,12 @@ struct CommonFlags: ParsableArguments {
         return failure
     }
 
-    /// A message of the library in the words of the tool's flags.
+    /// Replaces API names in a message with option names.
     func inFlags(_ message: String) -> String {
         access.inFlags(ConnectionFlags.inFlags(message))
     }
 
-    /// What to try, in the tool's words where the library's are those of its API.
+    /// Returns the advice for an error, in terms of options instead of the API.
     func advice(for error: NetworkError) -> String? {
         var error = error
         error.advice = error.advice.map(ConnectionFlags.inFlags)
@@ -178,7 +180,7 @@ struct CommonFlags: ParsableArguments {
         }
     }
 
-    /// Puts the headers of the command line into a message, instead of those of the same name.
+    /// Applies the headers of the command line, which replace existing ones with the same name.
     func apply(to head: inout HTTPRequest) {
         for name in Set(header.compactMap(\.name)) { head.headerFields[fields: name] = [] }
         for line in header {
@@ -189,9 +191,9 @@ struct CommonFlags: ParsableArguments {
     }
 }
 
-/// A header of the command line: `Name: value`, or `Name:` to take one away.
+/// A header of the command line: `Name: value`, or `Name:` to remove it.
 struct HeaderLine: ExpressibleByArgument {
-    /// The field's name; nil where the line is no header.
+    /// The field's name, or `nil` if the line isn't a valid header.
     let name: HTTPField.Name?
     let value: String?
 

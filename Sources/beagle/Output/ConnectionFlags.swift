@@ -1,7 +1,7 @@
 import ArgumentParser
 import BeagleNetHTTP
 
-/// The flags that say how a server is reached, and whom to trust, spelled as curl's.
+/// The options for connections and TLS, with curl's names.
 struct ConnectionFlags: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
@@ -132,9 +132,9 @@ struct ConnectionFlags: ParsableArguments {
         }
     }
 
-    /// Sets what the flags say.
+    /// Applies the options.
     ///
-    /// - Throws: `NetworkError` where a value is none of what its flag takes.
+    /// - Throws: `NetworkError` if an option has an invalid value.
     func apply(to options: inout TransferOptions) throws(NetworkError) {
         options.proxy = try route()
         options.identity = cert.map { cert in
@@ -183,7 +183,7 @@ struct ConnectionFlags: ParsableArguments {
     private func overrides() throws(NetworkError) -> [HostOverride] {
         var overrides: [HostOverride] = []
         for text in resolve {
-            // The host may be an address of IPv6 in brackets, the address one with or without.
+            // The host may be an IPv6 address in brackets. The address may be an IPv6 address with or without brackets.
             let end = text.first == "[" ? text.firstIndex(of: "]") ?? text.startIndex : text.startIndex
             guard let colon = text[end...].firstIndex(of: ":"), colon > text.startIndex,
                 let second = text[text.index(after: colon)...].firstIndex(of: ":"),
@@ -207,7 +207,7 @@ struct ConnectionFlags: ParsableArguments {
         return first...last
     }
 
-    /// Hosts with commas or blanks between, as curl and `no_proxy` have them.
+    /// Returns the hosts of a list that is separated by commas or white space, as in curl and `no_proxy`.
     private func hosts(_ list: String) -> [String] {
         list.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
     }
@@ -216,7 +216,7 @@ struct ConnectionFlags: ParsableArguments {
         list?.split(separator: separator).map { $0.trimmingPrefix(" ") }.map(String.init) ?? []
     }
 
-    /// A message of the library in the words of the tool's flags.
+    /// Replaces API names in a message with option names.
     static func inFlags(_ message: String) -> String {
         flags.reduce(message) { $0.replacing($1.option, with: $1.flag) }
     }
@@ -232,7 +232,7 @@ struct ConnectionFlags: ParsableArguments {
     ]
 }
 
-/// How a certificate is written down, in any case.
+/// The format of a client certificate, in any case.
 enum CertificateForm: String, ExpressibleByArgument {
     case pem = "PEM"
     case p12 = "P12"

@@ -2,12 +2,14 @@ import ArgumentParser
 import BeagleNetHTTP
 import Foundation
 
-/// When to write in colour.
+/// The setting for colored output.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// Whether to write in colour to this file descriptor. `auto`: on a terminal, unless `NO_COLOR` is set to
-    /// something (https://no-color.org) or the terminal is a dumb one.
+    /// Returns whether output to this file descriptor is colored.
+    ///
+    /// `auto` uses color on a terminal, unless `NO_COLOR` isn't empty (https://no-color.org) or the terminal is a dumb
+    /// one.
     func isOn(for descriptor: Int32, in environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
         switch self {
         case .always: true
@@ -18,7 +20,7 @@ enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// A colour or weight of text on a terminal.
+/// A color or weight of text on a terminal.
 enum Style: String {
     case bold = "1"
     case dim = "2"
@@ -32,7 +34,7 @@ enum Style: String {
 final class Console: Sendable {
     private let colorsOutput: Bool
     private let colorsNotes: Bool
-    /// The progress bar on standard error that the next note has to clear away first.
+    /// The progress bar on standard error, which the next note must clear first.
     private let bar = Lock("")
 
     init(_ color: ColorChoice = .auto) {
@@ -50,18 +52,18 @@ final class Console: Sendable {
         write(Data("\(text)\n".utf8))
     }
 
-    /// Writes a line that is no result, with its secrets replaced: it may quote what a server or a user wrote.
+    /// Writes a line to standard error with secrets redacted, because it may quote text from a server or user.
     func note(_ text: String) {
         note(asIs: Redactor.standard.redact(text: text))
     }
 
-    /// Writes a line whose secrets the caller has replaced.
+    /// Writes a line to standard error. The caller has already redacted secrets.
     func note(asIs text: String) {
         showBar("")
         Self.write(Data("\(text)\n".utf8), to: STDERR_FILENO)
     }
 
-    /// Puts a line at the foot of a terminal in place of the one before it; an empty one clears it away.
+    /// Replaces the last line of the terminal. An empty text clears it.
     func showBar(_ text: String) {
         bar.withLock { bar in
             guard text != bar else { return }
@@ -70,15 +72,15 @@ final class Console: Sendable {
         }
     }
 
-    /// Whether a progress bar has someone to see it.
+    /// Whether a progress bar would be visible.
     var hasTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Text in a style, for standard output.
+    /// Returns text in a style, for standard output.
     func styled(_ text: String, _ style: Style) -> String {
         colorsOutput ? Self.styled(text, style) : text
     }
 
-    /// Text in a style, for standard error.
+    /// Returns text in a style, for standard error.
     func styledNote(_ text: String, _ style: Style) -> String {
         colorsNotes ? Self.styled(text, style) : text
     }
@@ -87,8 +89,8 @@ final class Console: Sendable {
         "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// Writes all of the bytes. Where nobody reads standard output any more there is nothing left to do: the program
-    /// ends with libcurl's number for a failed write.
+    /// Writes all bytes. If standard output can't be written any more, ends the program with libcurl's code for a
+    /// failed write.
     private static func write(_ bytes: Data, to descriptor: Int32) {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
@@ -106,7 +108,7 @@ final class Console: Sendable {
 }
 
 extension String {
-    /// The text without control characters, which could make a terminal do things: what a server sends is not ours.
+    /// The text without control characters, because text from a server must not control the terminal.
     var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import BeagleNetHTTP
 
-/// Where a download goes on: `--continue-at`.
+/// The position at which a download resumes: `--continue-at`.
 enum Continuation: ExpressibleByArgument, Equatable {
-    /// Where the last one of the same URL to the same file stopped.
+    /// The position where the last download of the same URL to the same file stopped.
     case rest
-    /// At this byte.
+    /// A byte offset.
     case offset(Int64)
 
     init?(argument: String) {
@@ -19,7 +19,7 @@ enum Continuation: ExpressibleByArgument, Equatable {
     }
 }
 
-/// The flag of commands that download.
+/// The option of commands that can resume downloads.
 struct ContinuationFlag: ParsableArguments {
     @Option(
         name: [.customShort("C"), .long],
@@ -36,7 +36,7 @@ struct ContinuationFlag: ParsableArguments {
 }
 
 extension Continuation {
-    /// Finds what cannot be gone on with before anything is sent.
+    /// Checks that a request can be resumed, before it is sent.
     func check(_ request: TransferRequest, _ flags: CommonFlags) throws {
         let fields = request.head.headerFields
         switch self {

@@ -1,35 +1,38 @@
 import ArgumentParser
 import BeagleNetHTTP
 
-/// The tool's exit codes: libcurl's numbers for transfers, sysexits' 64 for usage, and some of our own from 101.
-/// Source of libcurl's: https://curl.se/libcurl/c/libcurl-errors.html
+/// The tool's exit codes: those of libcurl for transfers, 64 of sysexits for an invalid command line, and others from
+/// 101.
+///
+/// Source of libcurl's codes: https://curl.se/libcurl/c/libcurl-errors.html
 extension ExitCode {
-    /// `CURLE_WRITE_ERROR`: standard output or a file did not take what was received.
+    /// `CURLE_WRITE_ERROR`: the response can't be written to standard output or to a file.
     static let writeFailed: Int32 = 23
-    /// `CURLE_READ_ERROR`: a file to send cannot be read.
+    /// `CURLE_READ_ERROR`: a file to send can't be read.
     static let readFailed: Int32 = 26
-    /// `CURLE_WEIRD_SERVER_REPLY`: the answer is no event stream.
+    /// `CURLE_WEIRD_SERVER_REPLY`: the response isn't an event stream.
     static let weirdReply: Int32 = 8
-    /// `CURLE_HTTP_RETURNED_ERROR`: a status of 400 or above.
+    /// `CURLE_HTTP_RETURNED_ERROR`: the status is 400 or above.
     static let httpError: Int32 = 22
-    /// `CURLE_SSL_CACERT_BADFILE`: the file of authorities cannot be read.
+    /// `CURLE_SSL_CACERT_BADFILE`: the CA certificate file can't be read.
     static let badAuthorities: Int32 = 77
-    /// `CURLE_RANGE_ERROR`: the server does not go on where it was asked to.
+    /// `CURLE_RANGE_ERROR`: the server doesn't resume at the requested offset.
     static let noRanges: Int32 = 33
-    /// The command line cannot be understood.
+    /// The command line is invalid.
     static let usage: Int32 = 64
-    /// The answer is no screen, or no image.
+    /// The response isn't a screen or image.
     static let notAScreen: Int32 = 101
-    /// The server answered with GraphQL errors.
+    /// The server returned GraphQL errors.
     static let graphQLErrors: Int32 = 102
-    /// Answers are not what was recorded.
+    /// Responses differ from the recorded ones.
     static let different: Int32 = 104
-    /// The recording that `--replay` names has no answer; or `replay --fail-on-skip` has skipped entries.
+    /// The recording of `--replay` has no response, or `replay --fail-on-skip` has skipped entries.
     static let notInRecording: Int32 = 103
-    /// The form is kept in the outbox, and was not accepted yet.
+    /// The form is stored in the outbox, and hasn't been accepted yet.
     static let kept: Int32 = 105
 
-    /// The number for a failed transfer: by its kind where one number fits, else libcurl's own where it has one.
+    /// Returns the exit code for a failed transfer: one for its kind if that is unambiguous, and otherwise libcurl's
+    /// error code.
     static func number(for error: NetworkError) -> Int32 {
         switch error.kind {
         case .unsupportedScheme, .insecureRedirect: 1
@@ -54,7 +57,7 @@ extension ExitCode {
         }
     }
 
-    /// The number for a failure that libcurl has several for and gave none.
+    /// Returns the exit code for a kind that has several, if libcurl reported none.
     private static func fallback(for error: NetworkError) -> Int32 {
         switch error.kind {
         case .connect: 7

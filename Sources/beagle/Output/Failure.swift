@@ -2,29 +2,29 @@ import ArgumentParser
 import BeagleNet
 import BeagleNetReplay
 
-/// Why a command did not do what it was asked, and with which number it ends. What is shown of it passes the redactor.
+/// The reason that a command failed, and its exit code. Secrets are redacted before output.
 struct Failure: Error {
     /// The exit code.
     var exit: Int32
-    /// One word for programs: `timeout`, `status`, `not_a_screen`.
+    /// The error code for scripts, such as `timeout`, `status` or `not_a_screen`.
     var code: String
-    /// What was being done.
+    /// The phase in which the error occurred.
     var phase: NetworkError.Phase
-    /// What failed and why.
+    /// The error message: what failed, and why.
     var message: String
-    /// What to try.
+    /// Advice on how to resolve the problem.
     var advice: String?
-    /// What was asked.
+    /// The URL of the request.
     var url: String?
-    /// More for `--json`: the status, the fields of a form.
+    /// Additional members for `--json`, such as the status or the fields of a form.
     var details: [String: JSONValue] = [:]
-    /// The same as it is written, so that no number loses digits.
+    /// Members in their original notation, so that numbers keep all digits.
     var written: [String: String] = [:]
-    /// What is wrong with the fields of a form, or with all of it.
+    /// The errors of a form or its fields.
     var errors: [FieldError] = []
-    /// What a recording has instead of an answer.
+    /// The recorded entries that are most similar to a request without a recorded response.
     var nearest: [ReplayMiss.Near] = []
-    /// What goes to standard output all the same, such as the body of a 404.
+    /// The output that is written in spite of the failure, such as the body of a 404.
     var output = Data()
 
     init(exit: Int32, code: String, phase: NetworkError.Phase, _ message: String, advice: String? = nil) {
@@ -35,7 +35,7 @@ struct Failure: Error {
         self.advice = advice
     }
 
-    /// A transfer that failed.
+    /// Creates the failure for a failed transfer.
     init(_ error: NetworkError) {
         self.init(
             exit: ExitCode.number(for: error),
@@ -52,7 +52,7 @@ struct Failure: Error {
         details["nearest"] = miss.json
     }
 
-    /// Any error that a command throws.
+    /// Creates the failure for any error that a command throws.
     init(wrapping error: any Error) {
         switch error {
         case let failure as Failure:
@@ -66,12 +66,12 @@ struct Failure: Error {
             self.init(error)
         default:
             self.init(NetworkError(wrapping: error))
-            // Errors here are the system's and our own: a person needs their words.
+            // These are errors of the system or this tool, whose own descriptions are the most helpful.
             if !(error is CancellationError) { (message, advice) = (String(describing: error), nil) }
         }
     }
 
-    /// A status of 400 or above.
+    /// Creates the failure for a status of 400 or above.
     init(_ response: ReceivedResponse) {
         self.init(exit: ExitCode.httpError, code: "status", phase: .response, response.head.statusLine)
         let problem = Problem(response.body)
@@ -90,7 +90,7 @@ struct Failure: Error {
         )
     }
 
-    /// The message, and what was being done where the message doesn't tell.
+    /// The message, with the phase of the transfer unless the message already mentions it.
     var sentence: String {
         if phase == .build, Self.unbuildable.contains(code) { return "\(message); nothing was sent" }
         let words = message.lowercased()
@@ -98,7 +98,7 @@ struct Failure: Error {
         return "\(message) while \(doing.clause)"
     }
 
-    /// Codes of requests that cannot be built.
+    /// The error codes of requests that can't be built.
     private static let unbuildable = [NetworkError.Kind.badURL, .badRequest, .unsupportedScheme].map(\.rawValue)
 
     private var json: JSONValue {
@@ -111,7 +111,7 @@ struct Failure: Error {
         return .object(members)
     }
 
-    /// The one object of `--json`.
+    /// Returns the JSON object for `--json`.
     func envelope(timing: JSONValue) -> String {
         let error = json.text(with: written)
         return JSONNode.object(of: ["ok": "false", "exit": "\(exit)", "error": error, "timing": "\(timing)"])
@@ -119,14 +119,14 @@ struct Failure: Error {
 }
 
 extension NetworkError {
-    /// Whether the advice is to change something of the library's API, which a user of the tool does not see.
+    /// Whether the advice refers to this library's API, which users of the tool don't see.
     var advisesOnAPI: Bool {
         ["Timeouts.", "TLSTrust", "TransferOptions.", "AddressGuard"].contains { advice?.contains($0) == true }
     }
 }
 
 extension NetworkError.Phase {
-    /// The phase of a transfer in words, and how a message shows that it speaks of it already.
+    /// A description of the phase, and words that show that a message already mentions it.
     fileprivate var doing: (clause: String, signs: [String])? {
         switch self {
         case .resolve: ("resolving the host name", ["resolv"])
@@ -146,7 +146,7 @@ extension NetworkError.Phase {
 }
 
 extension Console {
-    /// Says why a command failed, which fields of a form are wrong, and what to try.
+    /// Writes the message, the errors of form fields, and advice.
     func note(_ failure: Failure) {
         var text = failure.sentence.printable
         if let url = failure.url { text = "\(Redactor.standard.redact(url: url)): \(text)" }

@@ -2,24 +2,24 @@ import BeagleNetHTTP
 import Dispatch
 import Foundation
 
-/// The person at the terminal, or the system, wants the program to end.
+/// An interruption of the program by SIGINT or SIGTERM.
 struct Interrupt: Error {
     /// SIGINT or SIGTERM.
     let signal: Int32
-    /// What the work under way failed with.
+    /// The error of the work that was interrupted.
     let cause: any Error
 
-    /// What a shell expects of a program that a signal ended.
+    /// The exit code that a shell expects of a program that was ended by a signal.
     var exitCode: Int32 { 128 + signal }
 
-    /// Runs `body` in a task that SIGINT and SIGTERM cancel; a second one ends the program at once.
+    /// Runs `body` in a task that SIGINT and SIGTERM cancel. A second signal ends the program immediately.
     ///
-    /// - Throws: `Interrupt` where a signal made `body` fail, else what `body` throws.
+    /// - Throws: `Interrupt` if a signal made `body` fail, or the error that `body` throws otherwise.
     static func cancelling<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
         let numbers = [SIGINT, SIGTERM]
         let (registrations, registered) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
-            // A signal that came before its source hears it would end the program without a word, or be lost.
+            // A signal that arrives before its source is registered would end the program silently or be lost.
             var missing = numbers.count
             for await _ in registrations {
                 missing -= 1
@@ -29,7 +29,7 @@ struct Interrupt: Error {
         }
         let received = Lock<Int32?>(nil)
         let sources = numbers.map { number in
-            // The source sees the signal only where its default, to end the process, is off.
+            // The source receives the signal only if its default action, ending the process, is turned off.
             Foundation.signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
             source.setEventHandler {

@@ -1,7 +1,8 @@
 import BeagleNetHTTP
 
 extension JSONNode {
-    /// The value without spaces and with sorted names, its numbers and text as they are written: no number loses digits.
+    /// The value as compact JSON with sorted names and the original notation of numbers and strings, so that numbers
+    /// keep all digits.
     var asWritten: String {
         switch kind {
         case .object:
@@ -13,7 +14,7 @@ extension JSONNode {
         }
     }
 
-    /// An object of values that are JSON.
+    /// Returns a JSON object whose values are already JSON text.
     static func object(of members: [String: String]) -> String {
         let parts = members.sorted { $0.key < $1.key }.map { "\(JSONValue.string($0.key)):\($0.value)" }
         return "{\(parts.joined(separator: ","))}"
@@ -21,7 +22,7 @@ extension JSONNode {
 }
 
 extension JSONValue {
-    /// The value as JSON text, with members of it that are text already.
+    /// Returns the value as JSON text, with some members given as JSON text.
     func text(with written: [String: String]) -> String {
         guard let members = object, !written.isEmpty else { return "\(self)" }
         return JSONNode.object(of: members.mapValues { "\($0)" }.merging(written) { $1 })

@@ -2,18 +2,18 @@ import BeagleNetCurl
 import BeagleNetHTTP
 import Foundation
 
-/// A request that is shown instead of sent, after the checks that it would go through.
+/// A request that is shown instead of sent, after the same checks.
 struct OfflineRequest {
     private let request: TransferRequest
     private let showsSecrets: Bool
 
-    /// - Parameter showsSecrets: whether credentials and the body are shown; else they are left out as in logs.
+    /// - Parameter showsSecrets: Whether credentials and the body are shown. Otherwise they are redacted as in logs.
     init(_ request: TransferRequest, showsSecrets: Bool) {
         self.request = request
         self.showsSecrets = showsSecrets
     }
 
-    /// Message head and body as HTTP/1.1 would send them.
+    /// The request's head and body as HTTP/1.1 would send them.
     var result: CommandResult {
         get async throws {
             let head = request.head

@@ -3,7 +3,7 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// The flag of every command that reads or writes an outbox: the key that encrypts its entries.
+/// The option of commands that use an outbox: the key that encrypts its entries.
 struct OutboxKeyFlags: ParsableArguments {
     @Option(
         name: .customLong("outbox-key"),
@@ -20,9 +20,9 @@ struct OutboxKeyFlags: ParsableArguments {
         if file == "" { throw ValidationError("'--outbox-key' requires a file name.") }
     }
 
-    /// The key; `nil` if none is given.
+    /// Returns the key, or `nil` if none is given.
     ///
-    /// - Throws: `NetworkError` if the file can't be read, or holds no key.
+    /// - Throws: `NetworkError` if the file can't be read or doesn't contain a key.
     func key() throws(NetworkError) -> OutboxKey? {
         guard let file else { return nil }
         var data = try reading { () throws(NetworkError) in try OpenFile(reading: file).contents(upTo: 1024) }

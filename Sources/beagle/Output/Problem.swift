@@ -1,13 +1,13 @@
 import BeagleNet
 
-/// What the body of an error says to people: a problem (RFC 9457), or a list of errors, each with its field.
+/// The error messages of a response body: problem details (RFC 9457), or a list of errors for form fields.
 struct Problem {
-    /// What went wrong, where the body says so.
+    /// The overall error message, or `nil` if the body doesn't contain one.
     var detail: String?
-    /// What is wrong with the fields of a form, or with all of it.
+    /// The errors of a form or its fields.
     var errors: [FieldError] = []
 
-    /// Reads a body; nil where it is no JSON object.
+    /// Reads a body, or returns `nil` if it isn't a JSON object.
     init?(_ body: Data) {
         guard let value = try? JSONValue(parsing: body), value.object != nil else { return nil }
         detail = ["detail", "message", "error", "title"].lazy.compactMap { value[$0]?.string?.printable }.first

@@ -1,17 +1,17 @@
 import BeagleNetHTTP
 
-/// Shows how far a transfer is: on a terminal only, and only when it takes longer than half a second.
+/// Shows the progress of a transfer, only on a terminal and only if it takes longer than half a second.
 final class ProgressBar: Sendable {
     private let console: Console
     private let start = ContinuousClock.now
-    /// When the bar was last drawn.
+    /// The time when the bar was last drawn.
     private let drawn = Lock(ContinuousClock.now)
 
     init(on console: Console) {
         self.console = console
     }
 
-    /// Draws the bar, ten times a second at most.
+    /// Draws the bar, at most ten times per second.
     func show(_ progress: TransferProgress) {
         let now = ContinuousClock.now
         guard start.duration(to: now) > .milliseconds(500) else { return }
@@ -23,7 +23,7 @@ final class ProgressBar: Sendable {
         if isDue { console.showBar(Self.text(progress)) }
     }
 
-    /// `[#####     ]  50 %  1.0 MB of 2.0 MB`, or `1.0 MB` where nobody knows of how many.
+    /// Returns the progress as text: `[#####     ]  50 %  1.0 MB of 2.0 MB`, or `1.0 MB` if the total is unknown.
     static func text(_ progress: TransferProgress) -> String {
         let isSending = progress.bytesReceived == 0 && progress.bytesSent > 0
         let done = isSending ? progress.bytesSent : progress.bytesReceived
@@ -37,7 +37,7 @@ final class ProgressBar: Sendable {
     }
 }
 
-/// `512 B`, `2.1 kB`, `3.0 MB`: thousands, not 1,024s.
+/// Returns a number of bytes as text: `512 B`, `2.1 kB`, `3.0 MB`. Units are powers of 1,000.
 func byteCount(_ count: Int64) -> String {
     guard count >= 1000 else { return "\(count) B" }
     var (value, unit) = (Double(count) / 1000, "kB")
@@ -45,7 +45,7 @@ func byteCount(_ count: Int64) -> String {
     return "\(oneDecimal(value)) \(unit)"
 }
 
-/// `12.4`
+/// Returns a number with one decimal digit, such as `12.4`.
 func oneDecimal(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths / 10).\(abs(tenths % 10))"

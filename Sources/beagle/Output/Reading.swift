@@ -2,7 +2,8 @@ import ArgumentParser
 import BeagleNetHTTP
 import Foundation
 
-/// Tells a file that cannot be read from one that cannot be written: they end a command with different codes.
+/// Runs work that reads a file, and marks its file errors as read errors, which have a different exit code from write
+/// errors.
 @discardableResult
 func reading<R>(_ work: () throws(NetworkError) -> R) throws(NetworkError) -> R {
     do throws(NetworkError) {
@@ -15,11 +16,11 @@ func reading<R>(_ work: () throws(NetworkError) -> R) throws(NetworkError) -> R 
 }
 
 extension FileHandle {
-    /// Reads all there is, into memory.
+    /// Reads the whole contents into memory.
     ///
     /// - Parameters:
-    ///   - limit: The size above which it is an error, in bytes.
-    ///   - name: What the error calls it.
+    ///   - limit: The maximum size, in bytes. A larger file is an error.
+    ///   - name: The name for the error message.
     func wholeContents(upTo limit: Int, of name: String) throws -> Data {
         let data = try read(upToCount: limit + 1) ?? Data()
         guard data.count <= limit else {

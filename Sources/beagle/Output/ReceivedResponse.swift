@@ -5,37 +5,37 @@ import Foundation
 /// A response with its whole body, in memory or in a file.
 struct ReceivedResponse {
     let head: HTTPResponse
-    /// The URL that answered, after redirects.
+    /// The final URL, after redirects.
     let url: String
     let protocolName: String
-    /// The body; empty where it went to `file`, unless the command reads it.
+    /// The body. Empty if it was written to `file`, unless the command reads it.
     let body: Data
-    /// Where the body went, if it went to a file.
+    /// The file that the body was written to, or `nil` if it wasn't written to one.
     let file: String?
-    /// Whether `-o` asked for a file, also where none was written.
+    /// Whether `-o` names a file, even if it wasn't written.
     let isForFile: Bool
-    /// Bytes of the body.
+    /// The number of bytes of the body.
     let count: Int
-    /// The fields behind the body.
+    /// The trailer fields.
     let trailers: HTTPFields
     /// The first bytes of an image, if it was received from its beginning.
     var imageHead: Data?
 
-    /// Whether the server refused. A 416 that left nothing to download did not.
+    /// Whether the server responded with an error status. A 416 for a download that is already complete isn't an error.
     var isRefused: Bool { head.status.code >= 400 && file == nil }
 
-    /// What of the body goes to standard output.
+    /// The bytes that are written to standard output.
     var output: Data { isForFile ? Data() : body }
 
     var contentType: String { head.headerFields[single: .contentType] ?? "" }
 
-    /// Status line and fields as HTTP/1.1 writes them, also for the other versions.
+    /// The status line and header fields in HTTP/1.1 format, whatever the actual version.
     var headText: String {
         let fields = head.headerFields.map { "\($0.name.rawName): \($0.value)\n" }.joined()
         return "\(protocolName) \(head.status.code) \(head.status.reasonPhrase)\n\(fields)\n"
     }
 
-    /// The body as a JSON value: itself where it is JSON, else as text; nil where it is neither or in a file.
+    /// The body as a JSON value: parsed if it is JSON, and otherwise as a string. `nil` if it is neither, or in a file.
     var jsonBody: JSONValue? {
         guard file == nil else { return nil }
         if let value = try? JSONValue(parsing: body) { return value }
@@ -46,7 +46,7 @@ struct ReceivedResponse {
         .array(fields.map { [.string($0.name.rawName), .string($0.value)] })
     }
 
-    /// `result` of the tool's `--json`.
+    /// The result for `--json`.
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "status": .integer(Int64(head.status.code)),
@@ -67,7 +67,7 @@ struct ReceivedResponse {
 }
 
 extension ReceivedResponse {
-    /// A response whose body went to a file.
+    /// Creates a response whose body was written to a file.
     init(_ response: StreamingResponse, in file: String, count: Int) {
         self.init(
             head: response.response,
@@ -83,7 +83,7 @@ extension ReceivedResponse {
 }
 
 extension HTTPResponse {
-    /// `404 Not Found`; HTTP/2 has the number only.
+    /// The status code and reason phrase, such as `404 Not Found`. HTTP/2 has only the code.
     var statusLine: String {
         if status.reasonPhrase.isEmpty { return "status \(status.code)" }
         return "\(status.code) \(Redactor.standard.redact(text: status.reasonPhrase).printable)"

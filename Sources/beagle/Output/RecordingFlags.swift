@@ -2,7 +2,7 @@ import ArgumentParser
 import BeagleNetReplay
 import Foundation
 
-/// The flags of every command that sends requests: where they are recorded.
+/// The option for recording requests.
 struct RecordingFlags: ParsableArguments {
     @Option(
         name: .long,
@@ -20,7 +20,7 @@ struct RecordingFlags: ParsableArguments {
         if record == "" { throw ValidationError("'--record' requires a directory name.") }
     }
 
-    /// The transport, what goes through which is recorded where that is asked for.
+    /// Returns the transport, which records its requests if that is requested.
     func recorded(
         _ transport: some HTTPTransport,
         _ console: Console
@@ -29,7 +29,7 @@ struct RecordingFlags: ParsableArguments {
         return RecordingTransport(transport, log: log)
     }
 
-    /// The log that is written; nil where none is.
+    /// Opens the log, or returns `nil` if requests aren't recorded.
     func openLog(_ console: Console) throws(NetworkError) -> RequestLog? {
         let named = record ?? ProcessInfo.processInfo.environment["BEAGLENET_LOG"] ?? ""
         if named.isEmpty { return nil }
@@ -39,7 +39,7 @@ struct RecordingFlags: ParsableArguments {
     }
 }
 
-/// Tells that recording has stopped.
+/// Reports that recording has stopped.
 private struct FaultLogger: BeagleLogger {
     let console: Console
 

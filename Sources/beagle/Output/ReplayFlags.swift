@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// The flag of every command that sends requests: what answers instead of the network.
+/// The option for replaying a recording instead of using the network.
 struct ReplayFlags: ParsableArguments {
     @Option(
         name: .customLong("replay"),
@@ -24,9 +24,9 @@ struct ReplayFlags: ParsableArguments {
         if path == "" { throw ValidationError("'--replay' requires the name of a recording.") }
     }
 
-    /// What answers instead of the network; nil where the network does.
+    /// Returns the transport that replays a recording, or `nil` if the network is used.
     ///
-    /// - Parameter base: what asks the network, where the environment wants both.
+    /// - Parameter base: The network transport, for modes that use both.
     func transport(_ base: any HTTPTransport, _ console: Console) throws(NetworkError) -> ReplayTransport? {
         try reading { () throws(NetworkError) in
             if let path { return ReplayTransport(try Recording(contentsOf: path)) }
@@ -38,7 +38,7 @@ struct ReplayFlags: ParsableArguments {
 }
 
 extension ReplayMiss {
-    /// The nearest entries in `--json`.
+    /// The nearest entries, for `--json`.
     var json: JSONValue {
         .array(
             nearest.map { near in

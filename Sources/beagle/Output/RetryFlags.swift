@@ -2,7 +2,7 @@ import ArgumentParser
 import BeagleNet
 import BeagleNetHTTP
 
-/// How often a command asks again, spelled as curl's flags.
+/// The options for retries, with curl's names.
 struct RetryFlags: ParsableArguments {
     @Option(
         name: .long,
@@ -32,7 +32,8 @@ struct RetryFlags: ParsableArguments {
         }
     }
 
-    /// What asks again; nothing without `--retry`. Somebody who says how often needs no budget besides.
+    /// The retry interceptor, or nothing without `--retry`. With an explicit number of retries, the budget never limits
+    /// them.
     var interceptors: [any Interceptor] {
         guard let retry, retry > 0 else { return [] }
         return [

@@ -3,9 +3,9 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// Downloads that go on where an earlier one stopped.
+/// Downloads that resume an earlier one.
 extension Session {
-    /// Goes on with the download that the last run of the same command left, or begins one that can be gone on with.
+    /// Resumes the download that the last run of the same command left, or starts one that can be resumed.
     func resume(_ request: TransferRequest, to path: String, asking subject: Subject) async throws -> ReceivedResponse {
         let file = try ResumableFile(path: path, url: request.head.urlText)
         while true {
@@ -33,7 +33,7 @@ extension Session {
         }
     }
 
-    /// Asks for what stands behind an offset, and puts it behind the file, which is that long.
+    /// Requests the bytes after an offset, and appends them to the file, whose size is that offset.
     func receive(
         _ request: TransferRequest,
         from offset: Int64,

@@ -3,17 +3,18 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// Images that are looked at before anything of them is written.
+/// Checks that a response is an image before any of it is written.
 extension Session {
-    /// The most bytes that are looked at: some formats tell their size late.
+    /// The maximum number of bytes that are examined. In some formats, the dimensions come late.
     private static let maxHead = 64 << 10
-    /// How many bytes tell that they are no image.
+    /// The number of bytes after which an unknown format is rejected.
     private static let enough = 4 << 10
 
-    /// Returns a response whose body is read up to what tells that it is an image. A part of one, or a status that is no
-    /// success, isn't looked at.
+    /// Returns a response after reading enough of its body to check that it is an image.
     ///
-    /// - Throws: `Failure` with 101 if it isn't an image, or why the body cannot be read.
+    /// Partial responses and responses without a success status aren't checked.
+    ///
+    /// - Throws: `Failure` with exit code 101 if it isn't an image, or the error from reading the body.
     func checked(_ response: StreamingResponse, to request: TransferRequest) async throws -> StreamingResponse {
         imageHead.withLock { $0 = nil }
         let isPart = response.response.status == .partialContent && request.head.headerFields.contains(.range)
@@ -24,7 +25,7 @@ extension Session {
             head += chunk
             if head.count < due { continue }
             if Self.isSettled(head) { break }
-            // So that little is looked at twice, however small the chunks.
+            // Doubled, so that small chunks don't cause many examinations of the same bytes.
             due = head.count * 2
         }
         guard ImageFormat(of: head) != nil else { throw Failure.notAnImage(response) }
@@ -54,7 +55,7 @@ extension Failure {
         return notAnImage("\(type)", response.response, url: response.url)
     }
 
-    /// - Parameter reason: What the response is instead.
+    /// - Parameter reason: A description of the actual response.
     static func notAnImage(_ reason: String, _ response: HTTPResponse, url: String) -> Failure {
         var failure = Failure(
             exit: ExitCode.notAScreen,

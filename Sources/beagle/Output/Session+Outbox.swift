@@ -4,11 +4,11 @@ import BeagleNetHTTP
 import Foundation
 
 extension Session {
-    /// Puts the request into an outbox and receives the answer, after what is before it there.
+    /// Adds the request to an outbox, and receives its response after earlier entries have been sent.
     ///
     /// - Parameters:
-    ///   - interceptors: what the request goes through on its way.
-    ///   - reason: why the form is sent without being kept; `nil` if it may be kept.
+    ///   - interceptors: The interceptors for the request.
+    ///   - reason: The reason that the form is sent without being stored, or `nil` if it may be stored.
     func receive(
         _ request: TransferRequest,
         through outbox: Outbox,
@@ -40,7 +40,7 @@ extension Session {
         }
     }
 
-    /// Says what became of what was before the request.
+    /// Reports earlier entries that were refused, and problems with the outbox.
     private func tell(of outbox: Outbox, refusedBefore: Set<String>) {
         do throws(NetworkError) {
             for entry in try outbox.entries() where entry.isRefused && !refusedBefore.contains(entry.id) { note(entry) }
@@ -50,7 +50,7 @@ extension Session {
         for damage in outbox.takeDamages() { note(damage) }
     }
 
-    /// Notes that a file of an outbox is no entry, or what else is wrong there.
+    /// Reports a damaged file or another problem of an outbox.
     func note(_ damage: NetworkError) {
         console.note("beagle: \(damage.message)\(damage.advice.map { "; \($0)" } ?? "")".printable)
     }
@@ -59,11 +59,11 @@ extension Session {
         console.note("beagle: \(entry)".printable)
     }
 
-    /// What sends the entries of an outbox.
+    /// Creates the client that sends the entries of an outbox.
     ///
     /// - Parameters:
-    ///   - interceptors: what they go through on their way.
-    ///   - origin: who has the credentials of the command line; all where nil.
+    ///   - interceptors: The interceptors for the entries.
+    ///   - origin: The origin that receives the credentials of the command line, or `nil` for all origins.
     func client(
         of outbox: Outbox,
         _ interceptors: [any Interceptor],
@@ -78,7 +78,7 @@ extension Session {
     }
 }
 
-/// Brings the credentials of the command line to entries of an outbox, in which there are none.
+/// Adds the credentials of the command line to entries of an outbox, which are stored without credentials.
 private struct GivenCredentials: Interceptor {
     let place: Pipeline.Place? = .headers
     private let fields: HTTPFields
@@ -97,7 +97,7 @@ private struct GivenCredentials: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         var operation = operation
-        // Entries have no limit of their own.
+        // Entries have no timeout of their own.
         if let maxTime { operation.transfer.options.timeouts.total = maxTime }
         if origin == nil || origin == operation.origin {
             for field in fields where !operation.transfer.head.headerFields.contains(field.name) {
@@ -112,7 +112,7 @@ private struct GivenCredentials: Interceptor {
 }
 
 extension CommonFlags {
-    /// The header fields of the command line that are secret.
+    /// The secret header fields of the command line.
     var credentialFields: HTTPFields {
         var head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
         apply(to: &head)

@@ -5,30 +5,30 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// One run of a command: sends its request, shows how it goes, and remembers what `--json` tells of it.
+/// A run of a command, which sends its request, shows progress, and collects data for `--json`.
 final class Session: Sendable {
     let console: Console
     let flags: CommonFlags
     private let configuration: CurlConfiguration
     private let transport: CurlTransport
     private let interceptors: [any Interceptor]
-    /// What answers instead of the network, if anything does.
+    /// The transport that replays a recording instead of using the network, if there is one.
     private let replay: Result<ReplayTransport?, NetworkError>
-    /// Where requests are recorded, if they are.
+    /// The log in which requests are recorded, if there is one.
     private let recording: Result<RequestLog?, NetworkError>
     private let start = ContinuousClock.now
     private let metrics = Lock(TransferMetrics())
-    /// The first bytes of an image; `nil` if there was none, or only a part of one.
+    /// The first bytes of an image, or `nil` if the response had no image or only a part of one.
     let imageHead = Lock<Data?>(nil)
 
-    /// What a request asks for: retries, recordings and `--verbose` go by it.
+    /// The purpose of a request, which retries, recordings and `--verbose` use.
     struct Subject: Sendable {
         var kind = NetworkOperation.Kind.raw
-        /// The name of a GraphQL operation, where it has one.
+        /// The name of the GraphQL operation, or `nil` if it has none.
         var operationName: String?
     }
 
-    /// - Parameter interceptors: what the request goes through on its way.
+    /// - Parameter interceptors: The interceptors for the request.
     init(_ flags: CommonFlags, _ interceptors: [any Interceptor] = []) {
         self.flags = flags
         self.interceptors = interceptors
@@ -43,22 +43,22 @@ final class Session: Sendable {
         recording = Result { () throws(NetworkError) in flags.offline ? nil : try flags.recording.openLog(console) }
     }
 
-    /// Where requests are recorded; nil where they are not.
+    /// Returns the log in which requests are recorded, or `nil` if they aren't recorded.
     func log() throws(NetworkError) -> RequestLog? { try recording.get() }
 
-    /// What requests go through on their way, the recorder included where they are recorded.
+    /// Returns the interceptors, including a recorder if requests are recorded.
     func recorded(_ interceptors: [any Interceptor]) throws(NetworkError) -> [any Interceptor] {
         guard let log = try log() else { return interceptors }
         return interceptors + [RecordInterceptor(log)]
     }
 
-    /// Sends the request and receives the whole response; a body that `-o` names a file for goes there, unless the
-    /// status is no success.
+    /// Sends the request and receives the whole response. A body with a success status is written to the file of `-o`,
+    /// if any.
     ///
     /// - Parameters:
-    ///   - keepsBody: whether a body that goes to a file is kept in memory as well.
-    ///   - continuation: where a download goes on; at its begin where nil.
-    ///   - subject: what the request asks for.
+    ///   - keepsBody: Whether a body that is written to a file is kept in memory as well.
+    ///   - continuation: The position at which a download resumes, or `nil` to start from the beginning.
+    ///   - subject: The purpose of the request.
     func receive(
         _ request: TransferRequest,
         keepsBody: Bool,
@@ -92,8 +92,8 @@ final class Session: Sendable {
         }
     }
 
-    /// Does this between reading what the last run remembered and writing what the next is to know. What an answer had
-    /// us remember counts however the transfer ended.
+    /// Runs work between loading the state of the last run and saving it for the next one. The state is also saved if
+    /// the work fails.
     func remembering<R>(_ work: () async throws -> R) async throws -> R {
         try flags.access.load(into: configuration, console)
         let result: R
@@ -111,7 +111,7 @@ final class Session: Sendable {
         return result
     }
 
-    /// Sends the request and gives the response as soon as its head is there.
+    /// Sends the request, and returns the response as soon as its head has arrived.
     func begin(_ request: TransferRequest, asking subject: Subject) async throws -> StreamingResponse {
         var request = request
         request.delivery = .stream
@@ -126,10 +126,10 @@ final class Session: Sendable {
         return subject.kind == .image ? try await checked(response, to: request) : response
     }
 
-    /// Shows what interceptors do, with `-v`.
+    /// The logger for interceptors, which writes notes if `-v` is given.
     var logger: any BeagleLogger { flags.verbose ? NoteLogger(console: console) : OffLogger() }
 
-    /// Receives the whole body; a part of it that wasn't asked for is no whole file.
+    /// Receives the whole body. A partial response that wasn't requested is not written to a file.
     private func take(
         _ response: StreamingResponse,
         to request: TransferRequest,
@@ -153,7 +153,7 @@ final class Session: Sendable {
             }
         } else {
             if let file = flags.file { console.note("beagle: \(file) was not written: status \(status.code)") }
-            // What goes to standard output the transport has held to its limit; a file would have had none.
+            // The transport has limited a body for standard output already. A body for a file isn't limited.
             body = try await response.body.collect(upTo: TransferOptions().maxBodyBytes ?? .max)
             count = body.count
         }
@@ -183,7 +183,7 @@ final class Session: Sendable {
         }
     }
 
-    // MARK: - What is told of it
+    // MARK: - Output
 
     func tell(_ result: CommandResult) {
         if flags.json {
@@ -207,7 +207,7 @@ final class Session: Sendable {
         metrics.withLock { $0 = new }
     }
 
-    /// `timing` of the tool's `--json`, in milliseconds: marks from the start of the last hop, and the whole run.
+    /// The timing for `--json`, in milliseconds: times from the start of the last hop, and the total time of the run.
     var timing: JSONValue {
         let metrics = metrics.withLock { $0 }
         return [
@@ -238,7 +238,7 @@ final class Session: Sendable {
         }
     }
 
-    /// Which phases the transfer came through, and when; what moved, and over which connection.
+    /// Writes the times of the transfer's phases, the number of bytes, and the connection.
     private func noteTimes(bytes: Int64) {
         let metrics = metrics.withLock { $0 }
         let phases = [
@@ -255,14 +255,14 @@ final class Session: Sendable {
     }
 }
 
-/// Tells of attempts and waits.
+/// Writes log messages, such as those for retries, as notes.
 private struct NoteLogger: BeagleLogger {
     let console: Console
 
     func log(_ log: any LogType) { console.note("* \(log.message)".printable) }
 }
 
-/// Sends what a command asks for, as often as it does, and shows each attempt.
+/// Sends the command's requests, and shows each attempt.
 extension Session: CookieTransport {
     var keepsCookies: Bool { transport.keepsCookies }
 
@@ -270,7 +270,7 @@ extension Session: CookieTransport {
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
-        // What cannot be sent the transport refuses with the same error.
+        // If the request is invalid, the transport fails with the same error.
         if flags.verbose, let fields = try? CurlTransport.wireFields(of: request, configuration) {
             note(request.head, fields)
         }
@@ -292,7 +292,7 @@ extension Session: CookieTransport {
 }
 
 extension Session: OfflineTransport {
-    /// Whether a recording alone answers. A recording that can't be read fails each request.
+    /// Whether all responses come from a recording. If the recording can't be read, each request fails.
     var isOffline: Bool {
         if case .success(let transport?) = replay { return transport.isOffline }
         return false

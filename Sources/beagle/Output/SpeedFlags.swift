@@ -1,7 +1,7 @@
 import ArgumentParser
 import BeagleNetHTTP
 
-/// How fast a transfer may go and how slow, spelled as curl's flags.
+/// The options for the maximum and minimum speed of a transfer, with curl's names.
 struct SpeedFlags: ParsableArguments {
     @Option(
         name: .long,
@@ -36,7 +36,7 @@ struct SpeedFlags: ParsableArguments {
     func apply(to options: inout TransferOptions) {
         if let rate = limitRate?.bytesPerSecond { options.bandwidth = Bandwidth(receive: rate, send: rate) }
         guard speedLimit != nil || speedTime != nil else { return }
-        // curl's --speed-time alone asks for one byte a second.
+        // In curl, `--speed-time` alone means one byte per second.
         options.minimumSpeed = MinimumSpeed(
             bytesPerSecond: speedLimit?.bytesPerSecond ?? 1,
             over: .seconds(speedTime ?? 30)
@@ -44,7 +44,7 @@ struct SpeedFlags: ParsableArguments {
     }
 }
 
-/// Bytes per second: a whole number above zero, perhaps with a unit behind it.
+/// A number of bytes per second above zero, with an optional unit.
 struct ByteRate: ExpressibleByArgument {
     let bytesPerSecond: Int
 

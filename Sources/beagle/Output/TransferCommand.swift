@@ -3,36 +3,36 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// A command that sends one request and tells what came of it.
+/// A command that sends one request and shows the result.
 protocol TransferCommand: AsyncParsableCommand, Sendable {
     var flags: CommonFlags { get }
     var retries: RetryFlags { get }
 
-    /// What the request goes through; retries by default.
+    /// The interceptors for the request. By default, those for retries.
     var interceptors: [any Interceptor] { get }
 
-    /// The message to send.
+    /// Returns the request.
     func request() throws -> TransferRequest
 
-    /// Sends the message and receives the whole response; through the session by default.
+    /// Sends the request and receives the whole response. Uses the session by default.
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse
 
-    /// What a response with a status below 400 means.
+    /// Returns the result for a response with a status below 400.
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult
 
-    /// What a response with a status from 400 on means; by default that the server refused, which is thrown.
+    /// Returns the result for a response with a status of 400 or above. By default, throws a failure.
     func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult
 
-    /// Whether the body of an error is a result as well. No by default.
+    /// Whether the body of an error response is output too. The default is `false`.
     var showsErrorBody: Bool { get }
 
-    /// Where a download goes on; nil where it begins.
+    /// The position at which a download resumes, or `nil` to start from the beginning.
     var continuation: Continuation? { get }
 
-    /// What the request asks for. Anything by default.
+    /// The kind of the request. The default is `.raw`.
     var kind: NetworkOperation.Kind { get }
 
-    /// Whether `result` reads a body that goes to a file. No by default.
+    /// Whether `result` reads the body even if it is written to a file. The default is `false`.
     var keepsBody: Bool { get }
 }
 
@@ -54,7 +54,7 @@ extension TransferCommand {
     func run() async throws {
         let session = Session(flags, interceptors)
         do {
-            // Reading standard input cannot be cancelled: until it is read, a signal just ends the program.
+            // Reading standard input can't be cancelled. Until it is read, a signal simply ends the program.
             let request = try request()
             let result = try await Interrupt.cancelling { try await outcome(of: request, in: session) }
             session.tell(result)
@@ -69,7 +69,7 @@ extension TransferCommand {
         var request = request
         flags.apply(to: &request.head)
         request.options = try flags.options()
-        // What is read as it is sent takes the time it takes, as long as it goes on.
+        // A streamed body may take any time, as long as data flows.
         if flags.maxTime == nil, let body = request.body, body.data == nil { request.options.timeouts.total = nil }
         guard !flags.offline else {
             return try await OfflineRequest(request, showsSecrets: flags.showSecrets).result

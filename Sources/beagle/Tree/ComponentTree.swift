@@ -1,20 +1,20 @@
 import BeagleNetHTTP
 
-/// The components of a screen, and where they lead.
+/// The components of a screen, and the actions that they lead to.
 struct ComponentTree {
     /// One component.
     struct Node {
-        /// `container`, `custom:chart`: the type, without the namespace `beagle`.
+        /// The type without the namespace `beagle`, such as `container` or `custom:chart`.
         var name: String
-        /// What tells this component from others of its type: a text, a URL, a layout.
+        /// The text, URL or layout that distinguishes this component from others of its type.
         var details: String
-        /// `pushView /details prefetch`: what it does.
+        /// The component's actions, such as `pushView /details prefetch`.
         var actions: [String]
         var isUnknown: Bool
         var children: [Node]
     }
 
-    /// How many of what a screen has.
+    /// The number of components, links, images, forms and unknown components of a screen.
     struct Summary: Equatable {
         var components = 0
         var links = 0
@@ -26,7 +26,7 @@ struct ComponentTree {
     let root: Node
     let summary: Summary
 
-    /// The tree of a screen; nil where the value is no component.
+    /// Creates the tree of a screen, or `nil` if the value isn't a component.
     init?(_ screen: JSONValue) {
         guard let type = ComponentType(of: screen) else { return nil }
         var walk = ComponentWalk()
@@ -34,14 +34,14 @@ struct ComponentTree {
         summary = walk.summary
     }
 
-    /// `links 2 · images 1 · forms 0 · unknown 1`
+    /// The summary as text: `links 2 · images 1 · forms 0 · unknown 1`.
     var summaryLine: String {
         "links \(summary.links) · images \(summary.images) · forms \(summary.forms) · unknown \(summary.unknown)"
     }
 
-    /// The tree drawn with lines, a component a line.
+    /// Draws the tree with lines, one component on each.
     ///
-    /// - Parameter style: is given each part of a line that stands out.
+    /// - Parameter style: Styles a part of a line that is highlighted.
     func lines(style: (String, Style) -> String) -> [String] {
         var lines = [Self.text(root, width: root.name.count, style: style)]
         Self.draw(root.children, under: "", into: &lines, style: style)
@@ -72,7 +72,7 @@ struct ComponentTree {
         return parts.joined(separator: "  ")
     }
 
-    /// The tree as the tool's `--json` shows it.
+    /// The tree in the format of `--json`.
     var json: JSONValue {
         [
             "root": Self.json(root),

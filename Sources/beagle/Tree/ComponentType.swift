@@ -2,30 +2,30 @@ import BeagleNetHTTP
 
 /// The type of a component or action, as its JSON names it: `beagle:container`, `custom:chart`.
 struct ComponentType {
-    /// As the server spells it, without the namespace `beagle`.
+    /// The name as the server spells it, without the namespace `beagle`.
     let name: String
-    /// For comparisons: Beagle takes any case.
+    /// The name in lower case, for comparisons: Beagle ignores case.
     let key: String
     let isCustom: Bool
 
-    /// The type of a component; nil where the value is none.
+    /// Reads the type of a component, or returns `nil` if the value isn't one.
     init?(of component: JSONValue) {
         self.init(component, marker: "_beagleComponent_", olderKind: "component")
     }
 
-    /// The type of an action; nil where the value is none.
+    /// Reads the type of an action, or returns `nil` if the value isn't one.
     init?(ofAction action: JSONValue) {
         self.init(action, marker: "_beagleAction_", olderKind: "action")
     }
 
-    /// A type that the place implies, as `route.screen` implies a screen.
+    /// Creates a type that is implied by its position in the JSON, as `route.screen` implies a screen.
     init(implied name: String) {
         self.name = name
         key = name.lowercased()
         isCustom = false
     }
 
-    /// Reads `NAMESPACE:NAME` of the marker, or `NAMESPACE:KIND:NAME` of `_beagleType_`, which Beagle had before 1.0.
+    /// Reads `NAMESPACE:NAME` of the marker, or `NAMESPACE:KIND:NAME` of `_beagleType_`, which Beagle used before 1.0.
     private init?(_ value: JSONValue, marker: String, olderKind: String) {
         guard let (namespace, name) = Self.parts(value, marker: marker, olderKind: olderKind) else { return nil }
         isCustom = namespace.lowercased() != "beagle"
@@ -43,7 +43,7 @@ struct ComponentType {
         return parts.count == 3 && parts[1].lowercased() == olderKind ? (parts[0], parts[2]) : nil
     }
 
-    /// Whether Beagle has a component of this name.
+    /// Whether this is one of Beagle's own components.
     var isKnown: Bool {
         !isCustom && Self.known.contains(key)
     }

@@ -1,21 +1,22 @@
 import BeagleNetHTTP
 
-/// Walks a screen's JSON, and counts on the way.
+/// Walks the JSON of a screen and counts its components.
 ///
 /// It finds components and actions under any key, because custom components may hold them anywhere.
 struct ComponentWalk {
     private(set) var summary = ComponentTree.Summary()
 
-    /// Members that hold data or looks, but nothing to show: a context may hold the JSON of components to come.
+    /// Members that hold data or styles but nothing to display. A context may hold the JSON of components that are
+    /// shown later.
     private static let skipped: Set = ["context", "style", "accessibility", "analytics", "data", "additionalData"]
 
-    /// What is found under a member: components in the order of the JSON, and actions.
+    /// The components, in the order of the JSON, and the actions below a member.
     private struct Found {
         var nodes: [ComponentTree.Node] = []
         var actions: [String] = []
     }
 
-    /// The node of a component and of everything below it.
+    /// Returns the node of a component with all its descendants.
     mutating func node(_ component: JSONValue, _ type: ComponentType) -> ComponentTree.Node {
         count(component, type)
         let found = members(of: component, skipping: Self.skipped)
@@ -38,7 +39,7 @@ struct ComponentWalk {
         }
     }
 
-    /// What the members of an object hold. JSON objects have no order of their own, so members go by name.
+    /// Returns the components and actions below an object's members, sorted by name because JSON objects are unordered.
     private mutating func members(of value: JSONValue, skipping skipped: Set<String>) -> Found {
         guard case .object(let members) = value else { return Found() }
         var found = Found()
@@ -69,7 +70,8 @@ struct ComponentWalk {
 
     // MARK: - Actions
 
-    /// An action, what it brings along (a local screen, components to add) and the actions that follow it.
+    /// Returns an action, the components that it contains (a local screen, components to add) and the actions that
+    /// follow it.
     private mutating func action(_ action: JSONValue, _ type: ComponentType) -> Found {
         let route = action["route"]
         let target = ["url", "path"].lazy.compactMap { route?[$0]?.string ?? action[$0]?.string }.first
@@ -98,7 +100,7 @@ struct ComponentWalk {
         "pushview", "pushstack", "resetstack", "resetapplication", "openexternalurl", "opennativeroute", "navigate",
     ]
 
-    /// Whether an action takes a person to something that is not in this document.
+    /// Whether an action leads the user to something outside of this screen.
     private static func leadsSomewhere(_ type: ComponentType, target: String?) -> Bool {
         leading.contains(type.key) && target != nil
     }
@@ -130,7 +132,7 @@ struct ComponentWalk {
         component["path"]?["_beagleImagePath_"]?.string?.lowercased() == "local"
     }
 
-    /// `row, padding 16`
+    /// Returns the layout of a component, such as `row, padding 16`.
     private static func layout(_ component: JSONValue) -> String {
         var words: [String] = []
         if let direction = component["style"]?["flex"]?["flexDirection"]?.string {
@@ -144,7 +146,7 @@ struct ComponentWalk {
         return words.joined(separator: ", ")
     }
 
-    /// A text between quotation marks, cut off where it is long.
+    /// Returns a text in quotation marks, truncated if it is long.
     private static func quoted(_ value: JSONValue?) -> String? {
         guard let text = value?.string else { return nil }
         return text.count > 60 ? "\"\(text.prefix(59))…\"" : "\"\(text)\""

@@ -189,7 +189,7 @@ import Testing
     @Test(arguments: NetworkOperation.Kind.known, RequestPolicy.allCases)
     func onlyWhatAStoredAnswerIsEnoughForIsLimited(kind: NetworkOperation.Kind, policy: RequestPolicy) async throws {
         let limit = RequestPolicyInterceptor(ttl: .seconds(10))
-        let expected: Duration? = isStorable(kind) && policy == .cacheFirst ? .seconds(10) : nil
+        let expected: Duration? = (isStorable(kind) || kind == .raw) && policy == .cacheFirst ? .seconds(10) : nil
         let asked = try await asked(.asking(kind, policy), limit)
         #expect(asked.maxAge == expected)
         #expect(asked.policy == policy)

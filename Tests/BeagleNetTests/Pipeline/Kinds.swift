@@ -18,7 +18,9 @@ extension NetworkOperation {
             default: .rawRequest(data)
             }
         let additional = headers.isEmpty ? nil : HttpAdditionalData(headers: headers)
-        return NetworkOperation(Request(url: url, type: type, additionalData: additional), kind: kind)
+        // Not each kind's own, so that all kinds behave alike.
+        let policy: RequestPolicy? = kind == .component ? .cacheFirst : nil
+        return NetworkOperation(Request(url: url, type: type, additionalData: additional), kind: kind, policy: policy)
     }
 }
 

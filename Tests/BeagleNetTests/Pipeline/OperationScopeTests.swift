@@ -262,7 +262,7 @@ import Testing
             _ = try await client.executeRequest(Request(url: url, type: .fetchComponent))
             _ = try await client.run(NetworkOperation(Request(url: url, type: .fetchComponent), policy: .networkFirst))
         }
-        #expect(runs.policies == [.networkOnly, .networkFirst, .cacheFirst, .networkFirst])
+        #expect(runs.policies == [.networkOnly, .networkFirst, .networkFirst, .networkFirst])
     }
 
     // MARK: - Rules

@@ -1,7 +1,8 @@
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// Brings credentials to the app's own origins, and renews them once for all who need them.
+/// An interceptor that adds credentials to requests to the app's own origins, and renews them once for all waiting
+/// operations.
 ///
 /// ```swift
 /// let rules = AuthInterceptor<String>.Rules(
@@ -12,33 +13,41 @@ import BeagleNetRequestBuilder
 /// dependencies.interceptors.add(AuthInterceptor(rules))
 /// ```
 ///
-/// Operations wait while credentials are loaded or renewed. One that the server refuses is asked once more with renewed
-/// credentials, never twice, and not after it was cancelled. Where renewing fails, all who waited for it fail with the
-/// error, which says that no server has acted on them; the next operation tries anew. Operations to other origins pass
-/// untouched, and what they answer renews nothing. Where the app declares no origins, an operation fails with an error
-/// that says what to declare.
+/// Operations wait while credentials are loaded or renewed. An operation that the server rejects is retried once with
+/// renewed credentials, but never twice, and not after it was cancelled.
+///
+/// If renewing fails, all waiting operations fail with that error, which says that the server hasn't acted on them. The
+/// next operation tries again. Operations to other origins get no credentials, and their responses don't cause a
+/// renewal. If the app declares no origins, an operation fails with an error that says how to declare them.
 public final class AuthInterceptor<Credential: Sendable>: Interceptor {
-    /// `.auth`.
+    /// The interceptor's place: `.auth`.
     public var place: Pipeline.Place? { .auth }
-    /// Credentials are loaded and renewed elsewhere.
+    /// `true`: credentials are loaded and renewed in separate tasks.
     public var neverBlocks: Bool { true }
 
-    /// What the interceptor asks of an app.
+    /// The app's rules for its credentials.
     public struct Rules: Sendable {
-        /// The credential that the app has, or nil where it has none, and then operations go without. Called once, with
-        /// the first operation, and once more after a failure or a `reset()`.
+        /// Returns the app's credential, or `nil` if it has none, and then operations are sent without one.
+        ///
+        /// Called once, for the first operation, and again after a failure or a `reset()`.
         public var load: @Sendable () async throws -> Credential?
-        /// A new credential in the place of one that was refused or is about to expire; nil where the person is to sign
-        /// in again: then the refusal is the answer, and what is about to expire is used as it is.
+        /// Returns a new credential in place of one that was rejected or is about to expire.
+        ///
+        /// Returns `nil` if the user must sign in again: the rejection is then the operation's outcome, and an expiring
+        /// credential is used as it is.
         public var renew: @Sendable (Credential) async throws -> Credential?
-        /// Puts the credential on a message.
+        /// Adds the credential to a message.
         public var attach: @Sendable (Credential, inout HTTPRequest) -> Void
-        /// Whether a credential is so near its end that it is renewed before it is used; never by default.
+        /// Returns whether a credential is about to expire, so that it is renewed before use.
+        ///
+        /// Returns `false` by default.
         public var isExpiring: @Sendable (Credential) -> Bool
-        /// Whether an answer refuses the credential; a status of 401 does by default.
+        /// Returns whether an outcome means that the server rejected the credential.
+        ///
+        /// By default, a status of 401 does.
         public var isRefusal: @Sendable (NetworkOperation, Result<NetworkOperation.Result, NetworkError>) -> Bool
 
-        /// Rules.
+        /// Creates rules.
         public init(
             load: @escaping @Sendable () async throws -> Credential?,
             renew: @escaping @Sendable (Credential) async throws -> Credential? = { _ in nil },
@@ -56,15 +65,16 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
 
     private let core: Authentication
 
-    /// Brings credentials by these rules.
+    /// Creates an interceptor with these rules.
     ///
     /// - Parameters:
-    ///   - rules: where credentials come from and how they are used.
-    ///   - origins: who may have them; nil, the default, for the origins that the client's builder declares. Where it
-    ///     declares none, an operation fails once there is a credential.
-    ///   - fields: the header fields that `attach` sets, which go to no other origin, not with a redirect either;
-    ///     `Authorization` by default.
-    ///   - limit: the longest that loading or renewing may take, 30 s by default: what hangs would hang all.
+    ///   - rules: The source of credentials and their use.
+    ///   - origins: The origins that receive credentials; `nil`, the default, for those that the client's builder
+    ///     declares. If it declares none, an operation fails as soon as there is a credential.
+    ///   - fields: The header fields that `attach` sets. They are sent to no other origin, and are removed on a
+    ///     redirect to one; `Authorization` by default.
+    ///   - limit: The maximum time for loading or renewing, 30 s by default. Without it, a hanging load would block all
+    ///     operations.
     public init(
         _ rules: Rules,
         origins: Set<Origin>? = nil,
@@ -90,9 +100,13 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         }
     }
 
-    /// Forgets the credential, as after somebody has signed in or out: the next operation loads it anew, and what was sent
-    /// with the old one is not sent again; nor is anything found that was stored before. Call
-    /// the client's `endAll()` as well, or who watches goes on with the credentials of the next person.
+    /// Discards the credential, for example after a user has signed in or out.
+    ///
+    /// The next operation loads it again.
+    ///
+    /// Operations that were sent with the old credential aren't retried, and responses that were stored before aren't
+    /// found any more. Also call the client's `endAll()`; otherwise, watched operations continue with the credentials
+    /// of the next user.
     public func reset() {
         core.shared.reset()
     }
@@ -100,16 +114,19 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
     /// A number for the present user.
     public var credentialOwner: Int? { core.shared.person }
 
-    /// With operations to the origins that may have the credential; not with those that `load` and `renew` themselves ask,
-    /// which would wait for their own end.
+    /// Returns `true` for operations to the origins that receive the credential.
+    ///
+    /// Returns `false` for requests of `load` and `renew` themselves, which would wait for their own end.
     public func applies(to operation: NetworkOperation) -> Bool { core.applies(to: operation) }
 
-    /// Attaches the credential, if it is there and good.
+    /// Attaches the credential, if it is available and not about to expire.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         core.begin(&operation)
     }
 
-    /// Waits for the credential, attaches it and goes on; once more with a renewed one if it was refused.
+    /// Waits for the credential, attaches it and continues.
+    ///
+    /// If the credential is rejected, retries once with a renewed one.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -26,7 +26,7 @@ final class Authentication: Sendable {
         !CredentialFetch.isOne && operation.isMeant(for: origins)
     }
 
-    /// Attaches the credential, if it is there and good.
+    /// Attaches the credential, if it is available and not about to expire.
     func begin(_ operation: inout NetworkOperation) -> Pipeline.Decision {
         guard let used = shared.present else { return .wait }
         if let credential = used.credential, credential.isExpiring() { return .wait }
@@ -37,7 +37,9 @@ final class Authentication: Sendable {
         }
     }
 
-    /// Waits for the credential, attaches it and goes on; once more with a renewed one if it was refused.
+    /// Waits for the credential, attaches it and continues.
+    ///
+    /// If the credential is rejected, retries once with a renewed one.
     nonisolated(nonsending) func perform(
         _ operation: NetworkOperation,
         _ next: Interceptor.Next,
@@ -48,7 +50,7 @@ final class Authentication: Sendable {
         return try await next(operation, emit, observedBy: attempt)
     }
 
-    /// - Returns: The observation that renews a rejected credential; nil if the app has no credential.
+    /// - Returns: The observation that renews a rejected credential; `nil` if the app has no credential.
     private func attach(
         _ used: SharedCredential.Version,
         to operation: inout NetworkOperation
@@ -56,7 +58,8 @@ final class Authentication: Sendable {
         if used.credential != nil, operation.hasUndeclaredOrigins(origins) {
             throw .undeclaredOrigins("an AuthInterceptor has a credential")
         }
-        // A subscription starts again each time. Other requests of the previous user aren't sent for this one.
+        // A subscription may start again for another user. Any other request of the previous user must not be sent for
+        // this one.
         if let first = operation.run?.firstOwner, first != used.person, operation.kind != .subscription {
             throw .ofAnotherPerson
         }
@@ -73,10 +76,10 @@ final class Authentication: Sendable {
         operation.note(credentials: fields, of: version.person)
     }
 
-    /// One request with a credential.
+    /// A request with a credential.
     private final class Attempt: RequestObservation {
         private let auth: Authentication
-        /// As it was without the credential.
+        /// The operation without the credential.
         private let operation: NetworkOperation
         private let used: SharedCredential.Version
 
@@ -111,7 +114,7 @@ final class Authentication: Sendable {
         }
     }
 
-    /// The credential to use, loaded or renewed first where that is due.
+    /// Returns the credential to use, after loading or renewing it if needed.
     nonisolated(nonsending) private func current(
         _ operation: NetworkOperation
     ) async throws(NetworkError) -> SharedCredential.Version {
@@ -123,8 +126,8 @@ final class Authentication: Sendable {
         return renewed
     }
 
-    /// The replacement of a rejected credential: one that another request has renewed meanwhile, or a renewed one; nil if the
-    /// present credential may belong to another user.
+    /// Returns the replacement of a rejected credential: one that another request has renewed in the meantime, or a
+    /// newly renewed one; `nil` if the present credential may belong to another user.
     nonisolated(nonsending) private func renewal(
         of used: SharedCredential.Version,
         _ operation: NetworkOperation
@@ -137,7 +140,7 @@ final class Authentication: Sendable {
 }
 
 extension NetworkError {
-    /// The operation was to be sent again, and the credential is not that of the first time any more.
+    /// The error if an operation would be retried but its first attempt had another user's credential.
     fileprivate static var ofAnotherPerson: NetworkError {
         var error = NetworkError(
             .cancelled,
@@ -151,7 +154,8 @@ extension NetworkError {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// Whether it failed before it was sent, as when a token couldn't be fetched: the server didn't reject the credential.
+    /// Whether the operation failed before it was sent, for example because a token couldn't be fetched. The server
+    /// then didn't reject the credential.
     fileprivate var isAside: Bool {
         if case .failure(let error) = self { return error.isAside }
         return false

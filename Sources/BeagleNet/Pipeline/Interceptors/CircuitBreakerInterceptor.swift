@@ -1,58 +1,62 @@
 public import BeagleNetHTTP
 
-/// Leaves a server alone that fails time after time: after so many failures in a row its origin is not asked for a
-/// while, and operations fail at once; then one is let through to find out, and the others follow if it succeeds.
+/// An interceptor that pauses requests to an origin that fails repeatedly.
 ///
-/// A failure is what may pass (no name, no connection, a time limit, a connection lost), the deadline of an operation
-/// that was under way for a second without an answer, and the statuses 500, 502, 503 and 504. It is not among the default
-/// interceptors: `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
-/// (The pattern: M. Nygard, Release It!, 5.2; https://martinfowler.com/bliki/CircuitBreaker.html)
+/// After a number of failures in a row, operations to the origin fail immediately for a while. Then one operation is
+/// sent as a trial, and the others follow if it succeeds. Not a default interceptor:
+/// `dependencies.interceptors.add(CircuitBreakerInterceptor())`.
+///
+/// These count as failures: temporary errors (no name, no connection, a timeout, a lost connection), the deadline of an
+/// operation that had no response for at least a second, and the statuses 500, 502, 503 and 504. (The pattern: M.
+/// Nygard, Release It!, 5.2; https://martinfowler.com/bliki/CircuitBreaker.html)
 public final class CircuitBreakerInterceptor: RequestObserver {
-    /// `.circuitBreaker`: each attempt of a retry counts, and what fails at once is not tried again.
+    /// The interceptor's place: `.circuitBreaker`, below `.retry`.
+    ///
+    /// Each attempt counts, and an operation that fails immediately isn't retried.
     public var place: Pipeline.Place? { .circuitBreaker }
 
-    /// How many failures in a row open the circuit.
+    /// The number of failures in a row that opens the circuit.
     public let limit: Int
-    /// How long it stays open.
+    /// The time for which the circuit stays open.
     public let rest: Duration
     private let origins = Lock<[Origin: Circuit]>([:])
     private let lastTrial = Lock(0)
     private let time = ElapsedTime()
-    /// Origins kept in mind; beyond it all is forgotten, which lets operations through.
+    /// The maximum number of origins to remember. With more, all are forgotten, which lets operations pass.
     private static let maxOrigins = 256
-    /// What a deadline cuts off sooner tells nothing of the server.
+    /// The minimum time without a response after which a deadline counts as the server's failure.
     private static let silence = Duration.seconds(1)
 
-    /// What is known of an origin that failed last.
+    /// The state of an origin whose last request failed.
     private struct Circuit {
         var failures = 0
-        /// Until when it is left alone; nil while it is asked.
+        /// The time at which a trial may be sent; `nil` while the circuit is closed.
         var reopens: Duration?
-        /// The number of the operation that is finding out; nil where none is.
+        /// The number of the trial in flight; `nil` without a trial.
         var trial: Int?
     }
 
-    /// Whether an operation may ask.
+    /// The decision about a request.
     private enum Pass {
-        /// As any other; where it has a number, to find out.
+        /// The request may be sent; if there is a number, as a trial.
         case open(trial: Int?)
-        /// Not before that long.
+        /// The request may not be sent before this time has passed.
         case closed(Duration)
     }
 
-    /// A circuit for each origin.
+    /// Creates a circuit breaker for each origin.
     ///
     /// - Parameters:
-    ///   - limit: how many failures in a row open it, above 0; 5 by default.
-    ///   - rest: how long it stays open; 30 s by default.
+    ///   - limit: The number of failures in a row that opens the circuit, above 0; 5 by default.
+    ///   - rest: The time for which the circuit stays open; 30 s by default.
     public init(after limit: Int = 5, for rest: Duration = .seconds(30)) {
         self.limit = max(1, limit)
         self.rest = rest
     }
 
-    /// Lets the operation pass if the origin may be asked.
+    /// Lets the operation pass if its circuit permits it.
     ///
-    /// - Throws: `NetworkError` of kind `.circuitOpen` if requests to it are paused; nothing was sent.
+    /// - Throws: A `NetworkError` of kind `.circuitOpen` if requests to the origin are paused; nothing was sent.
     public func willSend(_ operation: inout NetworkOperation) throws(NetworkError) -> (any RequestObservation)? {
         let now = time.now(for: operation)
         switch pass(to: operation.origin, at: now) {
@@ -61,13 +65,13 @@ public final class CircuitBreakerInterceptor: RequestObserver {
         }
     }
 
-    /// A request that was let pass.
+    /// A request that may be sent.
     private final class Request: RequestObservation {
         private let breaker: CircuitBreakerInterceptor
         private let operation: NetworkOperation
         private let trial: Int?
         private let began: Duration
-        /// Whether a subscription has been accepted.
+        /// Whether the server has accepted the subscription.
         private let hasBegun = Lock(false)
 
         init(_ breaker: CircuitBreakerInterceptor, _ operation: NetworkOperation, _ trial: Int?, _ began: Duration) {
@@ -77,8 +81,10 @@ public final class CircuitBreakerInterceptor: RequestObserver {
             self.began = began
         }
 
-        /// A subscription succeeds when the server has accepted it; that it is lost hours later, with all that share its
-        /// connection, says nothing of whether the next will succeed.
+        /// Records a subscription as successful when the server has accepted it.
+        ///
+        /// A later loss, together with all subscriptions on the connection, doesn't predict whether the next one
+        /// succeeds.
         func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? {
             if operation.kind == .subscription, !exchangeBegun() { note(.success(result)) }
             return result
@@ -89,7 +95,7 @@ public final class CircuitBreakerInterceptor: RequestObserver {
                 if !exchangeBegun() { note(outcome) }
                 return
             }
-            // A server that is silent until the operation's deadline is as good as none.
+            // A server that doesn't respond before the operation's deadline counts as failing.
             let isSilent =
                 outcome.wasCancelledInSilence && now - began >= CircuitBreakerInterceptor.silence
                 && operation.countdown?.isExpired == true
@@ -131,9 +137,9 @@ public final class CircuitBreakerInterceptor: RequestObserver {
         isSilent: Bool = false
     ) {
         origins.withLock { origins in
-            // One that began before the circuit opened ends no trial but its own.
+            // A request from before the circuit opened must not end another request's trial.
             if let trial, origins[origin]?.trial == trial { origins[origin]?.trial = nil }
-            // What was cancelled, or never sent, has found nothing out.
+            // A request that was cancelled or never sent says nothing about the server.
             if case .failure(let error) = outcome, error.isCancelled && !isSilent || error.isAside { return }
             if isSilent || outcome.isFailureOfTheServer {
                 if origins.count >= Self.maxOrigins, origins[origin] == nil { origins.removeAll() }
@@ -149,7 +155,7 @@ public final class CircuitBreakerInterceptor: RequestObserver {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// Whether it was cancelled when it had left the queue and no answer had come.
+    /// Whether the request was cancelled after it had left the queue and before a response arrived.
     fileprivate var wasCancelledInSilence: Bool {
         if case .failure(let error) = self {
             return error.isCancelled && error.phase != .queue && error.phase != .body
@@ -157,7 +163,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
         return false
     }
 
-    /// Whether the origin could not be asked, or could not answer.
+    /// Whether the server couldn't be reached or couldn't respond.
     fileprivate var isFailureOfTheServer: Bool {
         if let status { return [500, 502, 503, 504].contains(status.code) }
         if case .failure(let error) = self { return error.isTransient }

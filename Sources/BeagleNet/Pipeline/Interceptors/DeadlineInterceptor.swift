@@ -1,31 +1,34 @@
 public import BeagleNetHTTP
 
-/// Limits operations as a whole: attempts, waits between them, renewing of credentials and all. The time limits of
-/// `TransferOptions` are for one attempt.
+/// An interceptor that limits the total time of an operation, including attempts, the waits between them and the
+/// renewal of credentials.
+///
+/// The timeouts of `TransferOptions` apply to one attempt.
 public struct DeadlineInterceptor: Interceptor {
-    /// `.deadline`.
+    /// The interceptor's place: `.deadline`.
     public var place: Pipeline.Place? { .deadline }
-    /// It doesn't block.
+    /// `true`: the limit doesn't block.
     public var neverBlocks: Bool { true }
-    /// The longest that an operation may take; nil for as long as it likes.
+    /// The maximum time of an operation; `nil` for no limit.
     public var limit: Duration?
 
-    /// A limit on every operation that brings none of its own (`NetworkOperation.deadline`).
+    /// Creates a limit for every operation without its own (`NetworkOperation.deadline`).
     ///
-    /// - Parameter limit: the longest that an operation may take, above zero; none by default, because each attempt has
-    ///   limits already.
+    /// - Parameter limit: The maximum time of an operation, above zero; `nil`, the default, for no limit, because each
+    ///   attempt already has timeouts.
     public init(limit: Duration? = nil) {
         self.limit = limit
     }
 
-    /// Where there is a limit.
+    /// Returns whether the operation has a limit.
     public func applies(to operation: NetworkOperation) -> Bool { limit != nil || operation.deadline != nil }
 
-    /// How long what is cancelled is waited for, so that the failure can tell how far it came.
+    /// The time to wait for a cancelled operation to end, so that the error can report its progress.
     package var patience = Duration.seconds(1)
 
-    /// Limits the transfer, and the waits between attempts. A stream, a subscription, a transport of the app's and a clock
-    /// other than the system's need a task.
+    /// Limits the transfer, and the waits between attempts.
+    ///
+    /// A stream, a subscription, an app's own transport and a clock other than the system's need a task.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         guard let limit = operation.deadline ?? limit else { return .proceed(nil) }
         guard operation.clock is ContinuousClock, next.limitsTransfers(of: operation) else { return .wait }
@@ -34,16 +37,18 @@ public struct DeadlineInterceptor: Interceptor {
         return .proceed(Limited(limit, countdown))
     }
 
-    /// Goes on in a task of its own, which is cancelled when the time is up; the failure is of kind `.timeout`, unless a
-    /// stored answer takes its place (`RequestPolicy.networkFirst`). What does not end a second after that, as a closure that
-    /// heeds no cancelling, is waited for no longer.
+    /// Continues in a separate task, which is cancelled when the time is up.
+    ///
+    /// The error is of kind `.timeout`, unless a stored response replaces it (`RequestPolicy.networkFirst`). If the
+    /// operation doesn't end within a second after that, for example because a closure ignores cancellation, this stops
+    /// waiting for it.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard let limit = operation.deadline ?? limit else { return try await next(operation, emit) }
-        // Its task is another, which begins before it can be cancelled.
+        // The operation runs in another task, which would start even if this one is cancelled.
         if Task.isCancelled { throw .cancelledBeforeStart }
         var operation = operation
         let countdown = countdown(of: &operation, limit)
@@ -85,7 +90,7 @@ public struct DeadlineInterceptor: Interceptor {
     }
 }
 
-/// Whether an operation is still in time.
+/// The deadline of a running operation.
 final class Countdown: Sendable {
     private enum State {
         case running, finished, expired
@@ -99,8 +104,8 @@ final class Countdown: Sendable {
     private let patience: Duration
 
     /// - Parameters:
-    ///   - limit: the time from now on.
-    ///   - patience: how long what is cancelled is waited for.
+    ///   - limit: The time from now on.
+    ///   - patience: The time to wait for a cancelled operation to end.
     fileprivate init(_ limit: Duration, _ patience: Duration) {
         end = .now + limit
         self.limit = limit
@@ -110,19 +115,19 @@ final class Countdown: Sendable {
     var isRunning: Bool { state.withLock { $0 == .running } }
     var isExpired: Bool { state.withLock { $0 == .expired } }
 
-    /// Whether transfers are given the time that is left as their limit.
+    /// Whether each transfer gets the remaining time as its timeout.
     fileprivate(set) var limitsTransfers: Bool {
         get { limits.withLock { $0 } }
         set { limits.withLock { $0 = newValue } }
     }
 
-    /// Transfers go on when the time is up, as those of an outbox do.
+    /// Lets transfers, such as those of an outbox, continue after the time is up.
     func leaveTransfersAlone() { limitsTransfers = false }
 
-    /// The time that is left by the system's clock, at least a millisecond.
+    /// The remaining time by the system's clock, at least a millisecond.
     var left: Duration { max(.milliseconds(1), ContinuousClock.now.duration(to: end)) }
 
-    /// The error of a limited transfer, as a cancellation if the time is up.
+    /// Returns the error of a limited transfer, as a cancellation if the time is up.
     func received(_ error: NetworkError) -> NetworkError {
         guard limitsTransfers, error.kind == .timeout, ContinuousClock.now >= end, expire() || isExpired else {
             return error
@@ -132,7 +137,9 @@ final class Countdown: Sendable {
         return error
     }
 
-    /// Runs what may wait: it is cancelled when the time is up. Inside of such a body there is no need for another.
+    /// Runs code that may wait, and cancels it when the time is up.
+    ///
+    /// Nested calls run their body directly.
     func waiting(
         _ body: @escaping @Sendable () async throws(NetworkError) -> NetworkOperation.Result
     ) async -> NetworkOperation.Outcome {
@@ -158,7 +165,7 @@ final class Countdown: Sendable {
         let result: NetworkOperation.Outcome = await withCancellableToken { completion in
             let work = Task.starting(on: nil) { completion(await .catching(body)) }
             alarm = Task {
-                // Thrown only if the operation ended first.
+                // Throws only if the operation ended first.
                 do { try await clock.sleep(for: left) } catch { return }
                 guard expire() || isExpired else { return }
                 work.cancel()
@@ -171,9 +178,9 @@ final class Countdown: Sendable {
         return result
     }
 
-    /// The outcome of the operation, which has ended.
+    /// Returns the final outcome of the operation, which is a timeout if it failed after the time was up.
     fileprivate func judged(_ outcome: NetworkOperation.Outcome, _ limit: Duration) -> NetworkOperation.Outcome {
-        // A result that came together with the alarm is a result.
+        // A result that arrives together with the alarm counts.
         guard case .failure = outcome else {
             _ = end(as: .finished)
             return outcome
@@ -181,9 +188,9 @@ final class Countdown: Sendable {
         return end(as: .finished) ? outcome : .failure(.deadline(limit, outcome))
     }
 
-    /// The time is up.
+    /// Marks the time as up.
     ///
-    /// - Returns: Whether the operation had not finished.
+    /// - Returns: Whether the operation hadn't finished.
     private func expire() -> Bool { end(as: .expired) }
 
     private func end(as end: State) -> Bool {
@@ -196,7 +203,8 @@ final class Countdown: Sendable {
 }
 
 extension NetworkError {
-    /// Where it was, and what it has done, nobody can say.
+    /// The error for an operation that ignores cancellation. It isn't known how far it got, so the server may have
+    /// acted.
     fileprivate static let heedsNoCancelling: NetworkError = {
         var error = NetworkError(
             .timeout,

@@ -1,10 +1,10 @@
 import BeagleNetHTTP
 
-/// Tells time by the clock of the operations that ask, from the first one on.
+/// A stopwatch that starts with the first operation and uses that operation's clock.
 final class ElapsedTime: Sendable {
     private let stopwatch = Lock<(@Sendable () -> Duration)?>(nil)
 
-    /// How long ago the first operation asked.
+    /// Returns the time since the first operation.
     func now(for operation: NetworkOperation) -> Duration {
         let elapsed = stopwatch.withLock { stopwatch in
             let started = stopwatch ?? operation.stopwatch()

@@ -1,10 +1,12 @@
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// Adds header fields to operations that go to the app's own origins: what changes from time to time, as a language or
-/// a trace. What never changes is said with `HttpRequestBuilder.additionalHeaders`.
+/// An interceptor that adds header fields to requests to the app's own origins.
+///
+/// Use it for fields that change, such as a language or a trace. For constant fields, use
+/// `HttpRequestBuilder.additionalHeaders`.
 public struct HeadersInterceptor: Interceptor {
-    /// `.headers`.
+    /// The interceptor's place: `.headers`.
     public var place: Pipeline.Place? { .headers }
     private let origins: Set<Origin>?
     private let fields: Fields
@@ -14,14 +16,16 @@ public struct HeadersInterceptor: Interceptor {
         case later(@Sendable (NetworkOperation) async throws -> HTTPFields)
     }
 
-    /// Adds the fields that `fields` returns for each attempt, without a task. A field that the message has already stays as
-    /// it is.
+    /// Creates an interceptor that adds the fields of a synchronous closure to each attempt, without a task.
+    ///
+    /// A field that the message already has isn't changed.
     ///
     /// - Parameters:
-    ///   - origins: the origins that receive the fields; `nil`, the default, for those that the client's builder declares. If it
-    ///     declares none, every origin gets them, and a credential among them, as `Authorization`, fails the operation.
-    ///   - fields: the fields for an operation, called on the caller's thread or the transport's; what it throws fails the
-    ///     operation before anything is sent.
+    ///   - origins: The origins that receive the fields; `nil`, the default, for those that the client's builder
+    ///     declares. If it declares none, every origin receives them, but a credential such as `Authorization` fails
+    ///     the operation.
+    ///   - fields: Returns the fields for an operation. Called on the caller's thread or the transport's. An error that
+    ///     it throws fails the operation before anything is sent.
     public init(
         origins: Set<Origin>? = nil,
         _ fields: @escaping @Sendable (NetworkOperation) throws -> HTTPFields
@@ -30,7 +34,9 @@ public struct HeadersInterceptor: Interceptor {
         self.fields = .now(fields)
     }
 
-    /// The same for fields that must be waited for: each attempt has a task.
+    /// Creates an interceptor that adds the fields of an async closure.
+    ///
+    /// Each attempt needs a task.
     @_disfavoredOverload
     public init(
         origins: Set<Origin>? = nil,
@@ -40,12 +46,12 @@ public struct HeadersInterceptor: Interceptor {
         self.fields = .later(fields)
     }
 
-    /// With operations to the origins that get the fields.
+    /// Returns `true` for operations to the origins that receive the fields.
     public func applies(to operation: NetworkOperation) -> Bool {
         operation.isMeant(for: origins)
     }
 
-    /// Adds the fields, if they need not be waited for.
+    /// Adds the fields, if they are available without waiting.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         guard case .now(let fields) = fields else { return .wait }
         do throws(NetworkError) {
@@ -57,7 +63,7 @@ public struct HeadersInterceptor: Interceptor {
         }
     }
 
-    /// Adds the fields, then goes on.
+    /// Adds the fields, and then continues.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -5,38 +5,46 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Refuses images that claim more pixels than allowed, by their header alone: a body of 70 bytes may claim so many that decoding
-/// it ends the app.
+/// An interceptor that rejects images whose header declares more pixels than allowed.
+///
+/// An image of 70 bytes can declare so many that decoding it crashes the app.
 ///
 /// ```swift
 /// dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: 200_000_000))
 /// ```
 ///
-/// It looks at what operations of kind `.image` and downloads to a file are answered with, wherever that is from: the network, a store, a recording. A
-/// stored image that is refused is asked for anew, unless the operation wants what is stored alone; one that would come
-/// before a newer answer, or in its place, is left out. An answer that is refused is not stored, and leaves what is. What
-/// is no image that `ImageHeader` reads passes untouched: an app may have formats of its own. Of a streamed image the head
-/// is held back until it has told its size, or 64 KiB are there (of GIF, TIFF, icons, AVIF and HEIC always until then, as a
-/// larger size may follow); one that tells it later passes. So does a JPEG that tells its height behind its pixels.
+/// It checks the responses of `.image` operations and downloads to a file, whether they come from the network, a store
+/// or a recording. Data that `ImageHeader` doesn't recognize as an image passes, because an app may have its own
+/// formats. So does a JPEG that declares its height after its pixels.
 ///
-/// The answers of a client without a pipeline, as of a `StubClient`, are not looked at, nor is what the error for another status
-/// than 200...299 holds, nor the part (206) of an image of which a part was asked for.
+/// A rejected stored image is requested again, unless the operation reads only the store. If it would be emitted before
+/// a newer response, or replace one, it is discarded. A rejected response isn't stored and doesn't remove the stored
+/// one.
+///
+/// The head of a streamed image is held back until it declares the size, or until 64 KiB have arrived; an image that
+/// declares its size later passes. GIF, TIFF, icons, AVIF and HEIC are always held back that long, because a larger
+/// size may follow.
+///
+/// It doesn't check responses of a client without a pipeline, such as a `StubClient`, bodies in errors for statuses
+/// outside 200...299, or the response to a range request (206).
 public struct ImageInterceptor: RequestObserver {
-    /// `.image`, above the cache: a store may have images from before there was a limit, or from when it was another, and what an
-    /// interceptor further in has decrypted is looked at as the app gets it.
+    /// The interceptor's place: `.image`, above the cache.
+    ///
+    /// A store may contain images from before the limit was set or changed, and an image that a later interceptor
+    /// decrypts is checked as the app receives it.
     public var place: Pipeline.Place? { .image }
-    /// The most pixels, width times height, that an image may claim; nil for any number.
+    /// The maximum number of pixels, width times height; `nil` for no limit.
     public let maxPixels: Int?
 
-    /// A limit on what images claim.
+    /// Creates a limit on the number of pixels.
     ///
-    /// - Parameter maxPixels: the most pixels, width times height, from 0 on; nil for any number. 100 million by default, above
-    ///   what cameras of phones mostly make: decoded, they take 400 MB.
+    /// - Parameter maxPixels: The maximum number of pixels, width times height, at least 0; `nil` for no limit. 100
+    ///   million by default, which is more than most phone cameras produce and takes 400 MB when decoded.
     public init(maxPixels: Int? = 100_000_000) {
         self.maxPixels = maxPixels
     }
 
-    /// With images and downloads to a file, where there is a limit.
+    /// Returns `true` for images and downloads to a file, if there is a limit.
     public func applies(to operation: NetworkOperation) -> Bool { maxPixels != nil && operation.mayBeImage }
 
     /// Observes the image.
@@ -45,7 +53,9 @@ public struct ImageInterceptor: RequestObserver {
         return ImageCheck(limit: self, operation: operation)
     }
 
-    /// Why nobody is to get this; nil where somebody may. Never inlined: the frame of each operation would have room for it.
+    /// Returns the error for a rejected image; `nil` if it is allowed.
+    ///
+    /// Never inlined, because it would enlarge the frame of every operation.
     @inline(never)
     func refusal(of result: NetworkOperation.Result, to operation: NetworkOperation) -> NetworkError? {
         switch result.content {
@@ -61,7 +71,7 @@ public struct ImageInterceptor: RequestObserver {
         }
     }
 
-    /// Whether it is a part that was asked for, which may begin anywhere.
+    /// Whether the response is a requested part, which may begin anywhere in the image.
     private func isPart(_ status: HTTPResponse.Status, _ operation: NetworkOperation) -> Bool {
         status == .partialContent && operation.transfer.head.headerFields[.range] != nil
     }
@@ -83,7 +93,9 @@ public struct ImageInterceptor: RequestObserver {
         return refusal
     }
 
-    /// The same, whose head is looked at when it comes where it is still to be read.
+    /// Returns the same result.
+    ///
+    /// If its body is still to be read, the head is checked when it arrives.
     @inline(never)
     fileprivate func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation)
         -> NetworkOperation.Result
@@ -92,7 +104,7 @@ public struct ImageInterceptor: RequestObserver {
             !isPart(stream.response.status, operation)
         else { return result }
         let (body, request, response, url) = (stream.body, operation.transfer.head, stream.response, stream.url)
-        // One who is refused lets go of the body, which ends the transfer, and whoever reads again is refused, too.
+        // A rejected read releases the body, which ends the transfer. Later reads are rejected, too.
         let source = Lock<Result<HTTPBody, NetworkError>>(.success(body))
         let content = HTTPBody.Content.stream(length: body.length, isReplayable: body.isReplayable) {
             let image = StreamedImage(source) { refusal(of: $0, request, response, url) }
@@ -105,7 +117,7 @@ public struct ImageInterceptor: RequestObserver {
     }
 }
 
-/// Looks at the images of one operation.
+/// The check of one operation's images.
 private final class ImageCheck: RequestObservation {
     private let limit: ImageInterceptor
     private let operation: NetworkOperation
@@ -119,7 +131,7 @@ private final class ImageCheck: RequestObservation {
         limit.refusal(of: result, to: operation) == nil ? result : nil
     }
 
-    /// A stored image that is too large is requested again.
+    /// Whether a stored image is too large, so that it must be requested again.
     func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
         guard case .success(let result) = outcome, result.source == .cache, !result.isStale,
             operation.policy != .cacheOnly
@@ -158,20 +170,20 @@ extension NetworkOperation {
         static let defaultValue: ImageInterceptor? = nil
     }
 
-    /// The limit under which it runs; nil where there is none.
+    /// The limit that applies to the operation; `nil` for no limit.
     fileprivate var imageLimit: ImageInterceptor? {
         get { context[ImageLimitKey.self] }
         set { context[ImageLimitKey.self] = newValue }
     }
 
-    /// Whether that limit refuses an image.
+    /// Whether the limit rejects an image.
     func refuses(_ result: Result) -> Bool { mayBeImage && imageLimit?.refusal(of: result, to: self) != nil }
 
-    /// Whether a limit on images applies to its answer.
+    /// Whether a limit on images applies to the response.
     fileprivate var mayBeImage: Bool { kind == .image || transfer.options.extras?.limitsImages == true }
 }
 
-/// An image that is read as it comes, but for its head, which comes at once.
+/// A streamed image. Its head is held back for the check, and the rest passes as it arrives.
 private final class StreamedImage: Sendable {
     private enum State {
         case head, rest(HTTPBody.Reader), refused
@@ -183,8 +195,8 @@ private final class StreamedImage: Sendable {
     private let refusal: @Sendable (Data) -> NetworkError?
 
     /// - Parameters:
-    ///   - source: the body; once it was refused, the refusal.
-    ///   - refusal: why nobody is to get an image that begins so.
+    ///   - source: The body, or the error after it was rejected.
+    ///   - refusal: Returns the error for an image that begins with this data.
     init(_ source: Lock<Result<HTTPBody, NetworkError>>, _ refusal: @escaping @Sendable (Data) -> NetworkError?) {
         self.source = source
         self.refusal = refusal
@@ -204,7 +216,7 @@ private final class StreamedImage: Sendable {
                 if !Self.maySize(head) { break }
                 if head.count < due { continue }
                 if Self.isSettled(head) { break }
-                // So that little is looked at twice, however small the chunks.
+                // Doubling the threshold limits repeated checks, however small the chunks are.
                 due = min(head.count * 2, Self.maxHead)
             }
             if let refusal = refusal(head) {
@@ -217,7 +229,8 @@ private final class StreamedImage: Sendable {
         }
     }
 
-    /// Whether a format with pixels begins so: what is none is given as it comes, by single bytes if it must be.
+    /// Whether the data may be the head of an image with pixels. Other data isn't held back, even if it arrives byte by
+    /// byte.
     private static func maySize(_ head: Data) -> Bool {
         switch head.first {
         case 0x89, 0xFF, 0x47, 0x52, 0x42, 0x49, 0x4D, 0: true
@@ -225,14 +238,14 @@ private final class StreamedImage: Sendable {
         }
     }
 
-    /// Whether more bytes would tell nothing else.
+    /// Whether more bytes wouldn't change the decision.
     private static func isSettled(_ head: Data) -> Bool {
         if head.count >= maxHead { return true }
         switch ImageFormat(of: head) {
-        // These may have their sizes further on, and several of them.
+        // The sizes may be further on, and there may be several.
         case .gif?, .ico?, .avif?, .heic?, .tiff?: return false
         case .svg?: return true
-        // One of its brands may be further on.
+        // A recognized brand may be further on.
         case nil: return !head.withUnsafeBytes { ImageBytes(bytes: $0).has("ftyp", at: 4) }
         default: return ImageHeader(of: head) != nil
         }

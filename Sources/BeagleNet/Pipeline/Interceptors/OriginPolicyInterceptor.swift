@@ -1,40 +1,42 @@
 public import BeagleNetHTTP
 
-/// Holds credentials and the app's own fields to the app's own origins, whoever put them on.
+/// An interceptor that keeps credentials and the app's own fields from other origins, whichever interceptor added them.
 ///
-/// It stands below everything that adds fields: those that interceptors gave the message and have in
-/// `TransferRequest.originScopedFields`, and `scopedFields`, go to no origin that the app does not declare, and no further
-/// with a redirect. An
-/// `AuthInterceptor` or `HeadersInterceptor` that names origins of its own gives its fields to those. An app that declares
-/// no origins lets fields go where a request says; hosts that must not be asked at all are the builder's (`allowedHosts`).
+/// Its place is below all interceptors that add fields. It removes two sets of fields if the app doesn't declare the
+/// origin: those that interceptors added and marked in `TransferRequest.originScopedFields`, and `scopedFields`.
+/// Redirects to another origin remove them, too. If an `AuthInterceptor` or `HeadersInterceptor` has its own origins,
+/// these receive its fields.
+///
+/// If the app declares no origins, fields are sent wherever a request goes. To block hosts altogether, use the
+/// builder's `allowedHosts`.
 public struct OriginPolicyInterceptor: RequestObserver {
-    /// `.originPolicy`.
+    /// The interceptor's place: `.originPolicy`.
     public var place: Pipeline.Place? { .originPolicy }
-    /// The app's own origins; nil for those that the client's builder declares.
+    /// The app's own origins; `nil` for those that the client's builder declares.
     public var origins: Set<Origin>?
-    /// The fields that only the app's own origins may have.
+    /// The fields that only the app's own origins may receive.
     public var scopedFields: Set<HTTPField.Name>
 
-    /// A policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - origins: the app's own origins; nil, the default, for those of the builder's `origins` and `baseURL`.
-    ///   - scopedFields: the fields that only those may have; none by default.
+    ///   - origins: The app's own origins; `nil`, the default, for those of the builder's `origins` and `baseURL`.
+    ///   - scopedFields: The fields that only these origins may receive; empty by default.
     public init(origins: Set<Origin>? = nil, scopedFields: Set<HTTPField.Name> = []) {
         self.origins = origins
         self.scopedFields = scopedFields
     }
 
-    /// Where there are fields to hold back.
+    /// Returns whether there are fields to protect.
     public func applies(to operation: NetworkOperation) -> Bool {
         !scopedFields.isEmpty || !operation.addedScopedFields.isEmpty
     }
 
-    /// Takes away what the origin must not have.
+    /// Removes the fields that the origin must not receive.
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
         let added = operation.addedScopedFields
         operation.transfer.originScopedFields.formUnion(scopedFields)
-        // No origins are all.
+        // An empty set permits all origins.
         if !operation.isMeant(for: origins), origins?.isEmpty != true {
             let withheld = operation.transfer.head.headerFields.filter {
                 scopedFields.contains($0.name) || added.contains($0)

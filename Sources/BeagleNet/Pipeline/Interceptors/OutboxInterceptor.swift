@@ -6,54 +6,59 @@ public import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Puts forms and mutations into an `Outbox`, which sends them.
+/// An interceptor that stores forms and mutations in an `Outbox`, which sends them.
 ///
-/// An operation gets an `Idempotency-Key` where it has none, is written to disk, and is sent when its turn has come. Its
-/// answer is that of the server; where there is none, the error `isKept`: the outbox sends it later.
+/// An operation gets an `Idempotency-Key` if it has none, is written to disk, and is sent when its turn comes. Its
+/// result is the server's response. Without a response, it fails with an error that `isKept`, and the outbox sends it
+/// later.
 ///
-/// Cancelling an operation before it is written means that nothing is sent. From then on it is the outbox's: cancelling
-/// ends the wait, with an error of kind `.cancelled` that `isKept`, and a deadline likewise. `Outbox.remove` takes it out.
+/// If an operation is cancelled before it is written, nothing is sent. Afterwards, cancelling or a deadline only ends
+/// the wait, with an error that `isKept`; for cancelling, its kind is `.cancelled`. To remove the entry, call
+/// `Outbox.remove`.
 ///
-/// A mutation that would go in one of the ways of subscriptions is posted, the first time as well: as the message that has
-/// the key.
+/// A mutation that would use a transport of subscriptions, such as a WebSocket, is sent with POST from the first
+/// attempt on, because that message has the key.
 ///
-/// Entries of a queue have the order in which operations come here: what is called one after another on one actor keeps
-/// its order, what several tasks do at once has none.
+/// Entries of a queue are in the order in which operations arrive here. Calls that follow one another on one actor keep
+/// their order; calls from several tasks at the same time have no defined order.
 ///
-/// A body in a file, and one that can be read again such as a form with files, is copied, up to `Outbox.Limits`; a body that
-/// can be read only once is refused, and a streamed answer where a queue was asked for.
+/// A body in a file and other bodies that can be read again, such as a form with files, are copied, up to
+/// `Outbox.Limits`. A body that can be read only once is rejected, and so is a streamed response if a queue was
+/// requested.
 ///
-/// Fields that the redactor takes for secret, and those that belong to the origin (`TransferRequest.originScopedFields`), are
-/// not written: builder and interceptors bring them anew. Bodies and URLs are written as they are. A `Form` with a secret that
-/// is filled in is therefore sent without being kept unless its `outbox` names a queue; a sign-in that is a `FormData` of your
-/// own is kept: give its operation `.never`, as every message whose body holds credentials.
+/// Fields that the redactor treats as secret and origin-scoped fields (`TransferRequest.originScopedFields`) aren't
+/// stored: the builder and the interceptors add them again. Bodies and URLs are stored as they are. A `Form` with a
+/// filled-in secret is therefore sent without being stored, unless its `outbox` names a queue. A sign-in as your own
+/// `FormData` is stored: set `.never` for its operation, as for every message with credentials in its body.
 ///
-/// If a recording answers in the network's place (`ReplayClient` without a fallback), nothing is kept, and entries that wait
-/// are not sent: a form that the recording lacks must not reach a server later.
+/// If a recording replaces the network (`ReplayClient` without a fallback), nothing is stored and pending entries
+/// aren't sent: a form that isn't in the recording must not reach a server later.
 ///
-/// Options of a request are not written; it goes out again with those of the client, without `timeouts.total`. What has an
-/// address guard, pins, an identity or a function for redirects of its own is therefore sent without being kept, or refused
-/// where a queue was asked for.
+/// The options of a request aren't stored. An entry is sent with the client's options, without `timeouts.total`. An
+/// operation with its own address guard, pins, identity or redirect function is therefore sent without being stored, or
+/// rejected if a queue was requested.
 ///
-/// The log says which operations are sent without being kept, and why, and so does the error of one that is lost.
+/// The log says which operations are sent without being stored, and why. If such an operation is lost, its error says
+/// so, too.
 public struct OutboxInterceptor: Interceptor {
-    /// `.outbox`.
+    /// The interceptor's place: `.outbox`.
     public var place: Pipeline.Place? { .outbox }
-    /// Files are read and written elsewhere.
+    /// `true`: files are read and written on other threads.
     public var neverBlocks: Bool { true }
-    /// Where operations are kept.
+    /// The outbox that stores operations.
     public let outbox: Outbox
-    /// The kinds of operation that are kept without asking for it.
+    /// The kinds of operations that are stored by default.
     public let kinds: Set<NetworkOperation.Kind>
     private let queue: @Sendable (NetworkOperation) -> String
 
-    /// Puts operations into an outbox.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - outbox: where they are kept.
-    ///   - kinds: those that are kept unless they say otherwise (`NetworkOperation.outbox`); forms and mutations by default.
-    ///   - queue: the queue of an operation that names none; by default each origin has one, so that a server which cannot
-    ///     be reached holds up nothing for another.
+    ///   - outbox: The outbox that stores operations.
+    ///   - kinds: The kinds to store unless the operation specifies otherwise (`NetworkOperation.outbox`); forms and
+    ///     mutations by default.
+    ///   - queue: Returns the queue of an operation that names none. By default, each origin has a queue, so that an
+    ///     unreachable server doesn't delay requests to another.
     public init(
         _ outbox: Outbox,
         kinds: Set<NetworkOperation.Kind> = [.form, .mutation],
@@ -64,8 +69,10 @@ public struct OutboxInterceptor: Interceptor {
         self.queue = queue ?? { "\($0.origin.scheme)://\($0.origin.host):\($0.origin.port)" }
     }
 
-    /// With operations that are kept, and with those that an outbox sends; not with what is asked in order to send one, such
-    /// as for credentials, which would wait for its own end.
+    /// Returns `true` for operations to store and for those that an outbox sends.
+    ///
+    /// Returns `false` for prerequisite requests of a sending, such as fetching a credential, which would wait for
+    /// their own end.
     public func applies(to operation: NetworkOperation) -> Bool {
         if operation.outboxMessage != nil { return true }
         if operation.surroundings.isOffline { return false }
@@ -80,7 +87,7 @@ public struct OutboxInterceptor: Interceptor {
 
     private var isForSending: Bool { CredentialFetch.isOne || OutboxSending.isUnderWay }
 
-    /// Writes the operation to disk and gives the answer to it.
+    /// Writes the operation to disk and returns its response.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -97,24 +104,24 @@ public struct OutboxInterceptor: Interceptor {
             if case .queue = operation.outbox { throw .notForOutbox(why) }
             return try await send(operation, unkept: why, next, emit)
         }
-        // What is sent under a key is sent as the message that has it.
+        // A message with a key must be sent as exactly this message.
         operation.performer = nil
         operation.outboxMark?.take()
         if Task.isCancelled { throw .cancelledBeforeStart }
-        // Before anything is waited for: in this order they are written.
+        // Enter the line before the first wait, because this defines the order of entries.
         let place = outbox.line.enter(queue)
         defer { place.leave() }
         let message = try await message(of: &operation, in: queue)
         let sending = OutboxSending(key: message.idempotencyKey)
         operation.outboxSending = sending
-        // A deadline ends the wait, and not what is sent.
+        // A deadline ends the caller's wait, but not the sending.
         operation.countdown?.leaveTransfersAlone()
         let isHeard = Lock(true)
         defer { isHeard.withLock { $0 = false } }
         let turn = OutboxTurn(sending) { [operation] () throws(NetworkError) in
             try await next(operation) { result in
                 guard isHeard.withLock({ $0 }) else { return }
-                // What is asked by the one who hears it is no part of the sending.
+                // Requests that the subscriber makes in response don't belong to the sending.
                 OutboxSending.$current.withValue(nil) { emit(result) }
             }
         }
@@ -122,7 +129,9 @@ public struct OutboxInterceptor: Interceptor {
         return try await outbox.deliver(message, at: place, turn)
     }
 
-    /// Sends an operation that must not be kept, and says that it is lost if no answer comes.
+    /// Sends an operation that must not be stored.
+    ///
+    /// If there is no response, the error says that the operation is lost.
     nonisolated(nonsending) private func send(
         _ operation: NetworkOperation,
         unkept why: String,
@@ -142,7 +151,9 @@ public struct OutboxInterceptor: Interceptor {
         }
     }
 
-    /// What is written; the operation gets its key and a body that can be read when its turn comes.
+    /// Returns the message to write.
+    ///
+    /// The operation gets its key and a body that can be read when its turn comes.
     nonisolated(nonsending) private func message(
         of operation: inout NetworkOperation,
         in queue: String
@@ -176,8 +187,8 @@ public struct OutboxInterceptor: Interceptor {
 }
 
 extension NetworkOperation {
-    /// Puts what was kept in the place of what the client has made; its credentials, and what else belongs to the origin,
-    /// stay. Nobody waits: it may take as long as it needs.
+    /// Replaces the client's message with the stored one, but keeps its credentials and other origin-scoped fields.
+    /// Removes the total timeout, because no caller waits.
     fileprivate mutating func take(_ message: OutboxMessage) {
         let (redactor, scoped) = (redactor, transfer.originScopedFields)
         var head = message.head
@@ -192,10 +203,10 @@ extension NetworkOperation {
 }
 
 extension HTTPBody {
-    /// The bytes in memory, of a file and of what can be read again as well.
+    /// Reads the bytes into memory, including those of a file or another body that can be read again.
     nonisolated(nonsending) fileprivate func read(for limits: Outbox.Limits) async throws(NetworkError) -> Data {
         if let data, data.count <= limits.maxEntryBytes { return data }
-        // Files are not read on the caller's thread, which may be the one that draws or the transport's.
+        // Files aren't read on the caller's thread, which may be the main thread or the transport's.
         let reading = Task.detached {
             await Result<Data, NetworkError>.catching { () throws(NetworkError) in
                 try await collect(upTo: limits.maxEntryBytes)
@@ -225,7 +236,8 @@ extension NetworkOperation {
 }
 
 extension NetworkError {
-    /// An answer of a recording would take the entry out of the outbox, although no server has seen it.
+    /// The error for an entry whose response would come from a recording. It would be removed from the outbox, although
+    /// no server has received it.
     fileprivate static let recordingAnswers = NetworkError(
         .notInRecording,
         during: .queue,

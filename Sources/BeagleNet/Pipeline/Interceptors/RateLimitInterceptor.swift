@@ -1,36 +1,39 @@
 public import BeagleNetHTTP
 
-/// Holds operations back so that a server is asked no more often than it likes: a bucket of tokens for each origin, of
-/// which each operation takes one and which fills with time. Who finds none waits its turn, in order; who is cancelled before
-/// has taken none.
+/// A rate limit for the operations to each origin, with a token bucket.
+///
+/// Each operation consumes a token, and the bucket refills over time. Operations wait in FIFO order when the bucket is
+/// empty. A cancelled operation doesn't consume a token.
 public final class RateLimitInterceptor: Interceptor {
-    /// `.rateLimit`.
+    /// The interceptor's place: `.rateLimit`.
     public var place: Pipeline.Place? { .rateLimit }
 
-    /// How many operations an origin may be asked in a period, on average.
+    /// The average number of operations to an origin in each period.
     public let rate: Int
-    /// How long a period is.
+    /// The length of a period.
     public let period: Duration
-    /// How many operations may go at once after a rest.
+    /// The number of operations that may start immediately after an idle time.
     public let burst: Int
     private let buckets = Lock<[Origin: Bucket]>([:])
     private let lastID = Lock(0)
     private let time = ElapsedTime()
 
     private struct Bucket: Sendable {
-        /// When it is full again, counted from the first operation.
+        /// The time when the bucket is full again, since the first operation.
         var full: Duration
-        /// Who waits for a token, in order: the first for time to pass, the others for the first.
+        /// The operations that wait for a token, in order.
+        ///
+        /// The first waits for time to pass, the others for the first.
         var line: [Int] = []
         var turns: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
-    /// A limit for each origin.
+    /// Creates a limit for each origin.
     ///
     /// - Parameters:
-    ///   - rate: how many operations in a period, above 0.
-    ///   - period: how long that is; a second by default.
-    ///   - burst: how many at once after a rest, above 0; `rate` by default.
+    ///   - rate: The number of operations in a period, above 0.
+    ///   - period: The length of a period; a second by default.
+    ///   - burst: The number of operations that may start immediately after an idle time, above 0; `rate` by default.
     public init(_ rate: Int, per period: Duration = .seconds(1), burst: Int? = nil) {
         self.rate = max(1, rate)
         self.period = period
@@ -42,7 +45,7 @@ public final class RateLimitInterceptor: Interceptor {
         joinLine(of: operation.origin, at: time.now(for: operation), waiting: false) == nil ? .proceed(nil) : .wait
     }
 
-    /// Waits for the turn of the operation's origin, then goes on.
+    /// Waits for the operation's turn at its origin, and then continues.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -59,11 +62,11 @@ public final class RateLimitInterceptor: Interceptor {
 
     /// Takes a token if there is one and no operation waits.
     ///
-    /// - Parameter waiting: whether it gets a place in the line if the bucket is empty.
-    /// - Returns: The place; nil if a token was taken.
+    /// - Parameter waiting: Whether to reserve a place in the line if the bucket is empty.
+    /// - Returns: The place; `nil` if a token was taken.
     private func joinLine(of origin: Origin, at now: Duration, waiting: Bool = true) -> Int? {
         buckets.withLock { buckets in
-            // An origin whose bucket is full need not be kept in mind.
+            // An origin with a full bucket needn't be remembered.
             if buckets.count > 256 { buckets = buckets.filter { $0.value.full > now || !$0.value.line.isEmpty } }
             var bucket = buckets[origin] ?? Bucket(full: now)
             defer { buckets[origin] = bucket }
@@ -80,7 +83,7 @@ public final class RateLimitInterceptor: Interceptor {
 
     /// Takes a token (the generic cell rate algorithm, ITU-T I.371).
     ///
-    /// - Returns: how long there will be none; nil where one was taken.
+    /// - Returns: The time until there is a token; `nil` if one was taken.
     private func take(from bucket: inout Bucket, at now: Duration) -> Duration? {
         let step = period / rate
         let full = max(bucket.full, now)
@@ -98,7 +101,7 @@ public final class RateLimitInterceptor: Interceptor {
         }
     }
 
-    /// Waits until it is the first of the line.
+    /// Waits until the operation is the first in the line.
     nonisolated(nonsending) private func turn(of id: Int, at origin: Origin) async throws(NetworkError) {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,8 +1,11 @@
 public import BeagleNetHTTP
 
-/// An interceptor of one function from a message to its whole answer, for those who need no more: it changes what is
-/// sent, changes the answer, or answers itself. Results on the way pass it by unseen, and so do streamed answers and the
-/// messages of a subscription, whose end is an empty answer to it: what is to change all of them is a `TransformInterceptor`.
+/// An interceptor made of one function from a message to its complete response.
+///
+/// The function may change the message, change the response, or return its own.
+///
+/// Earlier results bypass it. So do streamed responses and the messages of a subscription, whose end it sees as an
+/// empty response. To change all of them, use a `TransformInterceptor`.
 ///
 /// ```swift
 /// let stamp = ResponseInterceptor { message, next in
@@ -15,15 +18,15 @@ public struct ResponseInterceptor: Interceptor {
     /// The rest of the pipeline, for one message.
     public typealias Send = (TransferRequest) async throws(NetworkError) -> NetworkResponse
 
-    /// Where it was said to belong.
+    /// The interceptor's place, as given to the initializer.
     public let place: Pipeline.Place?
     private let body: @Sendable (TransferRequest, Send) async throws -> NetworkResponse
 
-    /// An interceptor that does what `body` does.
+    /// Creates an interceptor from a function.
     ///
     /// - Parameters:
-    ///   - place: where it belongs; nil, the default, anywhere.
-    ///   - body: takes a message to its answer; what it throws fails the operation.
+    ///   - place: The interceptor's place; `nil`, the default, for any place.
+    ///   - body: Takes a message to its response. An error that it throws fails the operation.
     public init(
         at place: Pipeline.Place? = nil,
         _ body: @escaping @Sendable (TransferRequest, Send) async throws -> NetworkResponse
@@ -32,10 +35,10 @@ public struct ResponseInterceptor: Interceptor {
         self.body = body
     }
 
-    /// With whole answers.
+    /// Returns `true` for operations with a complete response.
     public func applies(to operation: NetworkOperation) -> Bool { !operation.isStream }
 
-    /// Gives the message to the function, and what it makes of the answer back.
+    /// Calls the function with the message and returns its response.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -1,26 +1,28 @@
 import BeagleNetHTTP
 
-/// Keeps retries a small part of what an origin is asked: a retry takes one token, a success gives a part of one back,
-/// and below half of the tokens there are no retries. (The scheme of gRPC's retry throttling:
-/// https://github.com/grpc/proposal/blob/master/A6-client-retries.md)
+/// A budget that keeps retries a small part of the requests to an origin.
+///
+/// A retry takes one token, a success returns a part of one, and there are no retries while half of the tokens or fewer
+/// are left. This is the scheme of gRPC's retry throttling:
+/// https://github.com/grpc/proposal/blob/master/A6-client-retries.md
 public final class RetryBudget: Sendable {
     private let tokens: Double
     private let refund: Double
     private let spent = Lock<[Origin: Double]>([:])
-    /// Origins kept in mind; a client that asks more of them forgets what it thought of the others.
+    /// The maximum number of origins to remember. With more, the budget forgets all of them.
     private static let maxOrigins = 256
 
-    /// A budget.
+    /// Creates a budget.
     ///
     /// - Parameters:
-    ///   - tokens: how many retries an origin can have in a row without a success is half of it; 20 by default.
-    ///   - refund: what a success gives back, 0.1 by default: one retry in ten requests.
+    ///   - tokens: Twice the number of retries that an origin can have without a success; 20 by default.
+    ///   - refund: The part of a token that a success returns; 0.1 by default, for one retry in ten requests.
     public init(tokens: Int = 20, refund: Double = 0.1) {
         self.tokens = Double(tokens)
         self.refund = refund
     }
 
-    /// Takes a token; false where there are too few.
+    /// Takes a token; returns `false` if too few are left.
     func spend(on operation: NetworkOperation) -> Bool {
         let origin = Origin(of: operation.transfer.head)
         return spent.withLock { spent in

@@ -1,45 +1,52 @@
 import BeagleNetDependencies
 public import BeagleNetHTTP
 
-/// Asks again what failed on the way, where asking twice does no harm.
+/// An interceptor that retries failed operations if sending them twice does no harm.
 ///
-/// Asked again is what no server can have acted on (no name, no connection), and what failed later or was answered
-/// with 408, 429, 500, 502, 503 or 504 if asking twice does what asking once does: its method is idempotent (RFC 9110,
-/// 9.2.2; of a form it must be safe, 9.2.1), it is a GraphQL query or subscription, or it carries an `Idempotency-Key`. A form
-/// or a mutation that may have been executed is never sent again without such a key, nor is a body that cannot be read twice. A
-/// mutation over a WebSocket has none: its messages have no fields.
+/// It retries if no server can have acted on the request, for example because the name couldn't be resolved or no
+/// connection was made. If the request failed later, or the response is 408, 429, 500, 502, 503 or 504, it retries only
+/// if repeating has the same effect as sending once:
 ///
-/// Between attempts it waits as `backoff` says, and at least as long as `Retry-After` asks. Each origin has a budget, so
-/// that a server which answers nobody is not asked by all again and again.
+/// - The method is idempotent (RFC 9110, 9.2.2); for a form, it must be safe (9.2.1).
+/// - The operation is a GraphQL query or subscription.
+/// - The request has an `Idempotency-Key`.
 ///
-/// A subscription whose connection is lost is asked for again as `subscriptionBackoff` says, without a budget or `maxTime`,
-/// and who hears it is told with `NetworkOperation.Result.Connection.interrupted`. An attempt that gave a result, or was
-/// open for longer than the longest window, begins the count anew. Subscriptions that lost one connection choose their waits
-/// by the same chance, and share the next connection. What the server of an event stream wishes (`retry`) is waited for, up to `Backoff.maxAsked`.
+/// A form or mutation that may have been executed is never sent again without such a key, nor is a body that can be
+/// read only once. A mutation over a WebSocket has no key, because its messages have no fields.
+///
+/// Between attempts, it waits as `backoff` specifies, and at least as long as `Retry-After` asks. Each origin has a
+/// budget, so that clients don't flood a failing server with retries.
+///
+/// A subscription whose connection is lost is retried as `subscriptionBackoff` specifies, without a budget or
+/// `maxTime`, and the subscriber receives `NetworkOperation.Result.Connection.interrupted`. An attempt that produced a
+/// result, or was open for longer than the longest window, resets the count. Subscriptions that lost the same
+/// connection use the same random number for their waits, so that they share the next connection. The `retry` time of
+/// an event stream is respected up to `Backoff.maxAsked`.
 public final class RetryInterceptor: Interceptor {
-    /// `.retry`.
+    /// The interceptor's place: `.retry`.
     public var place: Pipeline.Place? { .retry }
-    /// It doesn't block.
+    /// `true`: retrying doesn't block.
     public var neverBlocks: Bool { true }
 
-    /// How long to wait between attempts and how often to try.
+    /// The waits between attempts and the maximum number of attempts.
     public let backoff: Backoff
-    /// The same for subscriptions.
+    /// The waits and attempts for subscriptions.
     public let subscriptionBackoff: Backoff
-    /// How long after the first attempt another may begin; nil for as long as attempts are left.
+    /// The maximum time between the start of the first attempt and the start of another; `nil` for no limit.
     public let maxTime: Duration?
     private let budget: RetryBudget
-    /// What ends the waits that need not be seen through.
+    /// The waits that an event may end early.
     private let waits = Lock<(lastID: Int, tasks: [Int: Task<Void, any Error>])>((0, [:]))
 
-    /// Asks again as `backoff` says.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - backoff: waits and attempts; by default three attempts in all, with windows of 250 ms and 500 ms.
-    ///   - subscriptionBackoff: the same for subscriptions; by default ten attempts in a row that give nothing, with windows
-    ///     from 1 s to 30 s.
-    ///   - maxTime: how long after the first attempt another may begin; nil by default.
-    ///   - budget: how many retries an origin is given; `RetryBudget()` by default.
+    ///   - backoff: The waits and attempts; by default three attempts in all, with windows of 250 ms and 500 ms.
+    ///   - subscriptionBackoff: The waits and attempts for subscriptions; by default ten attempts in a row without a
+    ///     result, with windows from 1 s to 30 s.
+    ///   - maxTime: The maximum time between the start of the first attempt and the start of another; `nil`, the
+    ///     default, for no limit.
+    ///   - budget: The budget of retries for each origin; `RetryBudget()` by default.
     public init(
         backoff: Backoff = Backoff(base: .milliseconds(250), limit: 3),
         subscriptionBackoff: Backoff = Backoff(limit: 10),
@@ -52,11 +59,12 @@ public final class RetryInterceptor: Interceptor {
         self.budget = budget
     }
 
-    /// Ends the waits whenever an event comes, as that the network is back: what could not be reached is asked again at once.
-    /// What a server wants to be waited for is waited for.
+    /// Retries immediately on each event, for example when the network has returned.
     ///
-    /// - Parameter events: yields one after another; read here alone.
-    /// - Returns: the handle that ends the listening.
+    /// Waits that a server has asked for aren't shortened.
+    ///
+    /// - Parameter events: A stream of events. It must not have another reader.
+    /// - Returns: The handle that stops reading events.
     @discardableResult
     public func retry(on events: AsyncStream<Void>) -> any RequestToken {
         AnyRequestToken(
@@ -69,12 +77,14 @@ public final class RetryInterceptor: Interceptor {
         )
     }
 
-    /// Observes the first attempt, and makes others after failures that may pass.
+    /// Observes the first attempt, and retries after failures that may be temporary.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         .proceed(Attempts(of: operation, next.credentialOwner, self, maxTime == nil ? nil : operation.stopwatch()))
     }
 
-    /// Goes on, and once more after each failure that may pass; a pipeline does so with `begin`.
+    /// Continues, and retries after failures that may be temporary.
+    ///
+    /// A pipeline does the same with `begin`.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -89,7 +99,7 @@ public final class RetryInterceptor: Interceptor {
         /// The number of the user whose credentials the first attempt had.
         private let owner: Int
         private let retry: RetryInterceptor
-        /// Returns the time since the first attempt began; nil if no limit depends on it.
+        /// Returns the time since the first attempt began; `nil` if no limit depends on it.
         private let elapsed: (@Sendable () -> Duration)?
 
         init(
@@ -122,14 +132,14 @@ public final class RetryInterceptor: Interceptor {
         }
     }
 
-    /// A server that answers, be it with a refusal, is well; that somebody left says nothing.
+    /// Records a success if the server responded, even with an error status. A cancelled operation proves nothing.
     private func note(_ outcome: Result<NetworkOperation.Result, NetworkError>, of operation: NetworkOperation) {
         if outcome.isAnswer { budget.noteSuccess(of: operation) }
     }
 
-    /// The attempts after the first.
+    /// Performs the attempts after the first.
     ///
-    /// - Parameter elapsed: tells how long ago that began; nil where nobody asks.
+    /// - Parameter elapsed: Returns the time since the first attempt began; `nil` to measure from now on.
     nonisolated(nonsending) func repeated(
         _ operation: NetworkOperation,
         _ next: Next,
@@ -140,7 +150,7 @@ public final class RetryInterceptor: Interceptor {
         var operation = operation
         var outcome = first
         var failures = 1
-        // What one attempt may have done, the failure of a later one does not undo.
+        // A later failure doesn't change that an earlier attempt may have reached the server.
         var hasReached = first.mayHaveReachedServer
         let elapsed = elapsed ?? operation.stopwatch()
         while outcome.mayBeTransient(for: operation), operation.countdown?.isExpired != true {
@@ -174,8 +184,8 @@ public final class RetryInterceptor: Interceptor {
                     emit(result)
                 }
             }
-            // What gave something had been well, and so had what was open for long: a connection that breaks once an hour
-            // is not given up.
+            // An attempt with a result, or one that was open for long, had succeeded at first. A connection that breaks
+            // once an hour must not use up the attempts.
             let (hasGiven, opened) = news.withLock { $0 }
             let wasOpenLong = opened.map { elapsed() - $0 >= max(.seconds(1), subscriptionBackoff.cap) } ?? false
             failures = hasGiven || wasOpenLong ? 1 : failures + 1
@@ -185,9 +195,9 @@ public final class RetryInterceptor: Interceptor {
         return try outcome.reaching(hasReached)
     }
 
-    /// Waits, where nobody says that it need not be.
+    /// Waits, unless an event ends the wait.
     ///
-    /// - Parameter mayEnd: whether somebody may.
+    /// - Parameter mayEnd: Whether an event may end the wait.
     nonisolated(nonsending) private func pause(
         for wait: Duration,
         _ mayEnd: Bool,
@@ -202,7 +212,7 @@ public final class RetryInterceptor: Interceptor {
         }
         defer { waits.withLock { $0.tasks[id] = nil } }
         await withTaskCancellationHandler {
-            // Thrown only where it was ended.
+            // Throws only if the wait was ended early.
             do { try await sleep.value } catch {}
         } onCancel: {
             sleep.cancel()
@@ -210,10 +220,10 @@ public final class RetryInterceptor: Interceptor {
         if Task.isCancelled { throw .cancelledWhileWaiting }
     }
 
-    /// What follows a failure that may pass.
+    /// The next step after a failure that may be temporary.
     private enum Step {
         case wait(Duration)
-        /// Why it is not asked again.
+        /// Stops, for this reason.
         case stop(String)
     }
 
@@ -226,9 +236,9 @@ public final class RetryInterceptor: Interceptor {
         if let reason = operation.reasonNotToSendAgain(after: outcome) { return .stop(reason) }
         let isSubscription = operation.kind == .subscription
         var backoff = isSubscription ? subscriptionBackoff : backoff
-        // An event stream's wish for its next connection is no refusal, however long it is.
+        // The `retry` time of an event stream doesn't mean that the server refuses, however long it is.
         let asked = outcome.retryAfter ?? min(outcome.reconnectionTime ?? .zero, backoff.maxAsked)
-        // Who lost one connection together asks again together, so that they can share the next: after the same wait.
+        // Subscriptions that lost the same connection retry after the same wait, so that they can share the next one.
         let shared = outcome.sharedRetry
         if shared != nil, backoff.limit.map({ failures < $0 }) ?? true { backoff.limit = nil }
         var generator = Chance(given: shared?.chance)
@@ -249,7 +259,7 @@ public final class RetryInterceptor: Interceptor {
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    /// The status of the answer, whether it counts as a failure or not.
+    /// The status of the response, whether it is a success or an error.
     var status: HTTPResponse.Status? {
         switch self {
         case .success(let result): result.status
@@ -264,14 +274,14 @@ extension Result<NetworkOperation.Result, NetworkError> {
         }
     }
 
-    /// Whether asking again may help. A subscription outlasts the time for which a server is left alone.
+    /// Whether a retry may help. A subscription also waits until an open circuit breaker closes.
     fileprivate func mayBeTransient(for operation: NetworkOperation) -> Bool {
         if let status { return Self.isTransient(status) }
         guard case .failure(let error) = self else { return false }
         return error.isTransient || operation.kind == .subscription && error.kind == .circuitOpen
     }
 
-    /// Whether the server gave an answer.
+    /// Whether the server has responded.
     fileprivate var isAnswer: Bool {
         switch self {
         case .success: true
@@ -279,7 +289,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
         }
     }
 
-    /// What the server asks clients to wait (RFC 9110, 10.2.3).
+    /// The wait that the server asks for (RFC 9110, 10.2.3).
     var retryAfter: Duration? {
         switch self {
         case .success(let result): result.head?.retryAfter
@@ -287,19 +297,19 @@ extension Result<NetworkOperation.Result, NetworkError> {
         }
     }
 
-    /// What the server of an event stream asks clients to wait.
+    /// The wait that the server of an event stream asks for.
     fileprivate var reconnectionTime: Duration? {
         if case .failure(let error) = self { return error.reconnectionTime }
         return nil
     }
 
-    /// What those have in common who lost the same connection.
+    /// The shared retry state of subscriptions that lost the same connection.
     fileprivate var sharedRetry: SharedRetry? {
         if case .failure(let error) = self { return error.sharedRetry }
         return nil
     }
 
-    /// Whether it is the server that wants to be waited for.
+    /// Whether the server itself has asked for a wait.
     fileprivate var asksForWait: Bool { status != nil || retryAfter != nil || reconnectionTime != nil }
 
     /// Whether the server may have acted.
@@ -308,7 +318,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
         return true
     }
 
-    /// The result after attempts that may have reached the server.
+    /// Returns the result or throws the error, which says whether any attempt may have reached the server.
     fileprivate func reaching(_ hasReached: Bool) throws(NetworkError) -> NetworkOperation.Result {
         do {
             return try get()
@@ -325,7 +335,7 @@ extension Result<NetworkOperation.Result, NetworkError> {
 }
 
 extension NetworkOperation {
-    /// nil where sending the message once more cannot do what it did a second time, and its body is still there.
+    /// Returns the reason not to send the message again; `nil` if repeating it is harmless and its body is available.
     fileprivate func reasonNotToSendAgain(after outcome: Swift.Result<Result, NetworkError>) -> String? {
         guard transfer.body?.isReplayable ?? true else { return "the request body can be read only once" }
         if case .failure(let error) = outcome, !error.mayHaveReachedServer { return nil }
@@ -337,7 +347,7 @@ extension NetworkOperation {
             : "the server may have processed the request, and it has no Idempotency-Key"
     }
 
-    /// Tells how long ago it was made, by the operation's clock.
+    /// Returns a closure that returns the time since this call, by the operation's clock.
     package func stopwatch() -> @Sendable () -> Duration {
         func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
             let start = clock.now
@@ -366,7 +376,7 @@ extension NetworkError {
         "the request was cancelled while it was waiting"
     )
 
-    /// The same error, after attempts that may have reached the server.
+    /// Returns the error, marked if an earlier attempt may have reached the server.
     fileprivate func reaching(_ hasReached: Bool) -> NetworkError {
         var error = self
         error.mayHaveReachedServer = mayHaveReachedServer || hasReached

@@ -1,10 +1,12 @@
 import BeagleNetHTTP
 
-/// A credential of whatever type: generic code would cost each request more than all else that is done with it.
+/// A type-erased credential.
+///
+/// Generic code would cost each request more than all its other work.
 final class Credential: Sendable {
     let attach: @Sendable (inout HTTPRequest) -> Void
     let isExpiring: @Sendable () -> Bool
-    /// Fetches a new credential; nil if the user has to sign in.
+    /// Fetches a new credential; returns `nil` if the user must sign in.
     let renew: @Sendable () async throws -> Credential?
 
     init(
@@ -18,39 +20,41 @@ final class Credential: Sendable {
     }
 }
 
-/// A credential that many use and one fetches: whoever needs it while it is on its way waits for the same.
+/// A credential that operations share.
+///
+/// It is fetched once, and operations that need it in the meantime wait for the same fetch.
 final class SharedCredential: Sendable {
-    /// The credential at some time.
+    /// A version of the credential.
     struct Version: Sendable {
         let credential: Credential?
-        /// Whose it is.
+        /// The number of the user to whom it belongs.
         let person: Int
-        /// Of two versions the later has the greater number.
+        /// The number of the version; a later version has a greater one.
         fileprivate let number: Int
     }
 
     private typealias Flight = Task<Result<Version, NetworkError>, Never>
 
     private struct State: Sendable {
-        /// nil before it was fetched first, after a failure of that, and where it was to be renewed in vain.
+        /// `nil` before the first fetch, after it failed, and after a renewal returned no credential.
         var version: Version?
         var lastNumber = 0
-        /// Another one each time that the next credential may be another person's.
+        /// The number of the user; a new one each time that the next credential may be another user's.
         var person = PersonNumber.next()
         var flight: Flight?
-        /// Whether what is on its way takes the place of another.
+        /// Whether the fetch in flight replaces an existing credential.
         var isRenewing = false
     }
 
     private let state = Lock(State())
     private let limit: Duration
 
-    /// - Parameter limit: the longest that fetching may take.
+    /// - Parameter limit: The maximum time for fetching.
     init(limit: Duration) {
         self.limit = limit
     }
 
-    /// Forgets the credential; one that is on its way is not kept either.
+    /// Discards the credential, and also the result of a fetch in flight.
     func reset() {
         state.withLock { state in
             state.version = nil
@@ -59,16 +63,20 @@ final class SharedCredential: Sendable {
         }
     }
 
-    /// Whose the credential is: renewed ones are the same person's, what is loaded anew may be another's.
+    /// The number of the user to whom the credential belongs.
+    ///
+    /// Renewing keeps it, because the user is the same; a loaded credential may be another user's.
     var person: Int { state.withLock { $0.person } }
 
-    /// The version that is there; nil while it is fetched, and before.
+    /// The present version; `nil` before the first fetch and during a fetch.
     var present: Version? { state.withLock { $0.flight == nil ? $0.version : nil } }
 
-    /// The version that is there, else the one that `load` brings for all who ask; that, too, where one is renewed in vain.
+    /// Returns the present version, or else the one that `load` fetches for all waiting operations.
     ///
-    /// - Parameter clock: what `limit` is measured by.
-    /// - Throws: why it could not be fetched, to all who wait for it; `.cancelled` to who is cancelled meanwhile.
+    /// Also loads after a renewal that returned no credential.
+    ///
+    /// - Parameter clock: The clock that measures `limit`.
+    /// - Throws: The error of the fetch, for all waiting operations; `.cancelled` for a cancelled one.
     nonisolated(nonsending) func version(
         _ clock: any Clock<Duration>,
         _ load: @escaping @Sendable () async throws -> Credential?
@@ -86,10 +94,11 @@ final class SharedCredential: Sendable {
         }
     }
 
-    /// The version after one that will not do: what is there by now, else the one that `renew` brings for all who ask.
+    /// Returns the version after a rejected one: a newer version if there is one, or else the one that `renew` fetches
+    /// for all waiting operations.
     ///
-    /// - Returns: nil where what there is now may be another person's: everything was forgotten since, or the credential was
-    ///   renewed in vain.
+    /// - Returns: `nil` if the present credential may be another user's, because the credential was discarded or its
+    ///   renewal failed.
     nonisolated(nonsending) func version(
         after used: Version,
         _ clock: any Clock<Duration>,
@@ -105,7 +114,7 @@ final class SharedCredential: Sendable {
         return try await flight.valueUnlessCancelled().get()
     }
 
-    /// Fetches in a task of its own: whoever asked first may leave without harm to the others.
+    /// Fetches in a separate task, so that the operation that started the fetch may leave without affecting the others.
     private func begin(
         _ state: inout State,
         _ clock: any Clock<Duration>,
@@ -126,8 +135,8 @@ final class SharedCredential: Sendable {
         return flight
     }
 
-    /// Keeps what came. Where nothing came in the place of an old one, the person is to sign in, and the next operation
-    /// loads what there is then.
+    /// Stores the result of a fetch. If a renewal returned no credential, the user must sign in, and the next operation
+    /// loads the credential again.
     private func land(
         _ outcome: Result<Version, NetworkError>,
         _ number: Int,
@@ -159,7 +168,7 @@ final class SharedCredential: Sendable {
             answers.continuation.yield(answer)
         }
         let alarm = Task {
-            // Thrown only where the credential came first.
+            // Throws only if the credential arrived first.
             do { try await clock.sleep(for: limit) } catch { return }
             answers.continuation.yield(.failure(.credentialTimeout(limit)))
         }
@@ -173,7 +182,7 @@ final class SharedCredential: Sendable {
 }
 
 extension Task where Failure == Never {
-    /// The task's value, unless the one who waits for it is cancelled before.
+    /// Returns the task's value, unless the waiting task is cancelled first.
     nonisolated(nonsending) fileprivate func valueUnlessCancelled() async throws(NetworkError) -> Success {
         try await withCancellableToken { completion in
             Task<Void, Never> { completion(.success(await value)) }
@@ -193,7 +202,7 @@ extension NetworkError {
     }
 }
 
-/// Numbers of people, none of which comes twice in a process.
+/// Numbers of users, unique within the process.
 private enum PersonNumber {
     private static let last = Lock(0)
 
@@ -205,26 +214,30 @@ private enum PersonNumber {
     }
 }
 
-/// The fetching of a credential: its operations have none.
+/// A fetch of a credential.
+///
+/// Its operations get no credential.
 final class CredentialFetch: Sendable {
     @TaskLocal private static var current: CredentialFetch?
 
     private let isOver = Lock(false)
 
-    /// Whether the code that runs belongs to one, which would wait for its own end.
+    /// Whether the running code belongs to a fetch.
+    ///
+    /// Such code must not wait for a credential, because it would wait for its own end.
     static var isOne: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
 
-    /// Creates a task as a part of a fetch.
+    /// Creates a task as part of a fetch.
     static func begin<Value>(_ fetch: CredentialFetch?, _ body: () -> Value) -> Value {
         $current.withValue(fetch, operation: body)
     }
 
-    /// The fetch that the running code belongs to.
+    /// The fetch to which the running code belongs.
     static var present: CredentialFetch? { current }
 
-    /// Fetches.
+    /// Performs the fetch.
     func run<Fetched: Sendable>(_ fetch: @Sendable () async -> Fetched) async -> Fetched {
-        // A task that was begun meanwhile and lasts is a part of it no more.
+        // Tasks that were started in the meantime and outlive the fetch don't belong to it any more.
         defer { isOver.withLock { $0 = true } }
         return await Self.$current.withValue(self) { await fetch() }
     }

@@ -1,18 +1,20 @@
 import BeagleNetHTTP
 
-/// Makes a failure of kind `.status` of each whole answer whose status is outside 200...299, so that everything above
-/// it has one way to fail. A streamed answer passes whatever its status.
+/// An interceptor that turns complete responses with a status outside 200...299 into errors of kind `.status`, so that
+/// everything above it handles only one kind of failure.
+///
+/// A streamed response passes whatever its status.
 public final class StatusInterceptor: RequestObserver, RequestObservation {
-    /// `.status`.
+    /// The interceptor's place: `.status`.
     public var place: Pipeline.Place? { .status }
 
-    /// Lets 200...299 pass.
+    /// Creates an interceptor that lets 200...299 pass.
     public init() {}
 
     /// Observes the outcome.
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? { self }
 
-    /// Makes a failure of a response whose status is outside 200...299.
+    /// Turns a response with a status outside 200...299 into an error.
     public func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
         guard case .success(let result) = outcome, result.isRefused else { return }
         outcome = .failure(result.refusal(of: operation))
@@ -25,7 +27,9 @@ extension NetworkOperation.Result {
         return false
     }
 
-    /// Never inlined: the frame of each operation would have room for it.
+    /// Returns the error for the response.
+    ///
+    /// Never inlined, because it would enlarge the frame of every operation.
     @inline(never) fileprivate func refusal(of operation: NetworkOperation) -> NetworkError {
         response?.refusal(of: operation.transfer.head) ?? .unhandled(operation.kind)
     }

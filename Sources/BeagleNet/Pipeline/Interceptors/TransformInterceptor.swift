@@ -1,9 +1,10 @@
 public import BeagleNetHTTP
 
-/// An interceptor of two functions, of which one changes what is sent and the other what is answered, as encryption does.
+/// An interceptor with two functions, for example for encryption: one changes requests, and the other changes
+/// responses.
 ///
-/// Unlike what passes a `ResponseInterceptor`, that is all that an operation gives: its answer, results on the way, the
-/// messages of a subscription, and the body of a refusal.
+/// Unlike a `ResponseInterceptor`, it changes all results of an operation: its response, earlier results, the messages
+/// of a subscription, and the body of an error response.
 ///
 /// ```swift
 /// let encryption = TransformInterceptor { message in
@@ -13,22 +14,24 @@ public import BeagleNetHTTP
 /// }
 /// ```
 ///
-/// A streamed answer cannot be changed as a whole, nor can that of a GraphQL operation whose answer comes in pieces (`@defer`,
-/// `@stream`): they fail before they are sent. What a WebSocket carries is JSON before and after.
+/// A streamed response can't be changed as a whole, nor can a GraphQL response that arrives in pieces (`@defer`,
+/// `@stream`). Such operations fail before they are sent. Messages on a WebSocket must be JSON before and after the
+/// change.
 public struct TransformInterceptor: Interceptor {
-    /// Where it was said to belong.
+    /// The interceptor's place, as given to the initializer.
     public let place: Pipeline.Place?
     private let request: @Sendable (inout TransferRequest) async throws -> Void
     private let response: (@Sendable (inout NetworkResponse) throws -> Void)?
 
-    /// An interceptor that changes messages and answers.
+    /// Creates an interceptor that changes requests and responses.
     ///
     /// - Parameters:
-    ///   - place: where it belongs; nil, the default, anywhere.
-    ///   - request: changes each message before it is sent; what it throws fails the operation, of which nothing was sent.
-    ///   - response: changes all that is answered; what it throws fails the operation and ends it. The body of a refusal that
-    ///     it cannot change stays as it is: it may be another server's. What is streamed fails with `.unsupported`. nil, the
-    ///     default, for answers that stay as they are.
+    ///   - place: The interceptor's place; `nil`, the default, for any place.
+    ///   - request: Changes each message before it is sent. An error that it throws fails the operation, and nothing is
+    ///     sent.
+    ///   - response: Changes all responses. An error that it throws fails and ends the operation. An error response
+    ///     whose body can't be changed stays as it is, because it may be another server's. A streamed response fails
+    ///     with `.unsupported`. `nil`, the default, to leave responses unchanged.
     public init(
         at place: Pipeline.Place? = nil,
         request: @escaping @Sendable (inout TransferRequest) async throws -> Void,
@@ -39,7 +42,7 @@ public struct TransformInterceptor: Interceptor {
         self.response = response
     }
 
-    /// Changes the message, goes on, and changes what comes of it.
+    /// Changes the message, continues, and changes the results.
     nonisolated(nonsending) public func intercept(
         _ operation: NetworkOperation,
         next: Next,
@@ -83,7 +86,7 @@ public struct TransformInterceptor: Interceptor {
     private func changed(_ refusal: NetworkError) -> NetworkError {
         guard refusal.kind == .status, refusal.data != nil, var answer = NetworkResponse(telling: refusal), let response
         else { return refusal }
-        // What it was refused with says more than why that cannot be read.
+        // The original error says more than the reason why its body can't be changed.
         do { try response(&answer) } catch { return refusal }
         var changed = refusal
         (changed.response, changed.data) = (answer.response, answer.data)

@@ -1,16 +1,18 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// Whether an `OutboxInterceptor` keeps an operation.
+/// A choice of whether an `OutboxInterceptor` stores an operation.
 public enum OutboxChoice: Sendable, Hashable {
-    /// As the interceptor's `kinds` say: forms and mutations by default, unless their method is safe (RFC 9110, 9.2.1). A
-    /// `Form` with a secret that is filled in, such as a password, is not kept, nor what has an address guard, pins, an
-    /// identity or a function for redirects of its own: these are not on the disk. The log says so, and so does the `advice`
-    /// of the error if such an operation fails in a way in which another would have been kept.
+    /// Follows the interceptor's `kinds`: forms and mutations by default, unless their method is safe (RFC 9110,
+    /// 9.2.1).
+    ///
+    /// A `Form` with a filled-in secret, such as a password, isn't stored. Neither is an operation with its own address
+    /// guard, pins, identity or redirect function, because these can't be stored on disk. The log says so. If such an
+    /// operation fails in a way in which another would have been kept, the `advice` of the error says so, too.
     case automatic
-    /// It is sent at once or not at all.
+    /// The operation is sent immediately or not at all.
     case never
-    /// It is kept, in the queue of this name, or refused.
+    /// The operation is stored in the queue of this name, or rejected.
     case queue(String)
 }
 
@@ -35,37 +37,39 @@ extension NetworkOperation {
         static let defaultValue: String? = nil
     }
 
-    /// Whether an `OutboxInterceptor` keeps it; `.automatic` by default.
+    /// Whether an `OutboxInterceptor` stores the operation; `.automatic` by default.
     public var outbox: OutboxChoice {
         get { context[OutboxChoiceKey.self] }
         set { context[OutboxChoiceKey.self] = newValue }
     }
 
-    /// What an outbox sends with this operation.
+    /// The stored message that this operation sends.
     var outboxMessage: OutboxMessage? { context[OutboxMessageKey.self] }
 
-    /// Told when an outbox begins to write it.
+    /// A mark that is set when an outbox begins to write the operation.
     var outboxMark: OutboxMark? {
         get { context[OutboxMarkKey.self] }
         set { context[OutboxMarkKey.self] = newValue }
     }
 
-    /// Why an outbox must not keep it, and what to do about that; `nil` if it may.
+    /// The reason why an outbox must not store the operation, and a solution; `nil` if it may.
     var reasonNotToKeep: String? {
         get { context[ReasonNotToKeepKey.self] }
         set { context[ReasonNotToKeepKey.self] = newValue }
     }
 
-    /// The key under which an outbox keeps it where the message has none.
+    /// The `Idempotency-Key` that an outbox uses if the message has none.
     var idempotencyKey: String? {
         get { context[IdempotencyKeyKey.self] }
         set { context[IdempotencyKeyKey.self] = newValue }
     }
 
-    /// The operation that sends what an outbox kept. The client makes a message of it, with what its builder adds, in
-    /// which the `OutboxInterceptor` puts what was kept in its place.
+    /// Creates the operation that sends a stored message.
     ///
-    /// - Throws: `NetworkError` of kind `.badURL`.
+    /// The client builds a message from it, with the additions of its builder. The `OutboxInterceptor` then replaces
+    /// that message with the stored one.
+    ///
+    /// - Throws: A `NetworkError` of kind `.badURL`.
     init(kept message: OutboxMessage) throws(NetworkError) {
         let url: URL
         do {
@@ -92,11 +96,11 @@ extension NetworkOperation {
     }
 }
 
-/// Whether an outbox may have an operation on the disk.
+/// A flag for whether an outbox may have written an operation to disk.
 final class OutboxMark: Sendable {
     private let state = Lock(false)
 
-    /// Whether it has begun to write it, or has written it.
+    /// Whether writing has begun, or is done.
     var isTaken: Bool { state.withLock { $0 } }
 
     func take() {
@@ -105,10 +109,10 @@ final class OutboxMark: Sendable {
 }
 
 extension TransferOptions {
-    /// Why an outbox must not keep an operation whose options guard it: its client would not bring them again.
+    /// The reason not to store an operation with such options: a client that sends it later wouldn't have them.
     static let guardsAreNotKept = "it has its own address guard, pins, identity or redirect function"
 
-    /// Whether they guard a transfer in a way that others do not.
+    /// Whether these options restrict a transfer in a way that the others don't.
     func guards(beyond others: TransferOptions) -> Bool {
         (addressGuard != nil && addressGuard != others.addressGuard)
             || (!pins.isEmpty && pins != others.pins)

@@ -3,32 +3,34 @@ public import BeagleNetHTTP
 extension Outbox {
     /// An entry that the server has accepted.
     public struct Delivery: Sendable {
-        /// What was sent.
+        /// The entry that was sent.
         public let entry: Entry
-        /// With which status the server answered; nil where a client tells none.
+        /// The status of the server's response; `nil` if the client doesn't report it.
         public let status: Int?
     }
 
-    /// What came of sending.
+    /// The results of sending.
     public struct Report: Sendable {
-        /// What the server has accepted, in its order.
+        /// The entries that the server has accepted, in order.
         public internal(set) var delivered: [Delivery] = []
-        /// What is not sent any more; the state of each tells why. An entry for whose answer somebody waited is gone, and
-        /// the others stay as refused.
+        /// The entries that aren't sent any more, with the reason in their state.
+        ///
+        /// An entry with a caller that waited for its response is removed; the others stay as refused.
         public internal(set) var refused: [Entry] = []
-        /// What still waits, in its order.
+        /// The entries that are still pending, in order.
         public internal(set) var remaining: [Entry] = []
-        /// Why queues stopped, one error for each that did.
+        /// The errors that stopped queues, one for each stopped queue.
         public internal(set) var failures: [NetworkError] = []
-        /// Files that were cut off or changed; each error names its file and where it was moved.
+        /// The errors for truncated or changed files; each names the file and its new location.
         public internal(set) var damages: [NetworkError] = []
 
-        /// What ended it early: the directory cannot be read or written any more, or another process sends.
+        /// The error that ended sending early: the directory can't be read or written any more, or another process is
+        /// sending.
         public internal(set) var trouble: NetworkError?
 
         private var isEmpty: Bool { delivered.isEmpty && refused.isEmpty && damages.isEmpty }
 
-        /// The report, where it has something to tell or all went well.
+        /// Returns the report, or throws if it is empty and sending ended early.
         fileprivate func get() throws(NetworkError) -> Report {
             if let trouble, isEmpty { throw trouble }
             return self
@@ -43,23 +45,23 @@ extension Outbox {
         }
     }
 
-    /// Sends what waits, each queue in its order up to the first entry that is not answered definitely.
+    /// Sends pending entries, each queue in order up to the first entry without a definite response.
     ///
-    /// What others wait for in this process is sent too, and what was being sent is reported as well. Cancelling the task
-    /// stops each queue behind what is being sent, which is cancelled and stays.
+    /// It also sends entries for which callers in this process wait, and the report includes entries that were already
+    /// being sent. Cancelling the task stops all queues; entries that are being sent are cancelled and stay.
     ///
-    /// - Parameter client: what sends; with an `OutboxInterceptor` of this outbox messages go out exactly as they were
-    ///   written.
-    /// - Returns: what came of it, also where it was cancelled or ended early (`Report.trouble`). An entry that stays is no
-    ///   error.
-    /// - Throws: `NetworkError` of kind `.file` where nothing came of it, because the directory cannot be read or written, or
-    ///   another process sends.
+    /// - Parameter client: The client that sends. If it has an `OutboxInterceptor` of this outbox, messages are sent
+    ///   exactly as they were written.
+    /// - Returns: The report, even if sending was cancelled or ended early (`Report.trouble`). An entry that stays
+    ///   isn't an error.
+    /// - Throws: A `NetworkError` of kind `.file` if nothing was sent because the directory can't be read or written,
+    ///   or because another process is sending.
     @concurrent
     public func flush(with client: any NetworkClient) async throws(NetworkError) -> Report {
         let number = attach(client)
         defer { detach(number) }
         var reports = await reports(on: Set(try files.waiting().map(\.entry.queue)))
-        // A queue may have stopped for want of a client just before there was one.
+        // A queue may have stopped for lack of a client just before this one was attached.
         let unsent = reports.filter { $0.value.failures.contains { $0.kind == .notConfigured } }
         for (queue, second) in await self.reports(on: unsent.keys) {
             reports[queue]?.failures = []
@@ -99,7 +101,7 @@ extension Outbox {
     }
 
     func detach(_ number: Int) {
-        // Let go outside of the lock: it may end what it holds.
+        // Released outside of the lock, because this may end objects that the client holds.
         let client = state.withLock { state in
             let index = state.clients.firstIndex { $0.number == number }
             return index.map { state.clients.remove(at: $0).client }

@@ -2,11 +2,12 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension Outbox {
-    /// Sends what waits in these queues; what is being sent already looks once more, and what was cancelled is followed by
-    /// another.
+    /// Sends the pending entries of these queues.
     ///
-    /// - Parameter isWantedAnew: whether there is a reason to try what is being sent once more where it fails.
-    /// - Returns: the tasks that do.
+    /// A queue that is already being sent is checked again, and a cancelled run is followed by another.
+    ///
+    /// - Parameter isWantedAnew: Whether to retry an entry that is being sent, if it fails.
+    /// - Returns: The task of each queue.
     @discardableResult
     func run(_ queues: some Sequence<String>, isWantedAnew: Bool = false) -> [String: Task<Report, Never>] {
         state.withLock { state in
@@ -53,7 +54,7 @@ extension Outbox {
         return report
     }
 
-    /// The oldest entry of a queue, after those that are not to be sent were moved aside.
+    /// Returns the oldest entry to send, after removing those that must not be sent any more.
     private func next(in queue: String, _ report: inout Report) throws(NetworkError) -> OutboxFiles.File? {
         let known = state.withLock { state in
             Set(state.live.filter { $0.value.queue == queue && $0.value.isWritten }.keys)
@@ -72,7 +73,7 @@ extension Outbox {
                 try refuse(file, Self.expired, .failure(.expired), heard, &report)
                 continue
             }
-            // One that is still being written to the disk asks for its turn when it is there.
+            // An entry that is still being written asks for its turn afterwards.
             return state.withLock { $0.live[file.entry.id]?.isWritten ?? true } ? file : nil
         }
         return nil
@@ -80,8 +81,8 @@ extension Outbox {
 
     /// Sends one entry.
     ///
-    /// - Returns: why it stays, and all behind it.
-    /// - Throws: what is wrong with the directory.
+    /// - Returns: The reason why the entry and all behind it stay; `nil` if the next one may be sent.
+    /// - Throws: An error if the directory can't be used.
     private func send(_ file: OutboxFiles.File, _ report: inout Report) async throws(NetworkError) -> NetworkError? {
         if Task.isCancelled { return .cancelledBeforeStart }
         let id = file.entry.id
@@ -96,9 +97,9 @@ extension Outbox {
             sent = try await answer(to: file)
         } catch {
             switch error.kind {
-            // It is whole, and cannot be asked for.
+            // The file is whole, but its URL can't be requested.
             case .badURL: try refuse(file, error.kind.rawValue, .failure(error), [], &report)
-            // Damaged, and moved aside, or taken out meanwhile: the others go on.
+            // The file was damaged and moved aside, or removed in the meantime. Others continue.
             case .decoding: lose([id])
             default:
                 if try isThere(file) { throw error }
@@ -120,16 +121,16 @@ extension Outbox {
         return nil
     }
 
-    /// What came of the sending of an entry.
+    /// The outcome of sending an entry.
     private struct Sent: Sendable {
         let outcome: Outcome
-        /// The entry's `Idempotency-Key`.
+        /// The `Idempotency-Key` of the entry.
         let key: String
-        /// Whether the message cannot have been sent before.
+        /// Whether the message can't have been sent before.
         let isFirst: Bool
     }
 
-    /// Sends an entry through the pipeline of the one who waits for it, else through a client.
+    /// Sends an entry through the pipeline of a waiting caller, or else through a client.
     private func answer(to file: OutboxFiles.File) async throws(NetworkError) -> Sent {
         let (turn, isFirst) = state.withLock { state in
             let live = state.live[file.entry.id]
@@ -150,8 +151,8 @@ extension Outbox {
         return Sent(outcome: outcome, key: sending.key, isFirst: false)
     }
 
-    /// What an outcome means; those who are to hear it are taken out in the same step, so that none of them leaves and it
-    /// is heard by nobody.
+    /// Returns the meaning of an outcome and the waiting completions. Both are taken in one step: if a caller left in
+    /// between, no one would receive the outcome.
     private func judge(_ sent: Sent, of entry: Entry) -> (OutboxVerdict, heard: [Completion]) {
         let isDelivered = sent.outcome.elsewhere.map { self.isDelivered(entry, $0) } ?? true
         return state.withLock { state in
@@ -163,7 +164,8 @@ extension Outbox {
         }
     }
 
-    /// The server, or our own rules, will not have it. Where somebody hears that it is gone; else it is kept aside.
+    /// Handles an entry that the server or our own rules refuse. Waiting callers get the outcome; without any, the file
+    /// is moved to the refused ones.
     private func refuse(
         _ file: OutboxFiles.File,
         _ reason: String,
@@ -178,13 +180,15 @@ extension Outbox {
         try clear(file, Settlement(reason: heard.isEmpty ? reason : nil))
     }
 
-    /// Takes a file out of the way. One that cannot be is not sent all the same, as long as this process runs.
+    /// Removes a file or moves it aside.
+    ///
+    /// If that fails, the entry still isn't sent again while this process runs.
     func clear(_ file: OutboxFiles.File, _ settlement: Settlement) throws(NetworkError) {
         state.withLock { $0.settled[file.name] = settlement }
         do throws(NetworkError) {
             if let reason = settlement.reason { try files.refuse(file, reason) } else { try files.remove(file) }
         } catch {
-            // Else it was taken out meanwhile.
+            // Otherwise, it was removed in the meantime.
             if try isThere(file) {
                 files.note(.notCleared(file.entry, error))
                 throw error
@@ -198,14 +202,14 @@ extension Outbox {
         try files.waiting().contains { $0.name == file.name }
     }
 
-    /// Tells those who were taken out, and all who have come since.
+    /// Calls the given completions, and those of callers that have joined since.
     private func complete(_ id: String, _ outcome: Outcome, _ heard: [Completion] = [], isFinal: Bool = true) {
         let live = state.withLock { $0.endWait(for: id, isFinal ? outcome : nil) }
         live?.turn?.drop()
         for completion in heard + (live?.completions.values ?? [:].values) { completion(outcome) }
     }
 
-    /// What is on the disk no more, although nobody here has sent it.
+    /// Ends the wait for entries that are no longer on disk, although this process didn't send them.
     private func lose(_ ids: Set<String>) {
         for id in ids { complete(id, .failure(.taken), isFinal: false) }
     }
@@ -227,10 +231,10 @@ extension Outbox {
         }
     }
 
-    /// Ends the sending of a queue: what is in it waits, and whoever waits for it is told so.
+    /// Stops the sending of a queue. Its entries stay, and waiting callers get an error.
     private func stop(_ queue: String, _ number: Int, _ error: NetworkError) {
         let (told, isWantedAnew): ([(String, Live)], Bool) = state.withLock { state in
-            // The next one sends it.
+            // Another run has replaced this one and sends the entries.
             guard state.runs[queue]?.number == number else { return ([], false) }
             let ids = state.live.filter { $0.value.queue == queue && $0.value.isWritten }.keys
             let told = ids.compactMap { id in state.endWait(for: id, nil).map { (id, $0) } }
@@ -242,13 +246,14 @@ extension Outbox {
             live.turn?.drop()
             for completion in live.completions.values { completion(.failure(.kept(id, error))) }
         }
-        // Asked for in the moment of stopping.
+        // A retry was requested while stopping.
         if isWantedAnew, !Task.isCancelled { run([queue]) }
     }
 
-    /// What another process has written while this one had the right to send, it has left to this one.
+    /// Sends entries that another process has written while this one had the lock, because that process couldn't send
+    /// them.
     private func lookForNews() {
-        // What cannot be read now is sent with the next flush.
+        // If they can't be read now, the next flush sends them.
         guard state.withLock({ !$0.clients.isEmpty }), let waiting = try? files.waiting() else { return }
         let news = state.withLock { state in
             waiting.filter { file in
@@ -261,7 +266,7 @@ extension Outbox {
 }
 
 extension Outbox.Outcome {
-    /// The head of the answer, whatever was made of it.
+    /// The head of the response, whether the outcome is a success or an error.
     fileprivate var head: HTTPResponse? {
         switch self {
         case .success(let result): result.head

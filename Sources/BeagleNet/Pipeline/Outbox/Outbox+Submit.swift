@@ -3,13 +3,16 @@ package import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension Outbox {
-    /// Keeps a message that no request was built to, and gives the answer to it whatever its status.
+    /// Stores and sends a message that wasn't built from a request.
+    ///
+    /// Returns its response, whatever the status.
     ///
     /// - Parameters:
-    ///   - transfer: the message.
-    ///   - interceptors: what it goes through below the outbox.
-    ///   - transport: what sends it.
-    ///   - logger: told of what the interceptors do.
+    ///   - transfer: The message.
+    ///   - interceptors: The interceptors below the outbox.
+    ///   - transport: The transport that sends the message.
+    ///   - logger: The logger of the interceptors.
+    ///   - reasonNotToKeep: The reason not to store the message; `nil`, the default, to store it.
     package func submit(
         _ transfer: TransferRequest,
         _ interceptors: [any Interceptor],
@@ -25,7 +28,7 @@ extension Outbox {
         return StreamingResponse(response)
     }
 
-    /// Lets a client send what is before others, until `body` is done.
+    /// Gives pending entries a client to send them until `body` has returned.
     package func sending<R>(with client: any NetworkClient, _ body: () async throws -> R) async rethrows -> R {
         let number = attach(client)
         defer { detach(number) }

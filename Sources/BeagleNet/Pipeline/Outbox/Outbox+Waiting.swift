@@ -2,13 +2,14 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
 extension Outbox {
-    /// Writes a message and gives the answer to it when its turn has come.
+    /// Writes a message and returns its response after its turn has come.
     ///
     /// - Parameters:
-    ///   - message: what is written; cancelled with the caller's task up to the moment of writing.
-    ///   - place: whose turn to be written comes; left when it is.
-    ///   - turn: sends it.
-    /// - Throws: why it could not be written, and then nothing is sent; what `isKept` where it is not answered now.
+    ///   - message: The message to write. Cancelling the caller's task cancels the write until it begins.
+    ///   - place: The place in line for writing; left after writing.
+    ///   - turn: Sends the message.
+    /// - Throws: An error if the message can't be written, and then nothing is sent; an error that `isKept` if there is
+    ///   no response now.
     nonisolated(nonsending) func deliver(
         _ message: OutboxMessage,
         at place: OutboxLine.Place,
@@ -16,7 +17,7 @@ extension Outbox {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let id = try message.id()
         expect(id, in: message.queue)
-        // Not on the caller's thread, which may be the one that draws or the transport's.
+        // Not on the caller's thread, which may be the main thread or the transport's.
         let writing = Task.detached { () -> Result<(file: OutboxFiles.File, isNew: Bool), NetworkError> in
             await place.wait()
             defer { place.leave() }
@@ -45,12 +46,12 @@ extension Outbox {
         }.get()
     }
 
-    /// Somebody is about to wait for an answer.
+    /// Registers a caller that is about to wait for a response.
     private func expect(_ id: String, in queue: String) {
         state.withLock { $0.live[id, default: Live(queue: queue)].comers += 1 }
     }
 
-    /// What somebody was about to wait for was not written.
+    /// Unregisters a caller whose message wasn't written.
     private func giveUp(_ id: String) {
         let queue: String? = state.withLock { state in
             guard let queue = state.live[id]?.queue else { return nil }
@@ -59,7 +60,7 @@ extension Outbox {
             let isAwaited = !state.clients.isEmpty || state.live.values.contains { $0.queue == queue && $0.isWritten }
             return isAwaited ? queue : nil
         }
-        // The queue may have waited for it.
+        // The queue may have waited for this message.
         if let queue { run([queue]) }
     }
 
@@ -82,7 +83,7 @@ extension Outbox {
                 live.isWritten = true
                 live.completions[number] = completion
             } else {
-                // What was written after the same had been answered is not to be sent.
+                // The same message was written after its response had arrived; it must not be sent again.
                 state.settled[file.name] = Settlement(reason: nil)
             }
             state.live[entry.id] = live
@@ -102,7 +103,7 @@ extension Outbox {
         return AnyRequestToken { self.leave(entry, number) }
     }
 
-    /// Takes out what was answered before it was written.
+    /// Removes an entry that was answered before it was written.
     private func withdraw(_ file: OutboxFiles.File) {
         do throws(NetworkError) {
             try clear(file, Settlement(reason: nil))
@@ -112,7 +113,7 @@ extension Outbox {
         }
     }
 
-    /// Who waits leaves; the entry stays.
+    /// Ends a caller's wait; the entry stays.
     fileprivate func leave(_ entry: Entry, _ number: Int) {
         let completion = state.withLock { $0.live[entry.id]?.completions.removeValue(forKey: number) }
         completion?(.failure(.left(entry)))
@@ -120,22 +121,24 @@ extension Outbox {
 }
 
 extension Outbox.State {
-    /// Forgets a live operation that nobody waits for or will.
+    /// Removes a live operation that no caller waits for or is about to.
     mutating func removeIfDone(_ id: String) {
         guard let found = live[id], found.comers == 0, found.completions.isEmpty else { return }
-        // One that waits for its turn is sent, although nobody hears the answer.
+        // A pending entry is sent even if no caller waits for its response.
         if found.isWritten, found.outcome == nil { return }
         live[id] = nil
     }
 
-    /// Takes out those who wait for an entry.
+    /// Removes and returns the completions of callers that wait for an entry.
     mutating func takeCompletions(of id: String) -> [Outbox.Completion] {
         guard let found = live[id] else { return [] }
         live[id]?.completions = [:]
         return Array(found.completions.values)
     }
 
-    /// Ends the wait for an entry. Who is about to wait hears the outcome, or else brings a turn of their own.
+    /// Ends the wait for an entry.
+    ///
+    /// Callers that are about to wait get the outcome; without one, they bring their own turn.
     mutating func endWait(for id: String, _ outcome: Outbox.Outcome?) -> Outbox.Live? {
         guard let found = live[id] else { return nil }
         live[id] = found.comers > 0 ? Outbox.Live(queue: found.queue, comers: found.comers, outcome: outcome) : nil

@@ -6,57 +6,69 @@ public import BeagleNetHTTP
     import Foundation
 #endif
 
-/// Operations on disk that are sent in their order, as soon as that can be done: forms and mutations outlive a lost network
-/// and the end of the process.
+/// A queue of operations on disk that are sent in order, as soon as possible.
+///
+/// With it, forms and mutations survive a lost network and the end of the process.
 ///
 /// ```swift
 /// let outbox = Outbox(directory: "\(folder)/outbox")
 /// dependencies.interceptors.add(OutboxInterceptor(outbox))
-/// // As soon as somebody is signed in: credentials are not kept.
+/// // Once a user is signed in: credentials are not stored.
 /// let sending = outbox.sendAutomatically(with: client, whenNetworkReturns: networkReturns)
 /// ```
 ///
-/// An `OutboxInterceptor` puts operations into it. An entry is on the disk before its first byte is sent, and is removed
-/// when the server has answered definitely: with any status except 408, 425, 429 and those from 500 on (501 is definite).
-/// A message that may have been sent before, or whose answer nobody hears, stays after 401, 407 and 409 as well: its
-/// credentials are to be renewed, or the server still works on the first. Everything else keeps it, errors of what was
-/// asked in order to send it among that: whoever waits for the answer gets an error that `isKept`, and the entry is sent
-/// again with the same `Idempotency-Key`. A server that heeds the key (draft-ietf-httpapi-idempotency-key-header) acts once.
+/// An `OutboxInterceptor` adds the operations. An entry is on disk before its first byte is sent. It is removed when
+/// the server has given a definite response: any status except 408, 425, 429 and those from 500 on (501 is definite).
+/// For a message that may have been sent before, or whose response has no subscriber, 401, 407 and 409 aren't definite
+/// either: the credentials must be renewed, or the server is still processing the first message.
 ///
-/// An answer counts where it comes from the server (`Result.source`) with a status, and a failure where its `request`
-/// carries the entry's key, as those of `StatusInterceptor` and of the transports do. A success to which a redirect has led
-/// with a GET is another page's, a confirmation or a page to sign in at: after 303 the entry is done, after 301 and 302 it is
-/// refused as `redirected`, unless the app's `isDelivered` says otherwise. Servers that answer forms with 302 need one.
+/// After any other outcome the entry stays, including errors of prerequisite requests, such as fetching a token.
+/// Callers that wait for the response get an error that `isKept`, and the entry is sent again with the same
+/// `Idempotency-Key`. A server that supports the key (draft-ietf-httpapi-idempotency-key-header) acts once.
 ///
-/// Entries of a queue go out one after another in the order in which they were written; while the oldest cannot be sent,
-/// none of the queue is. Queues do not wait for each other.
+/// A response counts if it comes from the server (`Result.source`) and has a status. An error counts if its `request`
+/// has the entry's key, as errors of `StatusInterceptor` and of the transports do. After a redirect that continues with
+/// a GET, a success belongs to another page, such as a confirmation or a sign-in page. After 303 the entry is
+/// delivered; after 301 and 302 it is refused as `redirected`, unless the app's `isDelivered` decides otherwise.
+/// Servers that respond to forms with 302 need such a function.
 ///
-/// What the server refuses while nobody waits for its answer is not lost: it stays as `.refused`, until `retry` or
-/// `remove` is called.
+/// Entries of a queue are sent one after another, in the order in which they were written. While the oldest can't be
+/// sent, no other entry of the queue is. Queues don't wait for each other.
 ///
-/// The files are the owner's alone (mode 0600), and so is the directory (0700) where the outbox has made it; one that was
-/// there stays as it is. Bodies and URLs are in them in clear text, unless the outbox has an ``OutboxKey``. Credentials are not: fields that the client's redactor
-/// takes for secret, and those that belong to the origin, are left out and brought anew when the entry is sent. Give each
-/// person who may sign in a directory of their own, or what one has written goes out with the credentials of another.
+/// An entry that the server refuses while no caller waits for its response isn't lost: it stays as `.refused` until
+/// `retry` or `remove` is called.
 ///
-/// Several processes may put entries into one directory; one of them at a time sends.
+/// Only the owner can read the files (mode 0600), and the directory (0700) if the outbox has created it; an existing
+/// directory keeps its mode. Files contain bodies and URLs in clear text, unless the outbox has an ``OutboxKey``. They
+/// don't contain credentials: fields that the client's redactor treats as secret and origin-scoped fields are left out,
+/// and are added again when the entry is sent. Give each user a directory, because otherwise the entries of one user
+/// would be sent with the credentials of another.
+///
+/// Several processes may add entries to one directory; only one of them sends at a time.
 public final class Outbox: Sendable {
-    /// How much an outbox takes. What would be more is refused before anything is sent.
+    /// The limits of an outbox.
+    ///
+    /// Operations that exceed them are rejected before anything is sent.
     public struct Limits: Sendable, Hashable {
-        /// Entries in all, the refused ones included. 1,000.
+        /// The maximum number of entries, including refused ones. 1,000 by default.
         public var maxEntries: Int
-        /// Bytes of the files of all entries, the refused ones included; what is damaged and was moved aside comes to them.
-        /// 64 MiB.
+        /// The maximum size of the files of all entries, including refused ones, in bytes.
+        ///
+        /// Damaged files that were moved aside don't count. 64 MiB by default.
         public var maxBytes: Int
-        /// Bytes of one file: the body, and some hundred more for the head. A body is in memory while it is written and
-        /// sent, two or three times. 16 MiB.
+        /// The maximum size of one file, in bytes: the body, and a few hundred bytes for the head.
+        ///
+        /// While a body is written and sent, it is in memory two or three times. 16 MiB by default.
         public var maxEntryBytes: Int
-        /// How old an entry may become, by the system's clock, before it is `.refused("expired")` instead of being sent;
-        /// nil, the default, for any age. A clock that jumps ahead makes entries too old: they are in the report of
-        /// `flush` and in the sender's log, stay in the outbox, and are as new after `retry`.
+        /// The maximum age of an entry by the system's clock; `nil`, the default, for no limit.
+        ///
+        /// An older entry becomes `.refused("expired")` and isn't sent.
+        ///
+        /// A clock that jumps ahead makes entries too old. They are in the report of `flush` and in the sender's log,
+        /// and stay in the outbox; `retry` resets their age.
         public var maxAge: Duration?
 
-        /// The documented limits.
+        /// Creates limits with the documented defaults.
         public init(
             maxEntries: Int = 1_000,
             maxBytes: Int = 64 << 20,
@@ -73,25 +85,25 @@ public final class Outbox: Sendable {
     typealias Outcome = Result<NetworkOperation.Result, NetworkError>
     typealias Completion = @Sendable (Outcome) -> Void
 
-    /// An operation of this process whose answer somebody may wait for.
+    /// An operation of this process with callers that may wait for its response.
     struct Live: Sendable {
         var queue: String
-        /// How many are about to wait for its answer.
+        /// The number of callers that are about to wait for the response.
         var comers = 0
-        /// The answer, where it came before all of them waited.
+        /// The outcome, if it arrived before all of these callers waited.
         var outcome: Outcome?
-        /// Sends it: that of the first who waits, until it is taken.
+        /// The first waiting caller's turn to send, until it is taken.
         var turn: OutboxTurn?
-        /// Whether it is on the disk.
+        /// Whether the operation is on disk.
         var isWritten = false
-        /// Whether it was written anew here, and never sent.
+        /// Whether this process has written the operation and it was never sent.
         var isUnsent = false
         var completions: [Int: Completion] = [:]
     }
 
-    /// Where a file goes that is not to be sent any more.
+    /// The handling of a file that isn't sent any more.
     struct Settlement: Sendable {
-        /// Why it is kept aside; nil where it is removed.
+        /// The reason why the entry is refused and moved aside; `nil` if the file is removed.
         let reason: String?
     }
 
@@ -99,27 +111,29 @@ public final class Outbox: Sendable {
     struct Run: Sendable {
         let number: Int
         let task: Task<Report, Never>
-        /// Whether something has changed since it looked last.
+        /// Whether the queue must be checked again because it may have new entries.
         var isAskedAgain = false
-        /// Whether what is being sent is worth another try where it fails.
+        /// Whether the entry that is being sent is retried if it fails.
         var isWantedAnew = false
     }
 
     struct State: Sendable {
         var live: [String: Live] = [:]
         var lastNumber = 0
-        /// The last one of each queue, where it is not over: one before it that was cancelled may still be.
+        /// The last run of each queue, unless it is over.
+        ///
+        /// An earlier run that was cancelled may still be finishing.
         var runs: [String: Run] = [:]
         var lastRun = 0
         var sending: Set<String> = []
-        /// What is not to be sent any more and could not be cleared away yet.
+        /// The files that aren't sent any more but couldn't be removed or moved yet.
         var settled: [String: Settlement] = [:]
-        /// The names of files that the last run of a queue has seen.
+        /// The names of the files that the last run of each queue has seen.
         var seen: [String: Set<String>] = [:]
-        /// Who sends what nobody waits for: the latest.
+        /// The clients that send entries without a waiting caller; the latest one is used.
         var clients: [(number: Int, client: any NetworkClient)] = []
         var listeners: [Int: AsyncStream<[Entry]>.Continuation] = [:]
-        /// Told what came of the sending of a queue.
+        /// The closures that are called with the report on the sending of a queue.
         var watchers: [Int: @Sendable (String, Report) -> Void] = [:]
 
         mutating func nextNumber() -> Int {
@@ -129,32 +143,33 @@ public final class Outbox: Sendable {
     }
 
     let state = Lock(State())
-    /// Held while listeners are told, so that what they hear last is what there is.
+    /// A lock that is held while listeners are notified, so that the last notification has the latest entries.
     private let telling = Lock(())
     let files: OutboxFiles
     let right: OutboxRight
     let line = OutboxLine()
-    /// How much it takes.
+    /// The limits of the outbox.
     public let limits: Limits
-    /// Why what is too old is refused.
+    /// The refusal reason of entries that are too old.
     static let expired = "expired"
-    /// Whether a success that is another page's means that an entry is done.
+    /// Whether a success after a redirect to another page means that an entry is delivered.
     let isDelivered: @Sendable (Entry, NetworkResponse) -> Bool
-    /// Seconds since 1970.
+    /// Returns the current time, in seconds since 1970.
     let now: @Sendable () -> Double
 
-    /// An outbox.
+    /// Creates an outbox.
     ///
     /// - Parameters:
-    ///   - directory: where the files are; made with the first entry, for its owner alone. One object for each directory and
-    ///     process.
-    ///   - limits: how much it takes.
-    ///   - key: encrypts entries on the disk, so that nothing of them but their number, their sizes and the names of their
-    ///     files can be read without it; `nil`, the default, writes clear text. Entries that were written in clear text are
-    ///     read with a key too. Those of another key stay where they are, and are reported as damages are.
-    ///   - isDelivered: whether an entry is done to which a redirect to another page was the answer, given the entry and that
-    ///     page's answer in 200...299, whose `url` and `metrics.hops` tell the way; `isSeeOther` by default. Asked on any
-    ///     thread where the method became GET on the way, and the client tells hops as ours do.
+    ///   - directory: The directory of the files. It is created with the first entry, for its owner alone. Use one
+    ///     object for each directory and process.
+    ///   - limits: The limits of the outbox.
+    ///   - key: Encrypts entries on disk, so that without the key only their number, their sizes and the names of their
+    ///     files can be read; `nil`, the default, for clear text. With a key, entries in clear text can still be read.
+    ///     Entries with another key stay in place and are reported like damaged ones.
+    ///   - isDelivered: Returns whether an entry is delivered after a redirect to another page. It receives the entry
+    ///     and that page's response with a status in 200...299, whose `url` and `metrics.hops` describe the redirects;
+    ///     `isSeeOther` by default. It is called on any thread if a redirect has changed the method to GET and the
+    ///     client reports hops as ours do.
     public convenience init(
         directory: String,
         limits: Limits = Limits(),
@@ -188,12 +203,14 @@ public final class Outbox: Sendable {
 // MARK: - What is in it
 
 extension Outbox {
-    /// The entries in their order, refused ones last; what is damaged is moved aside, and the next report tells of it.
+    /// Returns the entries in order, refused ones last.
     ///
-    /// It reads the directory, and each file the first time, before it returns: not for the main thread. `changes` reads
-    /// elsewhere.
+    /// Damaged entries are moved aside and listed in the next report.
     ///
-    /// - Throws: `NetworkError` of kind `.file` where the directory cannot be read.
+    /// Don't call this on the main thread: it reads the directory and each new file before it returns. Use `changes`
+    /// there.
+    ///
+    /// - Throws: A `NetworkError` of kind `.file` if the directory can't be read.
     public func entries() throws(NetworkError) -> [Entry] {
         let files = try files.all()
         let sending = state.withLock { $0.sending }
@@ -204,17 +221,18 @@ extension Outbox {
         }
     }
 
-    /// What there is, and why other files are no entries; all stays as it is.
+    /// Returns the entries, and errors for other files, without changing anything.
     package func look() throws(NetworkError) -> (entries: [Entry], damages: [NetworkError]) {
         let (files, damages) = try files.look()
         return (files.map(\.entry), damages)
     }
 
-    /// Why files are no entries that no report has told of yet.
+    /// Returns errors for damaged files that no report has listed yet.
     package func takeDamages() -> [NetworkError] { files.takeDamages() }
 
-    /// The entries now, and again after each change that this object makes, read on no caller's thread. Who is slow hears the
-    /// latest only.
+    /// The entries now, and again after each change by this object.
+    ///
+    /// They are read in the background. A slow subscriber gets only the latest.
     public var changes: AsyncStream<[Entry]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [Entry].self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -227,24 +245,28 @@ extension Outbox {
         return stream
     }
 
-    /// Takes an entry out, whatever its state, before it returns. One that is being sent may reach the server all the same.
+    /// Removes an entry, whatever its state, before it returns.
     ///
-    /// - Returns: whether it was there.
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be removed.
+    /// An entry that is being sent may still reach the server.
+    ///
+    /// - Returns: Whether the entry was present.
+    /// - Throws: A `NetworkError` of kind `.file` if it can't be removed.
     @discardableResult
     public func remove(_ id: Entry.ID) throws(NetworkError) -> Bool {
         guard let file = try files.all().first(where: { $0.entry.id == id }) else { return false }
         try files.remove(file)
         tell()
-        // Whoever waits for it hears that it is gone.
+        // Callers that wait for the entry are notified that it is gone.
         if !file.isRefused { run([file.entry.queue]) }
         return true
     }
 
-    /// Lets a refused entry wait again, behind all others of its queue. One that was too old counts as accepted now.
+    /// Moves a refused entry back to the end of its queue.
     ///
-    /// - Returns: whether it was there and refused.
-    /// - Throws: `NetworkError` of kind `.file` where it cannot be moved.
+    /// An expired one counts as accepted now.
+    ///
+    /// - Returns: Whether the entry was present and refused.
+    /// - Throws: A `NetworkError` of kind `.file` if it can't be moved.
     @discardableResult
     public func retry(_ id: Entry.ID) throws(NetworkError) -> Bool {
         guard let file = try files.all().first(where: { $0.entry.id == id && $0.isRefused }) else { return false }
@@ -260,7 +282,7 @@ extension Outbox {
         return true
     }
 
-    /// Tells a log what was found wrong with files.
+    /// Logs problems with files.
     func tellLog(_ logger: any BeagleLogger) {
         for error in files.takeUnlogged() where logger.accepts(.warning) {
             let advice = error.advice.map { "; \($0)" } ?? ""
@@ -268,7 +290,7 @@ extension Outbox {
         }
     }
 
-    /// Tells those who listen what there is.
+    /// Notifies listeners of the current entries.
     func tell() {
         if state.withLock({ $0.listeners.isEmpty }) { return }
         telling.withLock { _ in
@@ -276,7 +298,7 @@ extension Outbox {
                 let entries = try entries()
                 for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(entries) }
             } catch {
-                // Read again with the next change; until then a log says why not.
+                // The next change reads the directory again; until then, the log contains the error.
                 files.note(error)
             }
         }

@@ -6,35 +6,40 @@ public import BeagleNetHTTP
 #endif
 
 extension Outbox {
-    /// What an outbox tells of an operation that it keeps. Fields, body and query are not told: they may be secret.
+    /// The public description of an operation in an outbox.
+    ///
+    /// It contains no fields, body or query, which may be secret.
     public struct Entry: Sendable, Hashable, Identifiable {
-        /// Where an entry is on its way.
+        /// The state of an entry.
         public enum State: Sendable, Hashable {
-            /// It waits for its turn.
+            /// The entry waits for its turn.
             case waiting
-            /// It is being sent.
+            /// The entry is being sent.
             case sending
-            /// It is not sent any more, unless `Outbox.retry` is called, for this reason: the status with which the server
-            /// refused it (`422`), `redirected` where the answer is another page's and does not tell whether it is done,
-            /// `expired`, or the kind of an error because of which it can never be sent (`bad_url`).
+            /// The entry isn't sent any more, unless `Outbox.retry` is called.
+            ///
+            /// The value is the reason: the status with which the server refused it (`422`); `redirected` if the
+            /// response is another page's and doesn't show whether the entry is delivered; `expired`; or the kind of an
+            /// error because of which it can never be sent (`bad_url`).
             case refused(String)
         }
 
-        /// The same for messages that are the same to a server which heeds the `Idempotency-Key`.
+        /// The identifier of the entry, which is equal for messages that are the same to a server that supports the
+        /// `Idempotency-Key`.
         public let id: String
-        /// The queue in which it waits; entries of a queue go out in their order.
+        /// The name of its queue; entries of a queue are sent in order.
         public let queue: String
-        /// What sort of operation it is.
+        /// The kind of operation.
         public let kind: NetworkOperation.Kind
-        /// Its method.
+        /// The method of the message.
         public let method: HTTPRequest.Method
-        /// Its URL without user and query.
+        /// The URL without user information and query.
         public let url: String
-        /// When it was written to disk, by the system's clock.
+        /// The time when the entry was written to disk, by the system's clock.
         public let accepted: Date
-        /// Bytes of its file.
+        /// The size of the file, in bytes.
         public let bytes: Int
-        /// Where it is.
+        /// The state of the entry.
         public internal(set) var state: State
     }
 }
@@ -53,7 +58,7 @@ extension Outbox.Entry {
 }
 
 extension Outbox.Entry: CustomStringConvertible {
-    /// Method, URL without query, and state.
+    /// The method, URL without query, and state.
     public var description: String {
         let state =
             switch state {

@@ -5,13 +5,13 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The directory of an outbox: a file for each entry, named by its number and its id.
+/// The directory of an outbox, with one file for each entry, named by its number and identifier.
 ///
-/// What waits lies in the directory, what is not sent any more in `refused`, and what is damaged in `damaged`. A file is
-/// written whole or not at all, moved in one step, and never changed: what a process leaves when it is killed is an outbox.
-/// What cannot be read, as a file of a newer format, stays where it is, and the others go on.
+/// Pending entries are in the directory itself, refused ones in `refused`, and damaged ones in `damaged`. A file is
+/// written atomically, moved in one step, and never changed, so that the directory is valid even after the process was
+/// killed. A file that can't be read, such as one in a newer format, stays in place and doesn't block the others.
 final class OutboxFiles: Sendable {
-    /// A file that was read once.
+    /// A file whose content was read once.
     struct File: Sendable {
         let name: String
         let number: UInt64
@@ -21,11 +21,13 @@ final class OutboxFiles: Sendable {
         fileprivate func isBefore(_ other: File) -> Bool { (number, name) < (other.number, other.name) }
     }
 
-    /// What is wrong with files, for those who tell of it: they wait for no disk.
+    /// The problems that were found with files.
+    ///
+    /// Reading them doesn't wait for the disk.
     struct Notes: Sendable {
-        /// Why files are no entries, where no report has said so yet.
+        /// The errors that no report has listed yet.
         var damages: [NetworkError] = []
-        /// What no log has said yet.
+        /// The errors that weren't logged yet.
         var unlogged: [NetworkError] = []
     }
 
@@ -33,9 +35,9 @@ final class OutboxFiles: Sendable {
         fileprivate var waiting: [String: File] = [:]
         fileprivate var refused: [String: File] = [:]
         fileprivate var lastNumber: UInt64 = 0
-        /// The paths of what cannot be read and stays where it is.
+        /// The paths of files that can't be read and stay in place.
         fileprivate var skipped: Set<String> = []
-        /// Whatever is found wrong on the way.
+        /// The problems that were found while reading.
         fileprivate let notes: Lock<Notes>
 
         fileprivate var nextNumber: UInt64 { max(lastNumber, waiting.values.map(\.number).max() ?? 0) + 1 }
@@ -51,7 +53,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// The largest file that is read into memory, whatever it says of itself.
+    /// The maximum size of a file that is read into memory, whatever size its header declares, in bytes.
     private static let maxBytesRead = 1 << 30
     private static let ending = ".entry"
     private static let lock = "send.lock"
@@ -59,10 +61,12 @@ final class OutboxFiles: Sendable {
     private let refusals: PrivateFolder
     private let damages: PrivateFolder
     private let limits: Outbox.Limits
-    /// Encrypts what is written; nil for clear text.
+    /// The key that encrypts files; `nil` for clear text.
     private let key: OutboxKey?
     private let notes: Lock<Notes>
-    /// Held while files are read and written: whoever asks for it is about to do that.
+    /// The entries, locked while files are read and written.
+    ///
+    /// Blocking is acceptable here: a caller that needs the lock is about to use the disk.
     let index: Lock<Index>
 
     init(directory: String, limits: Outbox.Limits, key: OutboxKey?) {
@@ -78,7 +82,7 @@ final class OutboxFiles: Sendable {
 
     // MARK: - What there is
 
-    /// What waits, in its order.
+    /// Returns the pending entries in order.
     func waiting() throws(NetworkError) -> [File] {
         try index.withLock { index throws(NetworkError) in
             try refresh(&index)
@@ -86,7 +90,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// What waits, and behind it what does not any more.
+    /// Returns the pending entries, followed by the refused ones.
     func all() throws(NetworkError) -> [File] {
         try index.withLock { index throws(NetworkError) in
             try refresh(&index)
@@ -94,7 +98,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// What there is, and why other files are no entries; all stays as it is.
+    /// Returns the entries, and errors for other files, without changing anything.
     func look() throws(NetworkError) -> (files: [File], damages: [NetworkError]) {
         var index = Index(notes: Lock(Notes()))
         try refresh(&index, moves: false)
@@ -104,9 +108,9 @@ final class OutboxFiles: Sendable {
         return (index.inOrder, index.notes.withLock { $0.damages } + moved)
     }
 
-    /// The message of a file.
+    /// Reads the message of a file.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where it was damaged since, and then it is moved aside.
+    /// - Throws: A `NetworkError` of kind `.decoding` if the file was damaged in the meantime; it is then moved aside.
     func message(of file: File) throws(NetworkError) -> OutboxMessage {
         do throws(NetworkError) {
             let folder = file.isRefused ? refusals : folder
@@ -119,7 +123,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// Why files are no entries that were found since this was asked last.
+    /// Returns and clears the errors for files that were found since the last call.
     func takeDamages() -> [NetworkError] {
         notes.withLock { notes in
             defer { notes.damages = [] }
@@ -127,14 +131,14 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// Has a log told of something that fails nobody.
+    /// Records an error that doesn't fail any caller, for the log.
     func note(_ error: NetworkError) {
         notes.withLock { notes in
             if notes.unlogged.last?.message != error.message { notes.unlogged.append(error) }
         }
     }
 
-    /// What a log is to be told.
+    /// Returns and clears the errors to log.
     func takeUnlogged() -> [NetworkError] {
         notes.withLock { notes in
             defer { notes.unlogged = [] }
@@ -144,9 +148,9 @@ final class OutboxFiles: Sendable {
 
     // MARK: - Changes
 
-    /// Writes an entry behind all that are there; the one that is there where it is the same.
+    /// Writes an entry behind all others, unless the same entry exists.
     ///
-    /// - Returns: the entry's file, and whether there was none of its id, waiting or refused.
+    /// - Returns: The entry's file, and whether no pending or refused entry had its identifier.
     func write(_ message: OutboxMessage) throws(NetworkError) -> (file: File, isNew: Bool) {
         let (id, data) = (try message.id(), try message.encoded(key))
         guard data.count <= limits.maxEntryBytes else { throw .outboxEntryTooLarge(limits) }
@@ -177,7 +181,7 @@ final class OutboxFiles: Sendable {
                     try refusals.remove(refused.name)
                     index.refused[refused.name] = nil
                 } catch {
-                    // What was to be written is.
+                    // The entry itself was written.
                     note(error)
                 }
             }
@@ -185,7 +189,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// The message of a file that waits; nil where it is gone, or damaged and moved aside.
+    /// Reads the message of a pending file; returns `nil` if the file is gone, or was damaged and moved aside.
     private func message(_ file: File, _ index: inout Index) throws(NetworkError) -> OutboxMessage? {
         do throws(NetworkError) {
             return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)", key)
@@ -199,13 +203,13 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// Makes all that sending needs, so that it needs no room on the disk later.
+    /// Creates all directories that sending needs, so that it needs no disk space later.
     private func make() throws(NetworkError) {
         for folder in [folder, refusals, damages] { try folder.make() }
         try folder.touch(Self.lock)
     }
 
-    /// Removes a file, wherever it lies.
+    /// Removes a file from its directory.
     func remove(_ file: File) throws(NetworkError) {
         try index.withLock { index throws(NetworkError) in
             try (file.isRefused ? refusals : folder).remove(file.name)
@@ -214,7 +218,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// Moves what waits to what is not sent any more.
+    /// Moves a pending file to the refused ones.
     func refuse(_ file: File, _ reason: String) throws(NetworkError) {
         try index.withLock { index throws(NetworkError) in
             let name = "\(file.name.dropLast(Self.ending.count))-\(reason)\(Self.ending)"
@@ -223,7 +227,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// Lets what was refused wait again, behind all others.
+    /// Moves a refused file behind all pending ones.
     func retry(_ file: File) throws(NetworkError) {
         try index.withLock { index throws(NetworkError) in
             try refresh(&index)
@@ -234,7 +238,7 @@ final class OutboxFiles: Sendable {
         }
     }
 
-    /// Takes the right to send for this process; nil where another has it.
+    /// Acquires the lock for sending; returns `nil` if another process has it.
     func holdSending() throws(NetworkError) -> OpenFile? {
         guard let lock = try folder.hold(Self.lock) else { return nil }
         try folder.removeParts(olderThan: 3_600)
@@ -268,9 +272,10 @@ final class OutboxFiles: Sendable {
                 index[keyPath: files][name] = try file(name, in: folder, isRefused: isRefused)
                 index.skipped.remove("\(folder.path)/\(name)")
             } catch {
-                // Another process may have sent it meanwhile.
+                // Another process may have sent it in the meantime.
                 guard folder.has(name) else { continue }
-                // A want of memory or descriptors passes: nothing goes out before what cannot be read because of it.
+                // A lack of memory or file descriptors is temporary. Fail, so that no later entry is sent before this
+                // one.
                 if error.kind == .file, folder.isReadable(name) { throw error }
                 setAside(name, in: folder, error, &index, moves: moves)
             }
@@ -291,7 +296,7 @@ final class OutboxFiles: Sendable {
         return File(name: name, number: number, isRefused: isRefused, entry: entry)
     }
 
-    /// Reads a file. One that is larger than this outbox makes them is read only if its description tells that size.
+    /// Reads a file. A file that exceeds this outbox's limit is read only if its header declares the actual size.
     private func data(_ name: String, in folder: PrivateFolder) throws(NetworkError) -> Data {
         let (file, path) = (try folder.file(name), "\(folder.path)/\(name)")
         let size = try file.size()
@@ -302,7 +307,7 @@ final class OutboxFiles: Sendable {
         return try file.contents(upTo: max(limits.maxEntryBytes, Self.maxBytesRead))
     }
 
-    /// Reports what is no entry, after it was moved aside where it is damaged.
+    /// Reports a file that isn't a valid entry. A damaged one is moved aside first.
     private func setAside(
         _ name: String,
         in folder: PrivateFolder,

@@ -1,6 +1,7 @@
 import BeagleNetHTTP
 
-/// Has the operations of a queue written in the order in which they came, however long each takes to be ready for it.
+/// A gate through which the operations of a queue are written in the order in which they arrived, however long each
+/// takes to prepare.
 final class OutboxLine: Sendable {
     private struct Waiter: Sendable {
         let number: Int
@@ -14,7 +15,7 @@ final class OutboxLine: Sendable {
 
     private let state = Lock(State())
 
-    /// A place behind all who came before.
+    /// Returns a place behind all earlier ones.
     func enter(_ queue: String) -> Place {
         let (turns, signal) = AsyncStream.makeStream(of: Void.self)
         let (number, isFirst) = state.withLock { state in
@@ -39,19 +40,25 @@ final class OutboxLine: Sendable {
         first?.signal.finish()
     }
 
-    /// A place in the line, to be left.
+    /// A place in the line.
+    ///
+    /// The holder must leave it.
     struct Place: Sendable {
         fileprivate let line: OutboxLine
         fileprivate let queue: String
         fileprivate let number: Int
         fileprivate let turns: AsyncStream<Void>
 
-        /// Waits until nobody is before it; cancelling the task ends that.
+        /// Waits until all earlier places have been left.
+        ///
+        /// Cancelling the task ends the wait.
         func wait() async {
             for await _ in turns {}
         }
 
-        /// Lets the next one come; once more does nothing.
+        /// Leaves the place, so that the next one's turn comes.
+        ///
+        /// Later calls do nothing.
         func leave() {
             line.leave(queue, number)
         }

@@ -5,11 +5,11 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What an outbox keeps of an operation: the message as it is to be sent, without credentials.
+/// The stored form of an operation: the message to send, without credentials.
 ///
-/// A file has a line that names the format and the SHA-256 of all that follows, a line of JSON about the message, and the
-/// bytes of the body: one that was cut or changed anywhere is told from a whole one. Encrypted, it has a line that names the
-/// format, the cipher, the key and the number of bytes that follow: the nonce, such a file encrypted, and the tag.
+/// A file has a line with the format and the SHA-256 of the rest, a line of JSON about the message, and the bytes of
+/// the body. A file that was truncated or changed is thus detected. An encrypted file has a line with the format, the
+/// cipher, the key's identifier and the number of bytes that follow: the nonce, the encrypted file, and the tag.
 struct OutboxMessage: Sendable {
     private static let format = "beagle-outbox 1 "
     private static let sealedFormat = "beagle-outbox 2 aes-256-gcm "
@@ -18,34 +18,36 @@ struct OutboxMessage: Sendable {
     var queue: String
     var kind: NetworkOperation.Kind
     var partition = ""
-    /// Seconds since 1970.
+    /// The time when the message was accepted, in seconds since 1970.
     var accepted: Double
-    /// Method, URL and fields.
+    /// The method, URL and fields.
     var head: HTTPRequest
     var body: Data?
 
     var idempotencyKey: String { head.headerFields[.idempotencyKey] ?? "" }
 
-    /// The same for what is the same to a server that heeds keys.
+    /// Returns the identifier of the entry.
+    ///
+    /// It is equal for messages that are the same to a server that supports idempotency keys.
     func id() throws(NetworkError) -> String {
-        // The partition comes last: it may have line ends of its own.
+        // The partition is last because it may contain newlines.
         let text = "\(idempotencyKey)\n\(head.method.rawValue)\n\(head.urlText)\n\(partition)"
         return String(try SHA256Digest.hex(of: Data(text.utf8)).prefix(32))
     }
 
-    /// Whether it asks the same, whenever that was.
+    /// Whether another message has the same content, whenever it was accepted.
     func asksTheSame(as other: OutboxMessage) -> Bool {
         queue == other.queue && kind == other.kind && partition == other.partition && head == other.head
             && body == other.body
     }
 
-    /// The file's bytes.
+    /// Returns the bytes of the file.
     ///
-    /// - Parameter key: Encrypts them; `nil` for clear text.
+    /// - Parameter key: The key that encrypts the file; `nil` for clear text.
     func encoded(_ key: OutboxKey?) throws(NetworkError) -> Data {
         guard let key else { return try encoded() }
         let file = try encoded()
-        // A nonce of 12 bytes, and a tag of 16.
+        // A nonce of 12 bytes and a tag of 16 bytes.
         let line = Data("\(Self.sealedFormat)\(key.id) \(file.count + 28)".utf8)
         return line + Data("\n".utf8) + (try key.seal(file, under: line))
     }
@@ -67,9 +69,9 @@ struct OutboxMessage: Sendable {
 extension OutboxMessage {
     /// Reads a file.
     ///
-    /// - Parameter key: Decrypts it, if it is encrypted.
-    /// - Throws: `NetworkError` of kind `.decoding` if it isn't whole or isn't an entry, `.unsupported` if its format is newer,
-    ///   or it is encrypted with another key.
+    /// - Parameter key: The key that decrypts the file if it is encrypted.
+    /// - Throws: A `NetworkError` of kind `.decoding` if the file is damaged or isn't an entry, `.unsupported` if its
+    ///   format is newer or it is encrypted with another key.
     init(_ file: Data, path: String, _ key: OutboxKey?) throws(NetworkError) {
         guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is truncated") }
         let line = String(decoding: file[..<end], as: UTF8.self)
@@ -104,13 +106,13 @@ extension OutboxMessage {
     /// Checks the size of a file before the file is read.
     ///
     /// - Parameter beginning: The first bytes of the file.
-    /// - Throws: As reading the file does, if its description tells of another size.
+    /// - Throws: The same errors as reading the file, or `.decoding` if the header declares another size.
     static func check(_ size: Int64, against beginning: Data, path: String) throws(NetworkError) {
         guard let end = beginning.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is truncated") }
         let line = String(decoding: beginning[..<end], as: UTF8.self)
         guard !line.hasPrefix(sealedFormat) else {
             let announced = line.split(separator: " ").last.flatMap { Int64($0) } ?? 0
-            // The other way round, a number below zero could overflow.
+            // Subtract from the size, because adding to a value from the file could overflow.
             guard announced == size - Int64(line.utf8.count) - 1 else { throw .otherSize(path, size) }
             return
         }

@@ -1,16 +1,18 @@
 import BeagleNetHTTP
 
-/// The right to send what is in a directory, which one process has at a time: the first queue that is sent takes it, and the
-/// last lets it go.
+/// The lock that lets one process at a time send the entries of a directory.
+///
+/// The first queue to be sent acquires it, and the last one releases it.
 final class OutboxRight: Sendable {
     struct State: Sendable {
         fileprivate var holders = 0
-        /// Held while anything is sent.
+        /// The open lock file, held while anything is sent.
         fileprivate var file: OpenFile?
     }
 
-    /// Held while the file is opened and closed, as who takes the right next must not meet one that is still open. Who asks
-    /// for it sends, and waits for the disk anyway.
+    /// A lock that is held while the file is opened and closed, because a later process must not find it still open.
+    ///
+    /// Blocking is acceptable here: a caller that sends waits for the disk anyway.
     let state = Lock(State())
     private let files: OutboxFiles
 
@@ -18,9 +20,9 @@ final class OutboxRight: Sendable {
         self.files = files
     }
 
-    /// Takes it, once more where this process has it.
+    /// Acquires the lock, or increments its count if this process already has it.
     ///
-    /// - Throws: that another process has it, or what is wrong with the directory.
+    /// - Throws: An error if another process has the lock, or if the directory can't be used.
     func take() throws(NetworkError) {
         try state.withLock { state throws(NetworkError) in
             if state.file == nil { state.file = try files.holdSending() }
@@ -29,9 +31,11 @@ final class OutboxRight: Sendable {
         }
     }
 
-    /// Lets it go, as often as it was taken.
+    /// Releases the lock.
     ///
-    /// - Returns: whether another process may have it now.
+    /// Must be called as often as `take`.
+    ///
+    /// - Returns: Whether another process may acquire it now.
     func leave() -> Bool {
         state.withLock { state in
             state.holders -= 1

@@ -1,22 +1,25 @@
 import BeagleNetDependencies
 public import BeagleNetHTTP
 
-/// Sends what is in an outbox again and again until nothing is left, for as long as it is held; cancelling it, or letting
-/// it go, ends that.
+/// A sender that retries the entries of an outbox until none is left.
+///
+/// It stops when it is cancelled or released.
 public final class OutboxSender: RequestToken {
     /// The wait before a queue is tried again.
     private struct Rest {
-        /// Failures in a row.
+        /// The number of failures in a row.
         var failures = 0
         var alarm: Task<Void, Never>?
     }
 
     private struct State {
-        /// Of each queue, and under nil of the directory, where it cannot be read.
+        /// The waits by queue.
+        ///
+        /// The key `nil` is for the directory, if it can't be read.
         var rests: [String?: Rest] = [:]
         /// The last run of each queue.
         var runs: [String: Task<Outbox.Report, Never>] = [:]
-        /// What begins the first runs, and hears of the network.
+        /// The tasks that start the first runs and observe the network.
         var tasks: [Task<Void, Never>] = []
         var isOver = false
     }
@@ -40,7 +43,7 @@ public final class OutboxSender: RequestToken {
         outbox.state.withLock { [number] state in
             state.watchers[number] = { [weak self] queue, report in self?.hear(queue, report) }
         }
-        // None of them holds the sender for longer than it takes to begin runs.
+        // No task holds the sender for longer than it takes to start runs.
         var tasks = [Task.detached { [weak self] () -> Void in self?.sendAll() }]
         if let networkReturns {
             tasks.append(
@@ -54,8 +57,9 @@ public final class OutboxSender: RequestToken {
         cancel()
     }
 
-    /// Sends nothing more by itself. What it is sending is cancelled and stays in the outbox, unless somebody waits for the
-    /// answer to it.
+    /// Stops automatic sending.
+    ///
+    /// An entry that is being sent is cancelled and stays in the outbox, unless a caller waits for its response.
     public func cancel() {
         let (tasks, runs) = state.withLock { state in
             defer { state = State(isOver: true) }
@@ -67,7 +71,7 @@ public final class OutboxSender: RequestToken {
         outbox.detach(number)
     }
 
-    /// Sends what there is in all queues.
+    /// Sends the entries of all queues.
     private func sendAll(isWantedAnew: Bool = false) {
         do throws(NetworkError) {
             let queues = Set(try outbox.files.waiting().map(\.entry.queue))
@@ -82,7 +86,7 @@ public final class OutboxSender: RequestToken {
 
     private func send(_ queues: Set<String>, _ isWantedAnew: Bool = false) {
         for queue in queues { endRest(of: queue) }
-        // What has ended meanwhile has no client any more, and leaves its entries.
+        // If the sender is over, its client is detached, and the entries stay.
         if state.withLock(\.isOver) { return }
         let runs = outbox.run(queues, isWantedAnew: isWantedAnew)
         let isOver = state.withLock { state in
@@ -100,19 +104,19 @@ public final class OutboxSender: RequestToken {
         alarm?.cancel()
     }
 
-    /// A queue was sent, as far as that could be.
+    /// Handles the report of a queue that was sent as far as possible.
     private func hear(_ queue: String, _ report: Outbox.Report) {
         outbox.tellLog(client.container.logger)
         for entry in report.refused { log("\(entry)", .warning) }
         let failure = report.trouble ?? report.failures.first
         if failure == nil || !report.delivered.isEmpty {
-            // An alarm stays: it may be that of a run which began after this one.
+            // Keep the alarm: it may belong to a run that began after this one.
             state.withLock { $0.rests[queue] = $0.rests[queue]?.alarm.map { Rest(alarm: $0) } }
         }
         if let failure { rest(queue, failure) }
     }
 
-    /// The entries of a queue wait: they are tried again when the time has come.
+    /// Schedules another attempt for the entries of a queue.
     private func rest(_ queue: String?, _ error: NetworkError) {
         let clock = client.container.clock
         let wait: Duration? = state.withLock { state in
@@ -124,7 +128,7 @@ public final class OutboxSender: RequestToken {
             let asked = min(error.response?.retryAfter ?? .zero, backoff.maxAsked)
             guard let wait = backoff.delay(after: rest.failures, asked: asked, using: &generator) else { return nil }
             rest.alarm = Task.detached { [weak self] in
-                // Thrown only where something else has called before.
+                // Throws only if another send has cancelled the wait.
                 do { try await clock.sleep(for: wait) } catch { return }
                 if let queue { self?.send([queue]) } else { self?.sendAll() }
             }
@@ -142,17 +146,19 @@ public final class OutboxSender: RequestToken {
 }
 
 extension Outbox {
-    /// Sends what waits: now, whenever the network returns, and after waits that become longer.
+    /// Sends pending entries: now, whenever the network returns, and after increasing waits.
     ///
-    /// A new operation is tried at once, whatever the wait. Each queue has waits of its own; one is at least as long as
-    /// `Retry-After` asks, up to `backoff.maxAsked`. What is being sent when the network returns is tried once more where it
-    /// fails.
+    /// A new operation is tried immediately, whatever the wait. Each queue has its own waits, which are at least as
+    /// long as the server's `Retry-After`, up to `backoff.maxAsked`. An entry that is being sent when the network
+    /// returns is retried once if it fails.
     ///
     /// - Parameters:
-    ///   - client: what sends; it is held until the sender ends.
-    ///   - backoff: the waits; windows from 1 s up to 5 min by default, at most an hour for a server that asks, without end.
-    ///   - whenNetworkReturns: gives an element when sending is worth while again; several at once count as one.
-    /// - Returns: what sends, to be held for as long as it shall.
+    ///   - client: The client that sends. It is retained until the sender ends.
+    ///   - backoff: The waits; by default without an attempt limit, with windows from 1 s to 5 min, and at most an hour
+    ///     if the server asks for it.
+    ///   - whenNetworkReturns: Yields an element when sending is worthwhile again. Several elements in quick succession
+    ///     count as one.
+    /// - Returns: The sender, which the caller must retain for as long as it should send.
     public func sendAutomatically(
         with client: any NetworkClient,
         backoff: Backoff = Backoff(cap: .seconds(300), maxAsked: .seconds(3_600)),
@@ -162,7 +168,7 @@ extension Outbox {
     }
 }
 
-/// What a log says of an outbox.
+/// A log message about an outbox.
 struct OutboxLogMessage: LogType {
     let level: LogLevel
     let message: String

@@ -1,8 +1,8 @@
 import BeagleNetHTTP
 
-/// The sending of an entry, as those see it who have a part in it.
+/// The sending of an entry, as known to the code that takes part in it.
 final class OutboxSending: Sendable {
-    /// What the code that runs is a part of.
+    /// The sending to which the running code belongs.
     @TaskLocal static var current: OutboxSending?
 
     private struct State {
@@ -11,29 +11,33 @@ final class OutboxSending: Sendable {
     }
 
     private let state = Lock(State())
-    /// The `Idempotency-Key` of the entry: what carries it is an answer to the entry.
+    /// The `Idempotency-Key` of the entry.
+    ///
+    /// A response to a request with this key is a response to the entry.
     let key: String
 
     init(key: String) {
         self.key = key
     }
 
-    /// Whether the code that runs belongs to a sending, which would wait for its own end in an outbox.
+    /// Whether the running code belongs to a sending.
+    ///
+    /// Such code must not use an outbox, because it would wait for its own end.
     static var isUnderWay: Bool { current.map { !$0.state.withLock(\.isOver) } ?? false }
 
-    /// Whether the message went out more than once, and may have reached the server before the last time.
+    /// Whether the message was sent more than once, and may have reached the server before the last time.
     var isRepeated: Bool { state.withLock(\.isRepeated) }
 
-    /// The message goes out once more, and may have reached the server before.
+    /// Records that the message is sent again and may have reached the server before.
     func noteRepetition() {
         state.withLock { $0.isRepeated = true }
     }
 
-    /// Sends.
+    /// Sends the message.
     func run(
         _ send: @Sendable () async throws(NetworkError) -> NetworkOperation.Result
     ) async -> Outbox.Outcome {
-        // A task that was begun meanwhile and lasts is a part of it no more.
+        // Tasks that were started in the meantime and outlive the sending don't belong to it any more.
         defer { state.withLock { $0.isOver = true } }
         return await Self.$current.withValue(self) { await .catching(send) }
     }
@@ -44,7 +48,7 @@ extension NetworkOperation {
         static let defaultValue: OutboxSending? = nil
     }
 
-    /// The sending that this operation is.
+    /// The sending of which this operation is a part.
     var outboxSending: OutboxSending? {
         get { context[OutboxSendingKey.self] }
         set { context[OutboxSendingKey.self] = newValue }

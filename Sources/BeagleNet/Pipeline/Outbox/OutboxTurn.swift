@@ -1,14 +1,14 @@
 import BeagleNetHTTP
 
-/// The sending of an operation by the one who asked for it, in a task that waits for its turn.
+/// The sending of an operation by its original caller, in a task that waits for its turn.
 struct OutboxTurn: Sendable {
     let sending: OutboxSending
     private let signal: AsyncStream<Void>.Continuation
     private let task: Task<Outbox.Outcome?, Never>
 
     /// - Parameters:
-    ///   - sending: what it is.
-    ///   - send: sends; run once at most, in a task that cancelling the caller's does not cancel.
+    ///   - sending: The sending to perform.
+    ///   - send: Sends the operation. It runs at most once, in a task that isn't cancelled with the caller's.
     init(
         _ sending: OutboxSending,
         _ send: @escaping @Sendable () async throws(NetworkError) -> NetworkOperation.Result
@@ -22,16 +22,16 @@ struct OutboxTurn: Sendable {
         }
     }
 
-    /// Its turn has come.
+    /// Starts sending, because the turn has come.
     ///
-    /// - Returns: what came of it; nil where it was dropped.
+    /// - Returns: The outcome; `nil` if the turn was dropped.
     func take() async -> Outbox.Outcome? {
         signal.yield()
         signal.finish()
         return await task.value
     }
 
-    /// It will not be sent from here.
+    /// Drops the turn: the operation won't be sent from here.
     func drop() {
         signal.finish()
     }

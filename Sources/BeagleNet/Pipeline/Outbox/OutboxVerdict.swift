@@ -5,35 +5,37 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// What an answer means for an entry.
+/// The meaning of an outcome for an entry.
 enum OutboxVerdict {
-    /// The server has acted: the entry is done.
+    /// The server has acted: the entry is delivered.
     case accepted
-    /// Sending it again would come to the same; why.
+    /// Sending it again would have the same outcome, for this reason.
     case refused(String)
-    /// It is to be sent again.
+    /// The entry must be sent again.
     case open(NetworkError)
 }
 
 extension Outbox.Outcome {
     private static let passingStatuses: Set<Int> = [408, 425, 429]
-    /// What they say of a message that may have been sent before, or with credentials that are not kept, may pass: the
-    /// first is still worked on (draft-ietf-httpapi-idempotency-key-header, 2.7), or somebody has to sign in.
+    /// Statuses that may be temporary for a message that was sent before or whose credentials aren't stored: the server
+    /// is still processing the first message (draft-ietf-httpapi-idempotency-key-header, 2.7), or a user must sign in.
     private static let repeatStatuses: Set<Int> = [401, 407, 409]
-    /// What is wrong with a body that nobody needs.
+    /// Errors in a response body that no caller needs.
     private static let bodyFaults: Set<NetworkError.Kind> = [.tooLarge, .encoding, .decoding]
-    /// What the server does with the message every time.
+    /// Redirect errors that the server would repeat for every attempt.
     private static let misdirections: Set<NetworkError.Kind> = [.tooManyRedirects, .insecureRedirect]
-    /// What our own rules refuse before anything is sent, as long as the client is the same.
+    /// Errors of our own rules before anything is sent, which only another client can avoid.
     private static let unsendable: Set<NetworkError.Kind> = [.badURL, .badRequest]
 
-    /// What the outcome of a sending means. Only what answers the entry itself is definite, not what failed that was asked
-    /// in order to send it, as for a token.
+    /// Returns the meaning of an outcome.
+    ///
+    /// Only a response to the entry itself is definite. Errors from prerequisite requests (such as fetching a token)
+    /// aren't.
     ///
     /// - Parameters:
-    ///   - key: the entry's.
-    ///   - isFirst: whether the message was never sent before and somebody hears the answer.
-    ///   - isDelivered: what a success means: no, where it is another page's and may not tell of the entry.
+    ///   - key: The `Idempotency-Key` of the entry.
+    ///   - isFirst: Whether the message was never sent before and a caller waits for the response.
+    ///   - isDelivered: Whether a success means that the entry is delivered; `false` if the response is another page's.
     func verdict(for key: String, isFirst: Bool, isDelivered: Bool = true) -> OutboxVerdict {
         let success = isDelivered ? OutboxVerdict.accepted : .refused(Outbox.redirected)
         switch self {
@@ -55,7 +57,9 @@ extension Outbox.Outcome {
         }
     }
 
-    /// A success to which a redirect has led with a GET: what was asked for is not what it answers.
+    /// The successful response of a GET to which a redirect has led.
+    ///
+    /// It doesn't answer the original request.
     var elsewhere: NetworkResponse? {
         let response: NetworkResponse? =
             switch self {
@@ -66,14 +70,14 @@ extension Outbox.Outcome {
         return response
     }
 
-    /// Whether a status says that the same message may be accepted later.
+    /// Whether a status means that the same message may be accepted later.
     fileprivate static func isPassing(_ status: HTTPResponse.Status) -> Bool {
         passingStatuses.contains(status.code) || (status.code >= 500 && status != .notImplemented)
     }
 
-    /// What a status outside 200...299 means.
+    /// Returns the meaning of a status outside 200...299.
     ///
-    /// - Returns: nil where the entry is to be sent again.
+    /// - Returns: `nil` if the entry must be sent again.
     private static func verdict(on status: HTTPResponse.Status, _ isFirst: Bool) -> OutboxVerdict? {
         if isPassing(status) { return nil }
         if !isFirst, repeatStatuses.contains(status.code) { return nil }
@@ -82,7 +86,7 @@ extension Outbox.Outcome {
 }
 
 extension NetworkError {
-    /// Whether the server has not decided on a message that failed like this, so that an outbox would keep it.
+    /// Whether the server hasn't decided on the failed message, so that an outbox would store it.
     var leavesMessageOpen: Bool {
         if isKept { return false }
         return response.map { kind == .status && Outbox.Outcome.isPassing($0.status) } ?? isTransient
@@ -90,7 +94,7 @@ extension NetworkError {
 }
 
 extension TransferMetrics {
-    /// The first hop that was followed by a GET in the place of another method.
+    /// The first hop after which a GET replaced another method.
     fileprivate var turn: TransferHop? {
         hops.first { hop in
             guard let method = HTTPRequest.Method(hop.method), method != .get else { return false }
@@ -100,7 +104,7 @@ extension TransferMetrics {
 }
 
 extension NetworkResponse {
-    /// The answer of which an error tells, as far as it came.
+    /// Creates the response that an error contains, as far as it was received.
     init?(telling error: NetworkError) {
         guard let response = error.response else { return nil }
         self.init(
@@ -113,11 +117,13 @@ extension NetworkResponse {
 }
 
 extension Outbox {
-    /// Why an entry is refused whose success is that of another page.
+    /// The refusal reason of entries with another page's success.
     static let redirected = "redirected"
 
-    /// Whether a message was answered with 303, "See Other", before its redirects led on with GET: it is done, and another
-    /// page tells of it (RFC 9110, 15.4.4). After 301 and 302 nobody can say: that page may be one to sign in at.
+    /// Whether a message was answered with 303, "See Other", before redirects continued with GET.
+    ///
+    /// Such an entry is delivered, and another page describes the result (RFC 9110, 15.4.4). After 301 and 302 this is
+    /// unknown: that page may be a sign-in page.
     public static func isSeeOther(_ entry: Entry, _ response: NetworkResponse) -> Bool {
         response.metrics.turn?.status == 303
     }
@@ -138,7 +144,7 @@ extension NetworkError {
         return error
     }
 
-    /// Somebody has left the wait for an entry's answer.
+    /// The error of a caller that stopped waiting for an entry's response.
     static func left(_ entry: Outbox.Entry) -> NetworkError {
         var error = NetworkError(
             .cancelled,
@@ -151,7 +157,7 @@ extension NetworkError {
         return error
     }
 
-    /// An entry that is not to be sent any more lies where it lay.
+    /// The error if a file of an entry that must not be sent any more can't be removed.
     static func notCleared(_ entry: Outbox.Entry, _ cause: NetworkError) -> NetworkError {
         NetworkError(
             .file,

@@ -1,28 +1,29 @@
-/// Whether fields that meet under one key can be merged (GraphQL specification, 5.3.2).
+/// Checks whether fields with the same response key can be merged (GraphQL specification, 5.3.2).
 ///
-/// The specification compares each pair. Here all that meet are compared with the first of them, which comes to the same, as
-/// to be of one shape, and to ask the same, are equivalences: first their shapes, whatever they are selected of, then what
-/// they ask, of those that one object may be asked together. What was selected of them is looked at in turn, as one set and
-/// each set once. (The idea: S. Adameit, "GraphQL: overlapping fields can be merged fast".)
+/// The specification compares each pair of fields. This type compares all fields of a key with the first one, which has
+/// the same result because both comparisons are equivalence relations: first the shapes of all fields, whatever their
+/// parent types, then the names and arguments of the fields that can apply to the same object. The selection sets of
+/// the fields are then merged and checked the same way, each combination once. (The idea: S. Adameit, "GraphQL:
+/// overlapping fields can be merged fast".)
 struct FieldMerge {
-    /// A field of a document, as the schema knows it.
+    /// A field of a document with its type in the schema.
     struct Field {
-        /// The name of the type that it is selected of.
+        /// The name of the parent type.
         let parent: String
-        /// Whether values of that type are all of one object type.
+        /// Whether the parent type is an object type.
         let isOfObject: Bool
         let type: GraphQLType
-        /// Whether something is selected of it.
+        /// Whether the field has a selection set.
         let isComposite: Bool
     }
 
-    /// What is still to be looked at: what is selected of these fields or definitions, as one set.
+    /// A pending check: the merged selection sets of these fields or definitions.
     private struct Work: Hashable {
         let owners: [Int]
         let isOfShapes: Bool
     }
 
-    /// Sets of fragments may be put together in more ways than anybody can look at.
+    /// The maximum number of steps. Fragments can be combined in more ways than can be checked.
     private static let maxSteps = 1_000_000
 
     private let document: GraphQLDocumentStorage
@@ -32,12 +33,14 @@ struct FieldMerge {
     private var known: Set<Work> = []
     private var told: Set<Int> = []
     private var arguments: [Int: String] = [:]
-    /// Where fields stand that others were compared with.
+    /// The positions of fields that others were compared with.
     private var places: [Int: String] = [:]
-    /// Fields that cannot be merged, and why.
+    /// The fields that can't be merged, with the reason.
     private(set) var problems: [(node: Int, text: String)] = []
 
-    /// - Parameter fields: those that the schema knows, by their nodes.
+    /// Creates a check.
+    ///
+    /// - Parameter fields: The fields that exist in the schema, by node.
     init(_ document: GraphQLDocumentStorage, _ fields: [Int: Field]) {
         self.document = document
         self.fields = fields
@@ -45,11 +48,11 @@ struct FieldMerge {
 
     private var nodes: [GraphQLNode] { document.nodes }
 
-    /// Looks at all that is selected in a definition.
+    /// Checks all selections of a definition.
     ///
-    /// - Returns: whether all was looked at.
+    /// - Returns: Whether the check was completed within the limit.
     mutating func check(_ definition: Int) -> Bool {
-        // Each has as much room as the first.
+        // The limit applies to each definition separately.
         (steps, known) = (0, [])
         add([definition], isOfShapes: true)
         add([definition], isOfShapes: false)
@@ -74,7 +77,7 @@ struct FieldMerge {
 
     // MARK: - What meets
 
-    /// The fields that are selected of owners, those of one key together. Each fragment is looked into once.
+    /// Returns the fields selected by owners, grouped by response key. Each fragment is visited once.
     private mutating func selected(of owners: [Int]) -> [[Int]] {
         var groups: [[Int]] = []
         var places: [String: Int] = [:]
@@ -106,7 +109,7 @@ struct FieldMerge {
 
     // MARK: - Shapes
 
-    /// Holds the types of all that meet against each other (SameResponseShape).
+    /// Compares the types of all fields with the same key (SameResponseShape).
     private mutating func checkShapes(_ group: [Int]) {
         guard let first = fields[group[0]] else { return }
         for index in group.dropFirst() {
@@ -118,7 +121,7 @@ struct FieldMerge {
 
     // MARK: - Questions
 
-    /// Holds names and arguments of those against each other that one object may be asked together.
+    /// Compares the names and arguments of the fields that can apply to the same object.
     private mutating func checkQuestions(_ group: [Int]) {
         var ofAny: [Int] = []
         var ofObjects: [String: [Int]] = [:]
@@ -133,7 +136,7 @@ struct FieldMerge {
     private mutating func checkSame(_ group: [Int]) {
         steps += group.count
         if group.count > 1 {
-            // The first that is written, so that the later one is told of.
+            // The first field in the text is the reference, so that the later one is reported.
             let first = group.min() ?? group[0]
             let (name, asked) = (document.text(nodes[first].name), question(of: first))
             for index in group where index != first {
@@ -148,7 +151,7 @@ struct FieldMerge {
         add(group.filter { fields[$0]?.isComposite == true }, isOfShapes: false)
     }
 
-    /// The arguments of a field, alike where their values are, whatever their order.
+    /// Returns the arguments of a field as text, which is equal if the values are, whatever their order.
     private mutating func question(of field: Int) -> String {
         if let known = arguments[field] { return known }
         let text = members(of: field, .argument)
@@ -173,9 +176,11 @@ struct FieldMerge {
 
     // MARK: - Problems
 
+    /// Reports a conflict between two fields.
+    ///
     /// - Parameters:
-    ///   - what: what it is of the one.
-    ///   - otherwise: the same of the other; nil where `what` says all.
+    ///   - what: The description of the one field.
+    ///   - otherwise: The description of the other field, or `nil` if `what` covers both.
     private mutating func tell(_ index: Int, _ what: String, _ other: Int, _ otherwise: String?) {
         let (one, earlier) = (max(index, other), min(index, other))
         guard told.insert(one).inserted else { return }
@@ -196,7 +201,8 @@ struct FieldMerge {
 }
 
 extension FieldMerge.Field {
-    /// Whether answers of both look alike: lists and null at the same places, and the same leaves.
+    /// Returns whether both fields have the same response shape: the same structure of lists and nullability, and the
+    /// same leaf types.
     fileprivate func hasShape(of other: Self) -> Bool {
         if isComposite || other.isComposite {
             return isComposite == other.isComposite && type.frame == other.type.frame
@@ -206,7 +212,7 @@ extension FieldMerge.Field {
 }
 
 extension GraphQLType {
-    /// The type whatever its name.
+    /// The type with its name removed.
     fileprivate var frame: GraphQLType {
         switch self {
         case .named: .named("")

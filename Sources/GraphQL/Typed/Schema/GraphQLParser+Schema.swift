@@ -1,8 +1,8 @@
 import BeagleNet
 
-/// Reads the schema language (GraphQL specification, 3).
+/// Parses the schema definition language (GraphQL specification, 3).
 extension GraphQLParser {
-    /// Reads all definitions and extensions.
+    /// Parses all definitions and extensions.
     mutating func schema(into schema: inout GraphQLSchema) throws(GraphQLFault) {
         try start()
         repeat {
@@ -42,7 +42,7 @@ extension GraphQLParser {
         return isWord("scalar") ? .scalar : nil
     }
 
-    /// What stands behind a type's name.
+    /// Parses the rest of a type definition after its name.
     private mutating func read(_ type: inout SchemaType) throws(GraphQLFault) {
         if isWord("implements") {
             try advance()
@@ -97,7 +97,7 @@ extension GraphQLParser {
         return arguments
     }
 
-    /// An argument or a member of an input object.
+    /// Parses an argument or a field of an input object.
     private mutating func input(into inputs: inout [String: SchemaInput]) throws(GraphQLFault) {
         let name = text(try self.name("a name"))
         try expect(.colon, "\":\" and a type")
@@ -117,7 +117,7 @@ extension GraphQLParser {
         return nodes.type(node, text)
     }
 
-    /// `A & B`, `| A | B`, and `A B` as old schemas have it.
+    /// Parses a list of type names: `A & B`, `| A | B`, and `A B` as in old schemas.
     private mutating func names(
         separator: GraphQLToken.Kind,
         into names: inout Set<String>

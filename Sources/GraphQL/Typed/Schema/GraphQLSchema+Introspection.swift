@@ -1,6 +1,6 @@
 import BeagleNet
 
-/// Reads what answers an introspection query (GraphQL specification, 4).
+/// Reads the response to an introspection query (GraphQL specification, 4).
 extension GraphQLSchema {
     mutating func readIntrospection(_ answer: JSONValue) throws(NetworkError) {
         let data = answer["data"] ?? answer

@@ -1,28 +1,29 @@
 public import BeagleNet
 
-/// What a server offers, to hold documents against it in tests: from a file in the schema language, or from the answer to
-/// an introspection query.
+/// A server's schema, for validating documents in tests.
+///
+/// It is read from a file in the schema definition language, or from the response to an introspection query.
 ///
 /// ```swift
 /// let schema = try GraphQLSchema(sdl: String(contentsOf: schemaFile, encoding: .utf8))
 /// #expect(try schema.problems(in: Blog.post.text.document()).isEmpty)
 /// ```
-/// Held against it is what servers refuse most: types, fields, arguments, directives and members that there are not,
-/// required ones that are missing, selections of leaves and objects without one, fragments that never apply, values and
-/// variables of other types, more or less than one member of a oneOf, fields that meet under one key and cannot be merged,
-/// and what is declared and not used (GraphQL specification, 5).
+/// It checks the most common reasons for which servers reject documents (GraphQL specification, 5): unknown types,
+/// fields, arguments, directives and input fields; missing required ones; selection sets on leaves, and objects without
+/// one; fragments that can never apply; values and variables of the wrong type; a oneOf input without exactly one
+/// field; fields with the same key that can't be merged; and unused definitions.
 public struct GraphQLSchema: Sendable {
     var types: [String: SchemaType] = [:]
     var directives: [String: SchemaDirective] = [:]
-    /// The names of the types at which operations begin.
+    /// The names of the root operation types.
     var roots: [OperationKind: String] = [:]
-    /// Whether a text says at which.
+    /// Whether a text declares the root operation types.
     var namesRoots = false
 
-    /// A schema in the schema language (GraphQL specification, 3), extensions included.
+    /// Creates a schema from the schema definition language (GraphQL specification, 3), including extensions.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` with line and column where the text is none, and where a type is
-    ///   used that is not defined.
+    /// - Throws: `NetworkError` of kind `.badRequest` with line and column if the text is not a valid schema, or if it
+    ///   uses an undefined type.
     public init(sdl text: String) throws(NetworkError) {
         try read(text)
         try addWhatAllHave(experimental: true)
@@ -33,15 +34,17 @@ public struct GraphQLSchema: Sendable {
         try checkNames()
     }
 
-    /// A schema from the JSON that answers an introspection query: all of it, its `data`, or what is in its `__schema`.
+    /// Creates a schema from the JSON response to an introspection query: the whole response, its `data`, or the value
+    /// of its `__schema`.
     ///
-    /// - Throws: `NetworkError` of kind `.decoding` where it is no such answer.
+    /// - Throws: `NetworkError` of kind `.decoding` if the JSON is not an introspection result.
     public init(introspection data: Data) throws(NetworkError) {
         try readIntrospection(JSONValue(parsing: data))
         try addWhatAllHave(experimental: false)
     }
 
-    /// What keeps a server of this schema from running a document: each as `line:column: what`, in the document's order.
+    /// Returns the reasons for which a server with this schema would reject a document, each as `line:column: reason`,
+    /// in source order.
     public func problems(in document: GraphQLDocument) -> [String] {
         var check = SchemaCheck(self, document)
         return check.run()
@@ -60,7 +63,7 @@ public struct GraphQLSchema: Sendable {
         }
     }
 
-    /// What every server has and few write down.
+    /// Adds the definitions that every server has and that schemas usually omit.
     private mutating func addWhatAllHave(experimental: Bool) throws(NetworkError) {
         var common = GraphQLSchema()
         try common.read(Self.common)
@@ -111,25 +114,25 @@ struct SchemaType: Sendable {
         case enumeration = "ENUM"
         case input = "INPUT_OBJECT"
 
-        /// Whether something can be selected of it.
+        /// Whether the type has fields to select.
         var isComposite: Bool { self == .object || self == .interface || self == .union }
-        /// Whether variables can be of it.
+        /// Whether the type is allowed for variables.
         var isInput: Bool { self == .scalar || self == .enumeration || self == .input }
     }
 
     var kind: Kind
-    /// What can be selected, of an object or interface.
+    /// The fields of an object or interface.
     var fields: [String: SchemaField] = [:]
-    /// The members of an input object.
+    /// The fields of an input object.
     var members: [String: SchemaInput] = [:]
-    /// The interfaces that it implements, or the types that a union has.
+    /// The interfaces that the type implements, or the member types of a union.
     var related: Set<String> = []
-    /// Whether one member of the input object is given, and no other (3.10.1).
+    /// Whether exactly one field of the input object must be given (3.10.1).
     var isOneOf = false
-    /// The words of an enumeration.
+    /// The values of an enum.
     var words: Set<String> = []
 
-    /// The types that it names, and where.
+    /// Returns the types that this type refers to, and the places of the references.
     func uses(of name: String) -> [(type: String, place: String)] {
         var uses = related.map { ($0, name) } + members.map { ($0.value.type.name, "\(name).\($0.key)") }
         for (field, declared) in fields {
@@ -146,7 +149,7 @@ struct SchemaField: Sendable {
     var arguments: [String: SchemaInput] = [:]
 }
 
-/// An argument, or a member of an input object.
+/// An argument, or a field of an input object.
 struct SchemaInput: Sendable {
     var type: GraphQLType
     var hasDefault = false
@@ -162,7 +165,7 @@ struct SchemaDirective: Sendable {
 }
 
 extension GraphQLSchema {
-    /// Scalars and directives (3.5, 3.13) and the types of introspection (4.2).
+    /// The built-in scalars and directives (3.5, 3.13) and the introspection types (4.2).
     private static let common = """
         scalar Int scalar Float scalar String scalar Boolean scalar ID
         directive @skip(if: Boolean!) on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT
@@ -198,7 +201,8 @@ extension GraphQLSchema {
         }
         """
 
-    /// Not written down where a server has them. An introspection tells whether it has.
+    /// The directives that schemas omit even if the server supports them. An introspection result lists them if they
+    /// are supported.
     private static let experimental = """
         directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
         directive @stream(if: Boolean! = true, label: String, initialCount: Int = 0) on FIELD

@@ -1,8 +1,8 @@
-/// Values, and the arguments and members that they stand at (GraphQL specification, 5.4, 5.6).
+/// Checks values, and the arguments and input fields that contain them (GraphQL specification, 5.4, 5.6).
 ///
-/// Of a oneOf (3.10.1) one member is given, which is not null: a variable there is of a type without it (5.8.5).
+/// A oneOf input (3.10.1) must have one field, which is not null; a variable for it must be non-null (5.8.5).
 extension SchemaCheck {
-    /// Holds arguments or an input object's members against those declared.
+    /// Checks arguments or the fields of an input object against their declarations.
     mutating func checkMembers(
         _ given: [Int],
         _ declared: [String: SchemaInput],
@@ -27,7 +27,7 @@ extension SchemaCheck {
         }
     }
 
-    /// Holds a value against the type that its place needs.
+    /// Checks a value against the expected type.
     mutating func check(_ index: Int, _ type: GraphQLType, _ owner: String, hasDefault: Bool = false) {
         let node = nodes[index]
         switch (node.kind, type) {
@@ -37,7 +37,7 @@ extension SchemaCheck {
         case (_, .nonNull(let type)): check(index, type, owner)
         case (.list, .list(let element)):
             for child in nodes.children(of: index) { check(child, element, owner) }
-        // One value stands for a list of it (3.12).
+        // A single value is coerced to a list (3.12).
         case (_, .list(let element)): check(index, element, owner)
         case (_, .named(let name)): check(index, named: name, owner)
         }
@@ -77,7 +77,7 @@ extension SchemaCheck {
         tell(place, "\(owner) is of type \(type), but \(written) is not")
     }
 
-    /// Whether a scalar accepts such a value (3.5); a server's own scalars accept what they like.
+    /// Returns whether a scalar accepts a value (3.5). The server's own scalars accept all values.
     private func accepts(_ node: GraphQLNode, _ scalar: String) -> Bool {
         switch scalar {
         case "Int": node.kind == .int && Int32(text(node.name)) != nil
@@ -89,14 +89,14 @@ extension SchemaCheck {
         }
     }
 
-    /// The name that was meant, if one is near.
+    /// Returns a suggestion of a similar name, or an empty string if no name is similar.
     func hint(_ name: String, _ known: some Collection<String>) -> String {
         let near = known.map { (distance: Self.distance(name, $0), name: $0) }.min { $0 < $1 }
         guard let near, near.distance <= max(1, name.utf8.count / 3) else { return "" }
         return "; did you mean \(near.name)?"
     }
 
-    /// How many letters must be changed, added, taken away or exchanged with their neighbours.
+    /// Returns the edit distance: the number of letters to replace, insert, delete or swap with a neighbour.
     private static func distance(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one.lowercased().utf8.prefix(100)), Array(other.lowercased().utf8.prefix(100)))
         var rows = [Array(0...other.count)]

@@ -1,24 +1,24 @@
 import BeagleNet
 
-/// Holds a document against a schema (GraphQL specification, 5).
+/// Validates a document against a schema (GraphQL specification, 5).
 struct SchemaCheck {
     let schema: GraphQLSchema
     let document: GraphQLDocumentStorage
     private let operations: [GraphQLDocument.Operation]
     private var problems: [(offset: Int, text: String)] = []
-    /// Where variables stand, by the definition they stand in.
+    /// The uses of variables, by the definition that contains them.
     private var uses: [Int: [VariableUse]] = [:]
     private var definitions: [Int] = []
-    /// Fields that the schema knows, by their nodes.
+    /// The fields that exist in the schema, by node.
     private var fields: [Int: FieldMerge.Field] = [:]
-    /// The one that is looked at.
+    /// The definition that is being checked.
     private var definition = 0
 
-    /// A variable that stands where a type is expected.
+    /// A use of a variable where a type is expected.
     struct VariableUse {
         let node: Int
         let type: GraphQLType
-        /// Whether something else has a value there if the variable has none.
+        /// Whether the position has a default value that applies if the variable has no value.
         let hasDefault: Bool
     }
 
@@ -35,7 +35,7 @@ struct SchemaCheck {
 
     var nodes: [GraphQLNode] { document.nodes }
 
-    /// All problems, in the document's order.
+    /// Returns all problems, in source order.
     mutating func run() -> [String] {
         for index in definitions {
             definition = index
@@ -87,7 +87,7 @@ extension SchemaCheck {
         checkSelections(of: index, on: root)
     }
 
-    /// A subscription has one root field (5.2.4.1).
+    /// Checks that a subscription has a single root field (5.2.4.1).
     private mutating func checkSubscription(_ index: Int) {
         let place = definitions.filter { nodes[$0].isOperation }.firstIndex(of: index)
         guard let fields = place.map({ operations[$0].rootFields }), fields.count > 1 else { return }
@@ -116,7 +116,7 @@ extension SchemaCheck {
         checkSelections(of: index, on: type)
     }
 
-    /// The type of a fragment, if there is such a type and something can be selected of it.
+    /// Returns the type condition of a fragment, if the type exists and has fields.
     private mutating func condition(_ index: Int) -> String? {
         let place = nodes[index].other
         let name = text(place)
@@ -131,9 +131,9 @@ extension SchemaCheck {
         return name
     }
 
-    /// Variables of other types than where they stand, and what is declared and not used (5.1.4, 5.8.4, 5.8.5).
+    /// Reports variables whose type doesn't match their use, and unused variables and fragments (5.1.4, 5.8.4, 5.8.5).
     ///
-    /// - Returns: the fragments that no operation has.
+    /// - Returns: The fragments that no operation uses.
     private mutating func checkUses() -> [Int] {
         var reached: Set<Int> = []
         for operation in definitions where nodes[operation].isOperation {
@@ -159,7 +159,7 @@ extension SchemaCheck {
         return unused
     }
 
-    /// Fields that meet under one key and cannot be merged (5.3.2), also in fragments that no operation has.
+    /// Reports fields with the same key that can't be merged (5.3.2), also in unused fragments.
     private mutating func checkMerges(_ unused: [Int]) {
         var merge = FieldMerge(document, fields)
         for definition in definitions.filter({ nodes[$0].isOperation }) + unused where !merge.check(definition) {
@@ -230,7 +230,7 @@ extension SchemaCheck {
         }
     }
 
-    /// Whether a fragment ever applies (5.5.2.3).
+    /// Reports a fragment that can never apply (5.5.2.3).
     private mutating func checkOverlap(_ place: GraphQLNode.Place, _ condition: String, _ parent: String) {
         let (one, other) = (schema.objects(of: condition), schema.objects(of: parent))
         guard !one.isEmpty, !other.isEmpty, one.isDisjoint(with: other) else { return }
@@ -260,7 +260,7 @@ extension SchemaCheck {
 }
 
 extension GraphQLSchema {
-    /// A field that can be selected of a type.
+    /// Returns the declaration of a field of a type.
     func field(_ name: String, of type: String) -> SchemaField? {
         if name == "__typename" { return SchemaField(type: .nonNull(.named("String"))) }
         if type == roots[.query] {
@@ -271,7 +271,7 @@ extension GraphQLSchema {
         return types[type]?.fields[name]
     }
 
-    /// The object types that a value of this type may be of.
+    /// Returns the object types that a value of this type may have.
     func objects(of name: String) -> Set<String> {
         switch types[name]?.kind {
         case .object: [name]
@@ -283,7 +283,7 @@ extension GraphQLSchema {
 }
 
 extension GraphQLType {
-    /// Whether a variable of this type can stand where another type is needed (5.8.5).
+    /// Returns whether a variable of this type is allowed where another type is expected (5.8.5).
     func canStand(for needed: GraphQLType, hasDefault: Bool) -> Bool {
         if needed.isNonNull, !isNonNull, hasDefault { return canStand(for: needed.nullable) }
         return canStand(for: needed)

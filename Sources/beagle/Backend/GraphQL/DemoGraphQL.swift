@@ -3,19 +3,19 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// The demo backend's `/graphql`: GraphQL over HTTP, subscriptions as event streams and over a WebSocket
+/// The demo backend's `/graphql` route: GraphQL over HTTP, with subscriptions as event streams and over a WebSocket
 /// (graphql-transport-ws).
 final class DemoGraphQL: Sendable {
-    /// An operation, ready to be run.
+    /// The members of a GraphQL request.
     typealias Message = [String: JSONValue]
 
-    /// The longest document.
+    /// The maximum size of a document, in bytes.
     private static let maxDocumentBytes = 64 << 10
-    /// How long a subscription waits between two events.
+    /// The interval between two events of a subscription.
     static let pace = Duration.milliseconds(100)
 
     private let schema: Result<GraphQLSchema, NetworkError>
-    /// Documents by their hashes (automatic persisted queries).
+    /// Documents by hash (automatic persisted queries).
     private let documents = Lock<[String: String]>([:])
     private static let maxDocuments = 1000
 
@@ -23,7 +23,7 @@ final class DemoGraphQL: Sendable {
         schema = Result { () throws(NetworkError) in try GraphQLSchema(sdl: DemoSchema.text) }
     }
 
-    /// Answers a request to the route.
+    /// Returns the response to a request.
     func answer(_ request: BackendRequest) throws -> BackendResponse {
         if BackendWebSocket.isAsked(by: request) {
             return try BackendWebSocket.opening(request, subprotocols: ["graphql-transport-ws"]) { socket, _ in
@@ -46,7 +46,7 @@ final class DemoGraphQL: Sendable {
             }
             return Self.stream(execution, request.body)
         } catch let fault as DemoSchema.Fault {
-            // A message that can be read is answered with 200 under the older media type (GraphQL over HTTP, 6.4.1).
+            // With the older media type, a well-formed message gets the status 200 (GraphQL over HTTP, 6.4.1).
             return Self.response(GraphQLExecution.refusal(fault), isTyped: isTyped, isRefused: true)
         }
     }
@@ -76,9 +76,9 @@ final class DemoGraphQL: Sendable {
         }
     }
 
-    /// Checks a message.
+    /// Validates a message, and returns its execution.
     ///
-    /// - Throws: `DemoSchema.Fault` if it is refused before anything is run.
+    /// - Throws: `DemoSchema.Fault` if the message is rejected before it is executed.
     func execution(of message: Message) throws(DemoSchema.Fault) -> GraphQLExecution {
         let text = try document(of: message)
         guard text.utf8.count <= Self.maxDocumentBytes else {
@@ -106,7 +106,7 @@ final class DemoGraphQL: Sendable {
         }
     }
 
-    /// The text of a document, which may be known by its hash.
+    /// Returns the text of a document, which may be stored under its hash.
     private func document(of message: Message) throws(DemoSchema.Fault) -> String {
         let hash = message["extensions"]?["persistedQuery"]?["sha256Hash"]?.string
         guard let text = message["query"]?.string else {
@@ -128,7 +128,7 @@ final class DemoGraphQL: Sendable {
         return text
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
     private static func response(_ result: JSONValue, isTyped: Bool, isRefused: Bool = false) -> BackendResponse {
         BackendResponse(
@@ -138,7 +138,7 @@ final class DemoGraphQL: Sendable {
         )
     }
 
-    /// Events, each a result, and one that says that nothing more comes.
+    /// Returns an event stream of results, which ends with a `complete` event.
     private static func stream(_ execution: GraphQLExecution, _ body: BackendBody) -> BackendResponse {
         let fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-cache"]
         return BackendResponse(
@@ -156,7 +156,7 @@ final class DemoGraphQL: Sendable {
     }
 }
 
-/// The results of an operation, one after another: one of a query or mutation, one for each event of a subscription.
+/// The results of an operation: one for a query or mutation, and one for each event of a subscription.
 struct GraphQLResults {
     private var execution: GraphQLExecution
     private var events: AnyIterator<DemoSchema.Value>?
@@ -174,7 +174,7 @@ struct GraphQLResults {
         AnyIterator(sequence.makeIterator())
     }
 
-    /// The next result; `nil` if there are no more.
+    /// Returns the next result, or `nil` if there are no more.
     mutating func next() -> JSONValue? {
         if let field {
             guard let event = events?.next() else { return nil }

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import BeagleNetHTTP
 
-/// The schema of the demo backend's `/graphql`, and its data.
+/// The schema and data of the demo backend's `/graphql`.
 enum DemoSchema {
     static let text = """
         type Query {
@@ -26,14 +26,14 @@ enum DemoSchema {
         type Post { id: ID! title: String! body: String! }
         """
 
-    /// A value that a field resolves to.
+    /// The value of a resolved field.
     indirect enum Value {
         case leaf(JSONValue)
         case object(type: String, fields: [String: Value])
         case list([Value])
     }
 
-    /// The reason why a field can't be resolved.
+    /// The reason that a request is rejected or a field can't be resolved.
     struct Fault: Error {
         let message: String
         var code: String?
@@ -51,7 +51,7 @@ enum DemoSchema {
         .object(type: type, fields: others.merging(["name": .leaf(.string(name))]) { first, _ in first })
     }
 
-    /// Resolves a field of a query or mutation. The document was checked against the schema.
+    /// Resolves a field of a query or mutation. The document must be valid for the schema.
     static func resolve(_ field: String, _ arguments: [String: JSONValue]) throws(Fault) -> Value {
         switch field {
         case "hello": return .leaf(.string("Hello, \(arguments["name"]?.string ?? "world")!"))
@@ -72,7 +72,7 @@ enum DemoSchema {
         }
     }
 
-    /// The events of a subscription's field.
+    /// Returns the events of a subscription's field.
     static func events(_ field: String, _ arguments: [String: JSONValue]) -> any Sequence<Value> {
         guard field == "count" else { return posts }
         return (0..<max(0, arguments["to"]?.integer ?? 1000)).lazy.map { Value.leaf(.integer($0 + 1)) }

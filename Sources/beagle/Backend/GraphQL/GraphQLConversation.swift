@@ -2,8 +2,8 @@ import BeagleNetGraphQL
 import BeagleNetHTTP
 import Foundation
 
-/// The server's side of graphql-transport-ws
-/// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md), on the thread of its connection.
+/// The server's side of graphql-transport-ws (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md), on the
+/// thread of its connection.
 struct GraphQLConversation {
     private let graphQL: DemoGraphQL
     private let socket: BackendWebSocket
@@ -12,7 +12,7 @@ struct GraphQLConversation {
 
     private static let maxOperations = 100
 
-    /// Why the server ends it.
+    /// The reason that the server closes the connection.
     private struct Refusal: Error {
         let code: UInt16
         let reason: String
@@ -23,7 +23,7 @@ struct GraphQLConversation {
         self.socket = socket
     }
 
-    /// Speaks until either side ends it.
+    /// Serves operations until either side ends the connection.
     func run() throws {
         var conversation = self
         do {
@@ -45,7 +45,7 @@ struct GraphQLConversation {
             case .silence:
                 guard isAcknowledged else { throw Refusal(code: 4408, reason: "Connection initialisation timeout") }
             }
-            // However much the client says.
+            // Events are sent on time even if the client sends many messages.
             if ContinuousClock.now >= nextEvents {
                 try sendResults()
                 nextEvents = .now + DemoGraphQL.pace

@@ -2,9 +2,9 @@ import BeagleNetGraphQL
 import BeagleNetHTTP
 import Foundation
 
-/// Runs one operation of a document that was checked against `DemoSchema`.
+/// The execution of an operation whose document is valid for `DemoSchema`.
 struct GraphQLExecution {
-    /// A field as one of an answer: its selections may stand in several places.
+    /// A field of the response, merged from all selections with the same key.
     struct Field {
         let key: String
         let name: String
@@ -16,15 +16,16 @@ struct GraphQLExecution {
     private let operation: Int
     private var variables: [String: JSONValue] = [:]
     let kind: OperationKind
-    /// The entries of `errors`.
+    /// The entries of the response's `errors`.
     private(set) var errors: [JSONValue] = []
-    /// The fields that an answer may still have: few aliases and fragments can ask for very many.
+    /// The number of fields that the response may still have. A few aliases and fragments can multiply to very many
+    /// fields.
     private var room = Self.maxFields
     private static let maxFields = 10_000
 
     private var nodes: [GraphQLNode] { document.nodes }
 
-    /// - Throws: `NetworkError` if there is no such operation, `DemoSchema.Fault` if a variable is missing.
+    /// - Throws: `NetworkError` if there is no such operation, or `DemoSchema.Fault` if a variable is missing.
     init(_ document: GraphQLDocument, operationName: String?, variables given: [String: JSONValue]) throws {
         let found = try document.operation(named: operationName)
         self.document = document.storage
@@ -46,10 +47,10 @@ struct GraphQLExecution {
         self.variables = variables
     }
 
-    /// The fields of the root.
+    /// The operation's root fields.
     var rootFields: [Field] { fields(of: [operation]) }
 
-    /// The result of a query or mutation: `data`, and `errors` if there are some.
+    /// Executes a query or mutation. The result has `data`, and `errors` if there are any.
     mutating func result() -> JSONValue {
         (errors, room) = ([], Self.maxFields)
         var data: [String: JSONValue] = [:]
@@ -69,7 +70,7 @@ struct GraphQLExecution {
         return answer(data)
     }
 
-    /// The result for one event of a subscription.
+    /// Returns the result for an event of a subscription.
     mutating func result(for event: DemoSchema.Value, of field: Field) -> JSONValue {
         (errors, room) = ([], Self.maxFields)
         return answer([field.key: select(event, field, [.string(field.key)])])
@@ -82,7 +83,7 @@ struct GraphQLExecution {
         )
     }
 
-    /// The answer to an operation that is not run.
+    /// Returns the response to an operation that is rejected.
     static func refusal(_ fault: DemoSchema.Fault) -> JSONValue {
         ["errors": [Self.entry(fault)]]
     }
@@ -115,10 +116,11 @@ struct GraphQLExecution {
         }
     }
 
-    // MARK: - The document
+    // MARK: - Document
 
-    /// The fields that are selected in these nodes, those of one key as one (GraphQL specification, 6.3.2). All types of
-    /// the schema are objects, so that every fragment which passed the check applies.
+    /// Collects the fields that these nodes select, and merges those with the same key (GraphQL specification, 6.3.2).
+    ///
+    /// All types of the schema are objects, so that every fragment of a valid document applies.
     private func fields(of parents: [Int]) -> [Field] {
         var fields: [Field] = []
         var places: [String: Int] = [:]
@@ -172,7 +174,7 @@ struct GraphQLExecution {
 
     private func child(of node: Int) -> Int? { nodes.children(of: node).first { _ in true } }
 
-    /// A value as JSON; `nil` for a variable that was not given.
+    /// Returns a value as JSON, or `nil` for a variable without a value.
     private func value(of node: Int) -> JSONValue? {
         let text = document.text(nodes[node].place)
         switch nodes[node].kind {
@@ -186,7 +188,7 @@ struct GraphQLExecution {
         case .string where text.hasPrefix("\"\"\""): return .string(String(text.dropFirst(3).dropLast(3)))
         default:
             do throws(NetworkError) {
-                // Numbers, text, booleans and null are written as in JSON, but for `\u{…}`, which stays as it is.
+                // Numbers, strings, Booleans and null have JSON syntax, except `\u{…}`, which is left as is.
                 return try JSONValue(parsing: text)
             } catch {
                 return .string(text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : text)

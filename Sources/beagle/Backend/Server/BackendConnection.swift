@@ -1,15 +1,16 @@
 import BeagleNetHTTP
 import Foundation
 
-/// One connection: its requests are answered one after another, on the thread that runs it.
+/// A connection whose requests are answered one after another, on the thread that runs it.
 struct BackendConnection {
     private let socket: BackendSocket
     private let reader: BackendReader
     private let answer: (BackendRequest) throws -> BackendResponse
 
     /// - Parameters:
-    ///   - headTime: How long a head may take.
-    ///   - answer: Answers a request. What it throws ends the connection, a `RequestFault` behind an answer.
+    ///   - headTime: The maximum time for receiving a request head.
+    ///   - answer: Returns the response to a request. An error ends the connection, after a response if it is a
+    ///     `RequestFault`.
     init(
         _ socket: BackendSocket,
         headTime: Duration,
@@ -20,7 +21,7 @@ struct BackendConnection {
         self.answer = answer
     }
 
-    /// Serves until either side ends the connection.
+    /// Serves requests until either side ends the connection.
     func serve() {
         do {
             while let request = try BackendRequest(from: reader) {
@@ -29,7 +30,7 @@ struct BackendConnection {
         } catch let fault as RequestFault {
             refuse(fault)
         } catch {
-            // The client is gone, or a route wants the connection lost.
+            // The client has disconnected, or a route wants to drop the connection.
         }
     }
 
@@ -47,7 +48,7 @@ struct BackendConnection {
             try socket.write(Self.head(of: response) + body)
             try linger()
         } catch {
-            // The client is gone.
+            // The client has disconnected.
         }
     }
 
@@ -81,7 +82,7 @@ struct BackendConnection {
         return false
     }
 
-    /// Ends the sending side, and has the client read what was sent before the connection is closed.
+    /// Closes the sending side, and gives the client time to read the response before the connection is closed.
     private func linger() throws {
         socket.finish()
         try reader.drain(for: .seconds(2))

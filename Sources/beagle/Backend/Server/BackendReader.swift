@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import Foundation
 
-/// Why a request is refused without a look at its route. The connection ends behind the answer.
+/// The reason for rejecting a request before it reaches its route. The connection ends after the response.
 struct RequestFault: Error {
     let status: HTTPResponse.Status
     let reason: String
@@ -12,14 +12,14 @@ struct RequestFault: Error {
     }
 }
 
-/// Reads a connection's bytes through one buffer, never more than a caller asks for and a read brings.
+/// Reads the bytes of a connection through a buffer. Never reads ahead by more than a single `read` returns.
 final class BackendReader {
     let socket: BackendSocket
     private var buffer: [UInt8] = []
-    /// The first byte that was not taken.
+    /// The index of the first unread byte.
     private var start = 0
 
-    /// How long a head may take from its first byte.
+    /// The maximum time from the first byte of a head to its last.
     private let headTime: Duration
 
     init(_ socket: BackendSocket, headTime: Duration) {
@@ -27,16 +27,16 @@ final class BackendReader {
         self.headTime = headTime
     }
 
-    /// The largest head.
+    /// The maximum size of a head, in bytes.
     private static let headBytes = 16 << 10
-    /// How long a connection may be idle.
+    /// The time after which an idle connection is closed.
     private static let idleTime = Duration.seconds(60)
-    /// How long nothing may come in the middle of a message.
+    /// The maximum time without new bytes in the middle of a message.
     static let stallTime = Duration.seconds(30)
 
-    /// Reads the lines of a head, without their ends; `nil` if the client has nothing more to ask.
+    /// Reads the lines of a head without their line ends, or returns `nil` if the client sends no more requests.
     ///
-    /// - Throws: `RequestFault` if the head is too large or takes too long, `ConnectionEnd` if it is cut off.
+    /// - Throws: `RequestFault` if the head is too large or takes too long, or `ConnectionEnd` if it is cut off.
     func head() throws -> [ArraySlice<UInt8>]? {
         buffer.removeFirst(start)
         start = 0
@@ -71,9 +71,9 @@ final class BackendReader {
         "the head is larger than \(headBytes) bytes"
     )
 
-    /// Takes bytes as they come.
+    /// Reads the next available bytes.
     ///
-    /// - Returns: From one byte to `count`.
+    /// - Returns: 1 to `count` bytes.
     func take(upTo count: Int) throws(ConnectionEnd) -> Data {
         drop()
         guard try fill(until: .now + Self.stallTime) else { throw .lost }
@@ -82,14 +82,14 @@ final class BackendReader {
         return taken
     }
 
-    /// Takes exactly so many bytes.
+    /// Reads exactly `count` bytes.
     func take(exactly count: Int) throws(ConnectionEnd) -> Data {
         var taken = Data()
         while taken.count < count { taken += try take(upTo: count - taken.count) }
         return taken
     }
 
-    /// Takes a line of at most 4,096 bytes, without its end.
+    /// Reads a line of at most 4,096 bytes, without its line end.
     func line() throws -> String {
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
@@ -101,24 +101,25 @@ final class BackendReader {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Whether bytes are there, or come by then.
+    /// Returns whether bytes are buffered or arrive before the deadline.
     func hasBytes(by deadline: ContinuousClock.Instant) -> Bool {
         start < buffer.count || socket.isReadable(by: deadline)
     }
 
-    /// Reads and discards bytes until the client ends, or for a duration. A connection that is closed with unread bytes is
-    /// reset, and the client may lose the last answer.
+    /// Reads and discards bytes until the client closes its side or the duration has passed.
+    ///
+    /// Closing a connection with unread bytes resets it, and the client may then lose the last response.
     func drain(for duration: Duration) throws(ConnectionEnd) {
         let deadline = ContinuousClock.now + duration
         while hasBytes(by: deadline), ContinuousClock.now < deadline { _ = try take(upTo: 64 << 10) }
     }
 
-    /// Makes sure that there is a byte; false at the end.
+    /// Reads bytes if the buffer is empty. Returns `false` at the end of the stream.
     private func fill(until deadline: ContinuousClock.Instant) throws(ConnectionEnd) -> Bool {
         start < buffer.count ? true : try socket.read(into: &buffer, until: deadline)
     }
 
-    /// Forgets what was taken.
+    /// Removes the bytes that were read from the buffer.
     private func drop() {
         if start == buffer.count {
             buffer.removeAll(keepingCapacity: true)

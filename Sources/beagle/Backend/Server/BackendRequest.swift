@@ -2,37 +2,37 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// A request as its routes see it.
+/// A request as the routes see it.
 struct BackendRequest {
     let method: String
-    /// The path as it was sent, with its escapes.
+    /// The path as it was sent, still percent-encoded.
     let path: String
-    /// Everything behind the question mark; empty if there is none.
+    /// The query string after the question mark, or an empty string without one.
     let query: String
     let fields: HTTPFields
     let body: BackendBody
     let isHTTP11: Bool
 
-    /// Whether the client wants the connection closed behind the answer (RFC 9112, 9.3).
+    /// Whether the connection must be closed after the response (RFC 9112, 9.3).
     var isLast: Bool {
         let options = list(.connection)
         return options.contains("close") || !isHTTP11 && !options.contains("keep-alive")
     }
 
-    /// The value of a query item; `nil` if there is none of this name. The last counts.
+    /// Returns the last value of a query item, or `nil` if the query has no such item.
     func item(_ name: String) -> String? {
         QueryItems.items(query[...]).last { $0.name == name }?.value
     }
 
-    /// The elements of a field that holds a list, in lower case, over all fields of that name.
+    /// Returns the elements of a list field in lower case, from all fields of that name.
     func list(_ name: HTTPField.Name) -> [String] {
         fields[values: name].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
     }
 
-    /// Reads the head of the next request; `nil` if there is none.
+    /// Reads the head of the next request, or returns `nil` if the connection has ended.
     ///
-    /// - Throws: `RequestFault` if it is not HTTP/1.0 or HTTP/1.1 (RFC 9112), `ConnectionEnd`.
+    /// - Throws: `RequestFault` if it isn't HTTP/1.0 or HTTP/1.1 (RFC 9112), or `ConnectionEnd`.
     init?(from reader: BackendReader) throws {
         guard var lines = try reader.head() else { return nil }
         let words = lines.removeFirst().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -55,10 +55,10 @@ struct BackendRequest {
         if isHTTP11, list(.expect).contains("100-continue") { body.expectsContinue = true }
     }
 
-    /// `HTTPField.Name.host` is unavailable, as clients have it elsewhere.
+    /// `HTTPField.Name.host` is unavailable, because clients set the host elsewhere.
     private static let host = HTTPField.Name("Host")!
 
-    /// The path and the query of a target in origin form, absolute form or `*`.
+    /// Returns the path and query of a target in origin form, absolute form or `*`.
     private static func target(_ text: String) throws(RequestFault) -> (path: String, query: String) {
         var rest = text[...]
         if let scheme = rest.range(of: "://"), rest[..<scheme.lowerBound].allSatisfy({ $0.isASCII && $0.isLetter }) {
@@ -75,7 +75,7 @@ struct BackendRequest {
     private static func fields(_ lines: [ArraySlice<UInt8>]) throws(RequestFault) -> HTTPFields {
         var fields = HTTPFields()
         for line in lines {
-            // A name that begins with white space would be a folded line, which is obsolete (RFC 9112, 5.2).
+            // A name that starts with white space would be a folded line, which is obsolete (RFC 9112, 5.2).
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)),
                 !line[colon...].contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F })
@@ -87,9 +87,9 @@ struct BackendRequest {
     }
 }
 
-/// The body of a request, read as routes ask for it.
+/// The body of a request, which is read on demand.
 final class BackendBody {
-    /// How it ends (RFC 9112, 6.3).
+    /// The method that determines the end of the body (RFC 9112, 6.3).
     enum Framing {
         case length(Int64)
         case chunked
@@ -119,11 +119,11 @@ final class BackendBody {
 
     private let reader: BackendReader
     private let isChunked: Bool
-    /// The bytes that are left, of a chunk or of all.
+    /// The number of unread bytes, of the current chunk or of the whole body.
     private var left: Int64
     private var isFirstChunk = true
     private(set) var isAtEnd: Bool
-    /// Whether the client waits to be told that its body is wanted.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool
 
     init(_ framing: Framing, expectsContinue: Bool, _ reader: BackendReader) {
@@ -135,7 +135,7 @@ final class BackendBody {
         }
     }
 
-    /// Reads the next bytes, 64 KiB at most; `nil` at the end.
+    /// Reads up to 64 KiB, or returns `nil` at the end.
     func next() throws -> Data? {
         if isAtEnd { return nil }
         if expectsContinue {
@@ -171,9 +171,9 @@ final class BackendBody {
         isAtEnd = true
     }
 
-    /// Reads all of it.
+    /// Reads the whole body.
     ///
-    /// - Throws: `RequestFault` with 413 if it is larger than `limit` bytes, before more of it is kept.
+    /// - Throws: `RequestFault` with status 413 if it is larger than `limit` bytes, before more bytes are stored.
     func collect(upTo limit: Int = 1 << 20) throws -> Data {
         let fault = RequestFault(
             .contentTooLarge,
@@ -188,16 +188,16 @@ final class BackendBody {
         return whole
     }
 
-    /// Lets time pass before the answer.
+    /// Waits before the response is sent.
     ///
-    /// - Throws: `ConnectionEnd` if the client goes meanwhile.
+    /// - Throws: `ConnectionEnd` if the client disconnects in the meantime.
     func pause(_ duration: Duration) throws {
         try reader.socket.pause(duration)
     }
 
-    /// Reads and forgets the rest, as it has to be out of the way of the next request.
+    /// Reads and discards the rest of the body, which precedes the next request.
     ///
-    /// - Returns: Whether it came to its end in 10 s. A client that waits to be told to send it is not waited for.
+    /// - Returns: Whether the end was reached within 10 s. `false` if the client still waits for `100 Continue`.
     func discard() -> Bool {
         let deadline = ContinuousClock.now + .seconds(10)
         do {

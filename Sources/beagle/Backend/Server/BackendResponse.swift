@@ -1,15 +1,15 @@
 import BeagleNetHTTP
 import Foundation
 
-/// The answer of a route.
+/// The response of a route.
 struct BackendResponse {
     enum Body {
         case data(Data)
-        /// Sent piece by piece by a function, which ends when it returns.
+        /// A body that a function sends in pieces. It ends when the function returns.
         case stream((_ send: (Data) throws -> Void) throws -> Void)
-        /// A WebSocket from here on.
+        /// A connection that switches to a WebSocket.
         case webSocket((BackendWebSocket) throws -> Void)
-        /// The connection breaks off before the first byte of the body.
+        /// A connection that breaks before the first byte of the body.
         case lost
     }
 
@@ -27,7 +27,7 @@ struct BackendResponse {
         self.body = body
     }
 
-    /// The JSON of a value.
+    /// Creates a JSON response from a value.
     static func json(_ status: HTTPResponse.Status, _ value: some Encodable) throws -> BackendResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -48,7 +48,7 @@ struct BackendResponse {
         let errors: [Detail]?
     }
 
-    /// An error as RFC 9457 has it.
+    /// Creates an error response with problem details (RFC 9457).
     static func problem(
         _ status: HTTPResponse.Status,
         _ detail: String,

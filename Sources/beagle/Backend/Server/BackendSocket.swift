@@ -12,18 +12,18 @@ import Foundation
     private let streamType = SOCK_STREAM
 #endif
 
-/// Why a connection cannot be used any more.
+/// The reason that a connection can't be used any more.
 enum ConnectionEnd: Error {
     case lost, timeout
 }
 
-/// A non-blocking TCP socket on the loopback interface. Its one owner closes it.
+/// A non-blocking TCP socket on the loopback interface. Its single owner closes it.
 struct BackendSocket: Sendable {
     let descriptor: Int32
 
-    /// Makes a socket that listens.
+    /// Creates a listening socket.
     ///
-    /// - Parameter port: The port; 0 takes any free one.
+    /// - Parameter port: The port, or 0 for any free port.
     /// - Throws: `NetworkError` of kind `.connect`.
     static func listening(on port: UInt16) throws(NetworkError) -> BackendSocket {
         let listener = BackendSocket(descriptor: socket(AF_INET, streamType, 0))
@@ -47,7 +47,7 @@ struct BackendSocket: Sendable {
         return listener
     }
 
-    /// The port that it listens on.
+    /// The port that the socket listens on.
     var port: UInt16 {
         var address = sockaddr_in()
         _ = address.withAddress { pointer, size in
@@ -57,7 +57,7 @@ struct BackendSocket: Sendable {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Takes a waiting connection; `nil` if there is none.
+    /// Accepts a pending connection, or returns `nil` if no client is waiting.
     func accept() -> BackendSocket? {
         #if canImport(Glibc)
             let accepted = Glibc.accept(descriptor, nil, nil)
@@ -69,7 +69,7 @@ struct BackendSocket: Sendable {
         guard accepted >= 0 else { return nil }
         let socket = BackendSocket(descriptor: accepted)
         socket.prepare()
-        // Answers are small, and the client's acknowledgement may take 40 ms (RFC 896).
+        // Responses are small, and the client's acknowledgment may take 40 ms (RFC 896).
         socket.set(Int32(TCP_NODELAY), at: Int32(IPPROTO_TCP))
         return socket
     }
@@ -89,9 +89,9 @@ struct BackendSocket: Sendable {
 
     // MARK: - Bytes
 
-    /// Appends what has come, as soon as something has.
+    /// Waits for bytes, and appends them.
     ///
-    /// - Returns: Whether more may come; false at the end of the client's sending side.
+    /// - Returns: Whether more bytes may follow. `false` if the client has closed its sending side.
     func read(into bytes: inout [UInt8], until deadline: ContinuousClock.Instant) throws(ConnectionEnd) -> Bool {
         while true {
             let count = withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { buffer in
@@ -106,7 +106,7 @@ struct BackendSocket: Sendable {
 
     /// Sends all bytes.
     ///
-    /// - Throws: `ConnectionEnd`; a client that takes nothing for 30 s is given up.
+    /// - Throws: `ConnectionEnd`, also if the client accepts no bytes for 30 s.
     func write(_ bytes: Data) throws(ConnectionEnd) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -138,24 +138,24 @@ struct BackendSocket: Sendable {
         guard poll(for: events, until: deadline) != 0 else { throw .timeout }
     }
 
-    /// Lets time pass.
+    /// Waits for a duration.
     ///
-    /// - Throws: `ConnectionEnd.lost` as soon as the client is gone, or the server stops.
+    /// - Throws: `ConnectionEnd.lost` as soon as the client disconnects or the server stops.
     func pause(_ duration: Duration) throws(ConnectionEnd) {
         guard poll(for: Self.peerClosed, until: .now + duration) == 0 else { throw .lost }
     }
 
-    /// Whether something can be read by then, be it the end.
+    /// Returns whether bytes or the end of the stream can be read before the deadline.
     func isReadable(by deadline: ContinuousClock.Instant) -> Bool {
         poll(for: Int16(POLLIN), until: deadline) != 0
     }
 
-    /// - Returns: The events that there are; 0 at the deadline.
+    /// - Returns: The pending events, or 0 at the deadline.
     private func poll(for events: Int16, until deadline: ContinuousClock.Instant) -> Int16 {
         var entry = pollfd(fd: descriptor, events: events, revents: 0)
         repeat {
             let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-            // Rounded up, or the last millisecond would be waited for in a busy loop.
+            // Rounded up, or the last millisecond would be a busy loop.
             let milliseconds = left / .milliseconds(1)
             systemPoll(&entry, Int32(clamping: Int(milliseconds.rounded(.up))))
         } while entry.revents == 0 && ContinuousClock.now < deadline
@@ -163,20 +163,20 @@ struct BackendSocket: Sendable {
     }
 
     #if os(Linux)
-        /// POLLRDHUP, a macro that needs _GNU_SOURCE: the client sends nothing more.
+        /// `POLLRDHUP`, a macro that requires `_GNU_SOURCE`: the client has closed its sending side.
         private static let peerClosed: Int16 = 0x2000
     #else
         private static let peerClosed: Int16 = 0
     #endif
 
-    // MARK: - The end
+    // MARK: - Closing
 
-    /// Ends the sending side.
+    /// Closes the sending side.
     func finish() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Ends both sides, which wakes the thread that waits for it.
+    /// Shuts down both sides, which wakes a thread that waits for the socket.
     func stop() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
@@ -201,7 +201,7 @@ extension sockaddr_in {
         _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
         withUnsafeMutablePointer(to: &self) { pointer in
-            // A `sockaddr_in` begins as a `sockaddr` does, and is as large.
+            // A `sockaddr_in` has the initial fields and the size of a `sockaddr`.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }

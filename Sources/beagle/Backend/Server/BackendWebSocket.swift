@@ -3,16 +3,16 @@ import Foundation
 
 /// The server's side of a WebSocket (RFC 6455), used by one thread.
 final class BackendWebSocket {
-    /// An event of the conversation.
+    /// An event of the connection.
     enum Event {
         case message(WebSocketMessage)
-        /// Nothing by the deadline.
+        /// No message arrived before the deadline.
         case silence
-        /// The client closed it, and was answered.
+        /// The client has closed the WebSocket, and the close was acknowledged.
         case closed
     }
 
-    /// A breach of the protocol, for which the WebSocket is closed.
+    /// A protocol violation, for which the server closes the WebSocket.
     private struct Violation: Error {
         let code: UInt16
         let reason: String
@@ -24,7 +24,7 @@ final class BackendWebSocket {
         let payload: Data
     }
 
-    /// The largest message.
+    /// The maximum size of a message, in bytes.
     private static let maxBytes = 16 << 20
     private let reader: BackendReader
 
@@ -32,12 +32,12 @@ final class BackendWebSocket {
         self.reader = reader
     }
 
-    /// The answer to a request that opens a WebSocket.
+    /// Returns the response to a request that opens a WebSocket.
     ///
     /// - Parameters:
-    ///   - subprotocols: The subprotocols that the route speaks, the best first. If there are any, the client has to offer
-    ///     one.
-    ///   - converse: Speaks to the client until the WebSocket ends.
+    ///   - subprotocols: The subprotocols of the route, in order of preference. If there are any, the client must offer
+    ///     one of them.
+    ///   - converse: Communicates with the client until the WebSocket ends.
     static func opening(
         _ request: BackendRequest,
         subprotocols: [String] = [],
@@ -64,14 +64,14 @@ final class BackendWebSocket {
         return BackendResponse(.switchingProtocols, fields, .webSocket { try converse($0, subprotocol) })
     }
 
-    /// Whether a request opens a WebSocket.
+    /// Returns whether a request opens a WebSocket.
     static func isAsked(by request: BackendRequest) -> Bool {
         request.list(.upgrade).contains("websocket") && request.list(.connection).contains("upgrade")
     }
 
     // MARK: - Reading
 
-    /// Reads the next message; pings are answered meanwhile.
+    /// Reads the next message. Pings are answered in the meantime.
     func next(by deadline: ContinuousClock.Instant = .now + .seconds(3600)) throws -> Event {
         do {
             return try readMessage(by: deadline)
@@ -84,7 +84,7 @@ final class BackendWebSocket {
     private func readMessage(by deadline: ContinuousClock.Instant) throws -> Event {
         var (opcode, bytes): (UInt8?, Data) = (nil, Data())
         while true {
-            // A message that has begun is read to its end, and pings without end don't move the deadline.
+            // A message that has begun is read completely, and an endless series of pings doesn't move the deadline.
             guard opcode != nil || reader.hasBytes(by: deadline) && ContinuousClock.now < deadline else {
                 return .silence
             }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `beagle log`: what a log or an HTTP Archive holds.
+/// The `beagle log` command, whose subcommands inspect a log or an HTTP Archive.
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",

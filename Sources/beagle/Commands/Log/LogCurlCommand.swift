@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log curl`: an entry as a command.
+/// The `beagle log curl` command, which writes an entry as a curl command.
 struct LogCurlCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "curl",

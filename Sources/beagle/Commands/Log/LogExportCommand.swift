@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log export`: entries as an HTTP Archive.
+/// The `beagle log export` command, which writes entries as an HTTP Archive.
 struct LogExportCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -44,7 +44,7 @@ struct LogExportCommand: LogSubcommand {
     func result(on console: Console) throws -> CommandResult {
         let recording = try source.recording(on: console)
         let entries = recording.entries(matching: filter).map(\.entry)
-        // What a log holds is without secrets already, and its bodies may stay where they are until they are copied.
+        // A log contains no secrets, and its bodies can stay in their files until they are copied.
         let redactor = LogReader.isLog(source.path) ? nil : source.redactor
         return try ArchiveOfEntries(recording, redactor).write(
             entries,
@@ -55,12 +55,12 @@ struct LogExportCommand: LogSubcommand {
     }
 }
 
-/// Writes entries of a recording as an archive, or as a log where its name says so.
+/// Writes entries of a recording as an archive, or as a log if the file name says so.
 struct ArchiveOfEntries {
     private let recording: Recording
     private let redactor: Redactor?
 
-    /// - Parameter redactor: takes secrets out of entries and bodies; nil where there are none, or they are wanted.
+    /// - Parameter redactor: Redacts secrets in entries and bodies, or `nil` to copy them unchanged.
     init(_ recording: Recording, _ redactor: Redactor?) {
         self.recording = recording
         self.redactor = redactor
@@ -116,12 +116,12 @@ struct ArchiveOfEntries {
 }
 
 extension Recording {
-    /// Its warnings, the first thousand of them.
+    /// The first thousand warnings as text.
     var told: [String] { warnings.prefix(1_000).map { "\($0)" } }
 }
 
 extension Failure {
-    /// An archive that breaks off, of which what comes before was read.
+    /// Creates the failure for a malformed archive whose entries before the error were read.
     init(_ breakage: NetworkError, _ recording: Recording) {
         self.init(breakage)
         details["warnings"] = .array(recording.told.map { .string($0) })

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log gen-test`: entries as tests.
+/// The `beagle log gen-test` command, which writes entries as tests.
 struct LogGenTestCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "gen-test",

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log list`: a line for each entry.
+/// The `beagle log list` command, which writes a line for each entry.
 struct LogListCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -37,11 +37,11 @@ struct LogListCommand: LogSubcommand {
     }
 }
 
-/// The columns of a line for an entry.
+/// The columns of an entry's line.
 struct EntryColumns {
-    /// How many digits the highest number has; nil where entries have none.
+    /// The number of digits of the highest number, or `nil` if entries aren't numbered.
     private let digits: Int?
-    /// Columns of the terminal; nil where the lines may be of any length.
+    /// The number of columns of the terminal, or `nil` if the length of lines isn't limited.
     private let width: Int?
 
     init(of count: Int?, width: Int?) {
@@ -66,14 +66,14 @@ struct EntryColumns {
 }
 
 extension LogEntry {
-    /// The status; 0 where there is none.
+    /// The status, or 0 without a response.
     var statusCode: Int { max(response?.status ?? 0, 0) }
 
     fileprivate var statusWord: String {
         statusCode == 0 ? (isInterrupted ? "cut" : "failed") : "\(statusCode)\(failed ? "!" : "")"
     }
 
-    /// `08:15:30.123`
+    /// The time of day, such as `08:15:30.123`.
     fileprivate var timeOfDay: String {
         String(Timestamp.text(of: started).dropFirst(11).prefix(12))
     }
@@ -83,7 +83,7 @@ extension LogEntry {
         return byteCount(size)
     }
 
-    /// The URL, and what tells more of the entry than it.
+    /// Additional details that are shown after the URL.
     private var remarks: [String] {
         [
             operationName, attempt > 1 ? "attempt \(attempt)" : nil, isFromStore ? "stored" : nil,
@@ -95,7 +95,7 @@ extension LogEntry {
         request.url + (remarks.isEmpty ? "" : "  (\(remarks.joined(separator: ", ")))")
     }
 
-    /// The entry without heads and bodies, for `--json`.
+    /// Returns the entry without headers and bodies, for `--json`.
     func summary(number: Int?) -> JSONValue {
         var members: [String: JSONValue] = [
             "started": .string(Timestamp.text(of: started)),

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log report`: a page for a browser.
+/// The `beagle log report` command, which writes an HTML page.
 struct LogReportCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "report",

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log scrub`: secrets in an archive.
+/// The `beagle log scrub` command, which removes or finds secrets in an archive.
 struct LogScrubCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "scrub",
@@ -82,7 +82,7 @@ struct LogScrubCommand: LogSubcommand {
         throw failure
     }
 
-    /// Where secrets are, in the order of the file.
+    /// Returns the locations of secrets, in the order of the file.
     private func places(by redactor: Redactor) throws(NetworkError) -> [String] {
         var (places, count): ([String], Int) = ([], 0)
         if LogReader.isLog(source.path) {

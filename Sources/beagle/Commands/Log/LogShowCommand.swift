@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log show`: all of one entry.
+/// The `beagle log show` command, which shows one entry in full.
 struct LogShowCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -66,7 +66,7 @@ struct LogShowCommand: LogSubcommand {
     }
 }
 
-/// An entry as a person reads it.
+/// An entry as text.
 struct EntryText {
     private let number: Int
     private let entry: LogEntry
@@ -150,7 +150,7 @@ struct EntryText {
         return "\(message.direction == .send ? "→" : "←") \(time)  " + marked(text ?? "\(message.data.count) bytes")
     }
 
-    /// A line for each phase, each bar where the phase was in the whole.
+    /// The lines of the phases, each with a bar at the phase's position in the total time.
     private var timings: [String] {
         let (width, total) = (40.0, entry.timings.total.milliseconds)
         var at = 0.0
@@ -167,7 +167,7 @@ struct EntryText {
         return lines + ["  \("total".padded(8)) \(entry.timings.total.shown.leftPadded(9))"]
     }
 
-    /// Text of others without control characters, in which what stands for a secret can be seen.
+    /// Returns text from a recording without control characters, and with redacted secrets highlighted.
     private func marked(_ text: String) -> String {
         text.printable.replacing(Redactor.placeholder, with: console.styled(Redactor.placeholder, .yellow))
     }

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log stats`: how long what took.
+/// The `beagle log stats` command, which shows counts and durations.
 struct LogStatsCommand: LogSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
@@ -41,7 +41,7 @@ struct LogStatsCommand: LogSubcommand {
     }
 }
 
-/// Statistics as a person reads them.
+/// Statistics as text.
 private struct StatisticsText {
     private let before: LogStatistics
     private let after: LogStatistics?
@@ -87,7 +87,7 @@ private struct StatisticsText {
         return label + count.leftPadded(11) + cells.joined()
     }
 
-    /// How much more or less, in percent.
+    /// Returns the change in percent.
     private func change(_ old: Duration?, _ new: Duration?) -> String {
         guard let old, let new, old > .zero else { return "-".leftPadded(11) }
         let percent = (new.milliseconds / old.milliseconds - 1) * 100

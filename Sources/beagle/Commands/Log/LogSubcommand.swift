@@ -3,11 +3,11 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// A command that reads a recording and tells what it found.
+/// A command that reads a recording and writes a result.
 protocol LogSubcommand: AsyncParsableCommand, Sendable {
     var source: LogSource { get }
 
-    /// What the command found.
+    /// Returns the result of the command.
     func result(on console: Console) throws -> CommandResult
 }
 
@@ -27,7 +27,7 @@ extension LogSubcommand {
 }
 
 extension LogSubcommand {
-    /// Writes a file that only its owner may read, all at once; a pipe or device is written to as it is.
+    /// Writes a file atomically, readable by its owner only. A pipe or device is written directly.
     func write(_ data: Data, to path: String) throws {
         let sink = try FileSink(path: path, mayWait: true, isPrivate: true)
         try data.withUnsafeBytes { try sink.write($0) }
@@ -35,7 +35,7 @@ extension LogSubcommand {
     }
 }
 
-/// The recording that a command reads, and how it tells of it.
+/// The recording that a command reads, and its output options.
 struct LogSource: ParsableArguments {
     @Argument(help: "Log NAME.bglog, or HTTP Archive.")
     var path: String
@@ -49,13 +49,13 @@ struct LogSource: ParsableArguments {
     @Option(name: .long, help: "Use colour in the output.")
     var color = ColorChoice.auto
 
-    /// What takes secrets out of what is shown; nil where they are wanted.
+    /// The redactor for output, or `nil` if secrets are shown.
     var redactor: Redactor? { showSecrets ? nil : Redactor() }
 
-    /// The name of the recording, without its folder.
+    /// The name of the recording without its directory.
     var name: String { URL(fileURLWithPath: path).lastPathComponent }
 
-    /// Reads the recording, and says what was not as it should be.
+    /// Reads the recording, and reports its errors.
     func recording(on console: Console) throws -> Recording {
         let recording = try reading { () throws(NetworkError) in try Recording(contentsOf: path) }
         let errors = recording.warnings.filter { $0.severity == .error }
@@ -64,14 +64,14 @@ struct LogSource: ParsableArguments {
         return recording
     }
 
-    /// The entry as it is shown.
+    /// Returns an entry as it is shown, with secrets redacted unless they are to be shown.
     func shown(_ entry: LogEntry) -> LogEntry {
         redactor.map(entry.redacted) ?? entry
     }
 
-    /// The entry of this number or id.
+    /// Returns the entry with this number or id.
     ///
-    /// - Throws: `Failure` where there is none.
+    /// - Throws: `Failure` if there is no such entry.
     func entry(_ name: String, of recording: Recording) throws -> NumberedEntry {
         let entries = recording.entries
         let index = Int(name).flatMap { (1...max(entries.count, 1)).contains($0) ? $0 - 1 : nil }
@@ -89,7 +89,7 @@ struct LogSource: ParsableArguments {
 }
 
 extension EntryFilter {
-    /// Reads a filter of the command line, and says why where it cannot.
+    /// Reads a filter from the command line, and describes what is wrong with an invalid one.
     static func argument(_ text: String) throws -> EntryFilter {
         do throws(NetworkError) {
             return try EntryFilter(text)

@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
 
-/// `beagle log tail`: entries as they end.
+/// The `beagle log tail` command, which shows entries as they complete.
 struct LogTailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A terminal.
+/// The properties of a terminal.
 enum Terminal {
-    /// Its columns; nil where the file descriptor is none.
+    /// Returns the number of columns, or `nil` if the file descriptor isn't a terminal.
     static func width(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -13,7 +13,7 @@ enum Terminal {
 }
 
 extension Duration {
-    /// `0.4 ms`, `45 ms`, `1.20 s`, `3 min 5 s`
+    /// The duration as text, such as `0.4 ms`, `45 ms`, `1.20 s` or `3 min 5 s`.
     var shown: String {
         let time = milliseconds
         if time >= 100_000 { return "\(Int(time / 60_000)) min \(Int(time / 1000) % 60) s" }
@@ -34,7 +34,8 @@ extension String {
         String(repeating: " ", count: max(width - count, 0)) + self
     }
 
-    /// The text with its middle left out where it is longer: a URL's ends tell the most.
+    /// Returns the text, shortened in its middle if it is longer than `width`, because the ends of a URL are the most
+    /// informative.
     func shortened(to width: Int) -> String {
         guard width > 1, count > width else { return self }
         let tail = (width - 1) / 2
