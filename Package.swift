@@ -26,6 +26,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "BeagleNet", targets: ["BeagleNet", "BeagleNetCurl"]),
+        .library(name: "BeagleNetDiskCache", targets: ["BeagleNetDiskCache"]),
         .library(name: "BeagleNetGraphQL", targets: ["BeagleNetGraphQL"]),
         .library(name: "BeagleNetURLSession", targets: ["BeagleNetURLSession"]),
         .library(name: "BeagleNetCombine", targets: ["BeagleNetCombine"]),
@@ -42,6 +43,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(
@@ -58,6 +60,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "BeagleNetCache", dependencies: ["BeagleNetHTTP"], path: "Sources/Cache", swiftSettings: settings),
+        .target(
+            name: "BeagleNetDiskCache",
+            dependencies: ["BeagleNetCache", "BeagleNetHTTP", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Sources/DiskCache",
+            swiftSettings: settings
+        ),
         .target(
             name: "BeagleNetRequestBuilder",
             dependencies: ["BeagleNetHTTP"],
@@ -140,6 +148,19 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "CacheTests", dependencies: ["BeagleNetCache"], swiftSettings: settings),
+        .testTarget(
+            name: "DiskCacheTests",
+            dependencies: [
+                "BeagleNetDiskCache", "DiskCacheProbe", "TestPrograms", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "DiskCacheProbe",
+            dependencies: ["BeagleNetDiskCache"],
+            path: "Tests/DiskCacheProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RequestBuilderTests",
             dependencies: ["BeagleNetRequestBuilder"],

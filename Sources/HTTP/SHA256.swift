@@ -17,12 +17,16 @@ package enum SHA256Digest {
     }
 
     #if canImport(CryptoKit)
-        private static func bytes(of data: Data) throws(NetworkError) -> [UInt8] {
+        /// Returns the digest of 32 bytes.
+        package static func bytes(of data: Data) throws(NetworkError) -> [UInt8] {
             Array(SHA256.hash(data: data))
         }
     #else
         private static let digest = Libcrypto("SHA256", count: 32)
 
-        private static func bytes(of data: Data) throws(NetworkError) -> [UInt8] { try digest.bytes(of: data) }
+        /// Returns the digest of 32 bytes.
+        ///
+        /// - Throws: `NetworkError` if libcrypto isn't available.
+        package static func bytes(of data: Data) throws(NetworkError) -> [UInt8] { try digest.bytes(of: data) }
     #endif
 }

@@ -66,7 +66,7 @@ public struct CacheInterceptor: Interceptor {
             return .proceed(InvalidatingObservation(store, operation, next))
         }
         guard let memory = store.memory else { return .wait }
-        let lookup = CacheLookup(operation, key, memory)
+        let lookup = CacheLookup(operation, key, memory, of: store)
         switch lookup.decision {
         case .hit(let stored), .staleWhileRevalidate(let stored):
             guard let result = lookup.result(stored) else { break }

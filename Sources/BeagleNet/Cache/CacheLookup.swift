@@ -14,13 +14,18 @@ struct CacheLookup: Sendable {
     let decision: CachePolicy.Decision
     let now: Date
 
-    /// Looks into a store in memory.
-    init(_ operation: NetworkOperation, _ key: ResponseKey, _ memory: MemoryResponseStore) {
+    /// Looks into the memory of a store, which holds values in the form of the whole store.
+    init(
+        _ operation: NetworkOperation,
+        _ key: ResponseKey,
+        _ memory: MemoryResponseStore,
+        of store: any ResponseStore
+    ) {
         var key = key
         if let ruleKey = key.varianceKey, let rule = memory.responses(for: ruleKey).first {
             key = key.reduced(by: rule)
         }
-        self.init(operation, key, memory.responses(for: key), memory)
+        self.init(operation, key, memory.responses(for: key), store)
     }
 
     /// Looks into a store that may have to be waited for.

@@ -19,7 +19,7 @@ extension Pipeline {
             operation.isOfKeyedPartition
         else { return .nothing }
         let found = cache.store.memory.flatMap { memory in
-            acceptable(CacheLookup(limited(operation), key, memory))
+            acceptable(CacheLookup(limited(operation), key, memory, of: cache.store))
         }
         guard let found else { return cache.neverBlocks ? .nothing : .unknown }
         let isSeen = aboveCache.contains {
