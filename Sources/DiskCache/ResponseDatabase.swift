@@ -77,20 +77,23 @@ final class ResponseDatabase: Sendable {
 
     private static func connect(to folder: ConfinedFolder, _ busyTimeout: TimeInterval) throws -> ResponseDatabase {
         let path = folder.path(of: fileName)
-        switch folder.status(of: fileName)?.type {
+        let status = folder.status(of: fileName)
+        switch status?.type {
         case nil:
             // SQLite gives the files next to it the same mode.
             _ = try folder.file(creating: fileName)
         case .regular: guard chmod(path, 0o600) == 0 else { throw NetworkError.file("cannot open", path, errno) }
         default: throw NetworkError(.file, during: .file, "cannot open \(path): it is not a regular file")
         }
+        let isEmpty = status.map { $0.bytes == 0 } ?? true
         var configuration = Configuration()
         configuration.label = "DiskResponseStore"
         configuration.busyMode = .timeout(busyTimeout)
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
-            // Before the first page is written; later it has no effect.
-            try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            guard !db.configuration.readonly else { return }
+            // It has an effect only before the first page is written.
+            if isEmpty { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)

@@ -62,13 +62,8 @@ public struct ProbeResponse: Sendable {
     /// The body: one of four is large enough for a file of its own.
     private var body: Data {
         let count = number % 4 == 0 ? 70_000 + number * 500 : number * 200
-        var state = UInt64(number) + 1
-        return Data(
-            (0..<count).map { _ in
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                return UInt8(state >> 56)
-            }
-        )
+        let unit = Data("\(number),".utf8)
+        return Data(repeatElement(unit, count: count / unit.count).joined())
     }
 
     /// The response to store.

@@ -7,7 +7,8 @@ import Testing
 
 @testable import BeagleNetDiskCache
 
-@Suite(.timeLimit(.minutes(10))) struct KillTests {
+/// `BEAGLENET_KILLS` sets the number of rounds, such as 300 for a long run.
+@Suite(.timeLimit(.minutes(60))) struct KillTests {
     private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap { Int($0) } ?? 20
 
     /// The probe lies beside the test bundle.

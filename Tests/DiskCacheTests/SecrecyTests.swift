@@ -44,9 +44,7 @@ import Testing
 
     private func found(_ texts: [String]) throws -> [String] {
         let bytes = try folder.everything()
-        return texts.filter { text in
-            [text, text.lowercased()].contains { bytes.range(of: Data($0.utf8)) != nil }
-        }
+        return texts.filter { bytes.range(of: Data($0.utf8)) != nil }
     }
 
     private let secrets = [
@@ -140,12 +138,12 @@ import Testing
         }
         try folder.execute(
             """
-            UPDATE response SET (body, body_digest) = (SELECT body, body_digest FROM response AS other
-            WHERE other.id <> response.id)
+            UPDATE response SET (body, body_digest) = (SELECT body, body_digest FROM response WHERE id = 2) WHERE id = 1
             """
         )
         let store = try folder.open(key: encryptionKey)
-        for number in 0..<2 { #expect(await store.texts(.test("/\(number)")) == []) }
+        #expect(await store.texts(.test("/0")) == [])
+        #expect(await store.texts(.test("/1")) == ["1"])
     }
 
     @Test(arguments: [0, 16, 33]) func keyOfAnotherLengthIsRejected(count: Int) {
