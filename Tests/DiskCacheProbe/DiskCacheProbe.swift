@@ -62,8 +62,7 @@ public struct ProbeResponse: Sendable {
     /// The body: one of four is large enough for a file of its own.
     private var body: Data {
         let count = number % 4 == 0 ? 70_000 + number * 500 : number * 200
-        let unit = Data("\(number),".utf8)
-        return Data(repeatElement(unit, count: count / unit.count).joined())
+        return Data(String(repeating: "\(number),", count: count / 4).utf8)
     }
 
     /// The response to store.
