@@ -319,8 +319,8 @@ public final class DiskResponseStore: ResponseStore {
         }
     }
 
-    /// Removes the responses of a user, and returns their space to the file system. Databases that were moved aside are
-    /// removed, too, because they may have some.
+    /// Removes the responses of a user, and returns their space to the file system in the background. Databases that were
+    /// moved aside are removed, too, because they may have some.
     public func removeAll(of partition: String) async {
         await remove(thoroughly: true) { digests in
             let digest = try digests.partition(partition)
@@ -328,7 +328,7 @@ public final class DiskResponseStore: ResponseStore {
         }
     }
 
-    /// Removes all responses, and returns their space to the file system.
+    /// Removes all responses, and returns their space to the file system in the background.
     public func removeAll() async {
         await remove(thoroughly: true) { _ in { try $0.removeAll() } }
     }
@@ -342,7 +342,17 @@ public final class DiskResponseStore: ResponseStore {
             self.change("cannot remove responses from", database) { try removal(ResponseTable(db: $0)) }
             guard thoroughly else { return }
             try ResponseDatabase.removeAside(in: ConfinedFolder(path: self.folder))
-            try database.returnSpace()
+            self.returnSpace(database)
+        }
+    }
+
+    /// Returns free pages to the file system in steps, so that other changes needn't wait for all of them. On the writing
+    /// queue.
+    private func returnSpace(_ database: ResponseDatabase) {
+        do {
+            if try database.returnSpace() { writing.async { self.returnSpace(database) } }
+        } catch {
+            report("cannot write", error, database)
         }
     }
 
@@ -409,49 +419,6 @@ public final class DiskResponseStore: ResponseStore {
             database.withLock { $0 = new }
         } catch {
             report(error)
-        }
-    }
-}
-
-extension ResponseDatabase {
-    /// The rows of a key, in one read transaction.
-    fileprivate func rows(of key: ResponseKey) throws -> [ResponseRow] {
-        let digest = try digests.key(key)
-        return try pool.read { try ResponseTable(db: $0).rows(of: digest) }
-    }
-
-    /// Returns all free pages to the file system, and empties the write-ahead log unless another process reads from it.
-    fileprivate func returnSpace() throws {
-        try pool.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA incremental_vacuum")
-            _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-        }
-    }
-}
-
-extension [SelectingField] {
-    /// Returns the JSON of fields that have digests; `nil` if any value isn't one.
-    fileprivate func storedText() throws -> String? {
-        if isEmpty { return "[]" }
-        let areDigests = allSatisfy { field in
-            guard let digits = field.value?.utf8 else { return true }
-            let isHexadecimal = digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-            return isHexadecimal && digits.count == KeyDigests.valueDigits
-        }
-        guard areDigests else { return nil }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
-    /// Reads `storedText`; `nil` if it is malformed.
-    fileprivate init?(stored text: String) {
-        self = []
-        if text == "[]" { return }
-        do {
-            self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
-        } catch {
-            return nil
         }
     }
 }

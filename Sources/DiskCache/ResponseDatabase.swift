@@ -1,3 +1,4 @@
+import BeagleNetCache
 import BeagleNetHTTP
 import Foundation
 import GRDB
@@ -95,6 +96,9 @@ final class ResponseDatabase: Sendable {
             // It has an effect only before the first page is written.
             if isEmpty { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
+            // Overwrites removed rows in pages that are written anyway. Some systems overwrite all pages by default, which
+            // takes long; `returnSpace` removes those.
+            try db.execute(sql: "PRAGMA secure_delete = FAST")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         return try ResponseDatabase(pool, pool.write(secret), folder)
@@ -112,8 +116,9 @@ final class ResponseDatabase: Sendable {
         // The counts are kept by triggers; a wrong sum would let the store grow without limit.
         try db.execute(
             sql: """
-                UPDATE store SET (count, bytes, file_bytes) =
-                (SELECT count(*), total(size), total(CASE WHEN file IS NULL THEN 0 ELSE size END) FROM response)
+                UPDATE store SET count = (SELECT count(*) FROM response),
+                bytes = (SELECT coalesce(sum(size), 0) FROM response),
+                file_bytes = (SELECT coalesce(sum(size), 0) FROM response WHERE file IS NOT NULL)
                 """
         )
         guard let secret = try Data.fetchOne(db, sql: "SELECT secret FROM store"),
@@ -153,7 +158,7 @@ final class ResponseDatabase: Sendable {
                 CREATE INDEX response_origin ON response (origin);
                 CREATE INDEX response_partition ON response (partition);
                 CREATE INDEX response_used ON response (used, id, size);
-                CREATE INDEX response_file ON response (file) WHERE file IS NOT NULL;
+                CREATE INDEX response_file ON response (file, size) WHERE file IS NOT NULL;
                 CREATE TRIGGER response_inserted AFTER INSERT ON response BEGIN
                     UPDATE store SET count = count + 1, bytes = bytes + NEW.size,
                     file_bytes = file_bytes + CASE WHEN NEW.file IS NULL THEN 0 ELSE NEW.size END;
@@ -191,6 +196,30 @@ final class ResponseDatabase: Sendable {
     /// Removes databases that were moved aside.
     static func removeAside(in folder: ConfinedFolder) throws(NetworkError) {
         for name in try folder.entries() ?? [] where name.hasPrefix(fileName + asideMark) { try folder.remove(name) }
+    }
+}
+
+extension ResponseDatabase {
+    /// The rows of a key, in one read transaction.
+    func rows(of key: ResponseKey) throws -> [ResponseRow] {
+        let digest = try digests.key(key)
+        return try pool.read { try ResponseTable(db: $0).rows(of: digest) }
+    }
+
+    /// Returns some free pages to the file system. If there are no more, empties the write-ahead log, unless another
+    /// process reads from it.
+    ///
+    /// - Returns: Whether there are more.
+    func returnSpace() throws -> Bool {
+        try pool.writeWithoutTransaction { db in
+            func freePages() throws -> Int { try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 }
+            let before = try freePages()
+            try db.execute(sql: "PRAGMA incremental_vacuum(1000)")
+            let after = try freePages()
+            if after > 0, after < before { return true }
+            _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            return false
+        }
     }
 }
 

@@ -66,6 +66,20 @@ import Testing
         #expect(try found(secrets + ["FIELDTEXT", "BODYTEXT", "https", "path"]) == [])
     }
 
+    @Test func removedResponsesOfAUserLeaveTheDisk() async throws {
+        let store = try folder.open()
+        for number in 0..<100 {
+            let key = ResponseKey.test("/\(number)", partition: number % 2 == 0 ? "A" : "B")
+            let text = number % 2 == 0 ? "BODYOFA" : "BODYOFB"
+            await store.insert(.test(String(repeating: text, count: 10 << (number % 13))), for: key)
+        }
+        await store.removeAll(of: "A")
+        // Waits for what happens in the background.
+        await store.remove(.test("/other"))
+        #expect(store.statistics().count == 50)
+        #expect(try found(["BODYOFA", "BODYOFB"]) == ["BODYOFB"])
+    }
+
     @Test func selectingFieldsWithValuesArentStored() async throws {
         let store = try folder.open()
         let field = SelectingField(name: "cookie", value: "FIELDSECRET")
