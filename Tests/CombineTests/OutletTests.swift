@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct OutletTests {
-    /// Hears what comes and wants what it is told to want.
+    /// Records values and requests the demand that the test specifies.
     final class Listener: Subscriber, Sendable {
         typealias Input = Int
         typealias Failure = NetworkError
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func nothingBeginsBeforeAValueIsWanted() {
+    @Test func workStartsWithTheFirstDemand() {
         let world = World()
         world.listener.want(.none)
         #expect(world.begun.withLock { $0 } == 0)
@@ -102,7 +102,7 @@ import Testing
         #expect(world.begun.withLock { $0 } == 1)
     }
 
-    @Test func noMoreComesThanIsWanted() {
+    @Test func demandLimitsTheValues() {
         let world = World()
         world.listener.want(.max(2))
         for value in 1...6 { world.outlet.send(value) }
@@ -116,7 +116,7 @@ import Testing
         #expect(world.listener.ends == 1)
     }
 
-    @Test func endNeedsNoDemand() {
+    @Test func completionNeedsNoDemand() {
         let world = World()
         world.listener.want(.max(1))
         world.outlet.send(1)
@@ -127,7 +127,7 @@ import Testing
         #expect(world.listener.ends == 1)
     }
 
-    @Test func oldestMakeRoom() {
+    @Test func oldestValuesAreDroppedAtTheLimit() {
         let world = World(keeping: 3)
         world.listener.want(.max(1))
         for value in 0...9 { world.outlet.send(value) }
@@ -135,7 +135,7 @@ import Testing
         #expect(world.listener.values == [0, 7, 8, 9])
     }
 
-    @Test func oldestMakeRoomForBytesAndOneIsAlwaysKept() {
+    @Test func oldestValuesAreDroppedAtTheByteLimitButOneIsKept() {
         let world = World(bytes: ByteLimit(limit: 10) { $0 })
         world.listener.want(.max(1))
         for value in [1, 4, 5, 2, 3, 100] { world.outlet.send(value) }
@@ -145,7 +145,7 @@ import Testing
         #expect(world.listener.values == [1, 100, 7, 3])
     }
 
-    @Test func whatMadeRoomIsToldOnce() {
+    @Test func droppingIsReportedOnce() {
         let drops = Lock(0)
         let world = World(keeping: 1, onDrop: { drops.withLock { $0 += 1 } })
         world.listener.want(.max(1))
@@ -155,7 +155,7 @@ import Testing
         #expect(drops.withLock { $0 } == 1)
     }
 
-    @Test func withoutALimitAllAreKept() {
+    @Test func allValuesAreKeptWithoutALimit() {
         let world = World(keeping: nil)
         world.listener.want(.max(1))
         for value in 0..<300 { world.outlet.send(value) }
@@ -165,7 +165,7 @@ import Testing
         #expect(world.listener.values == Array(0..<400))
     }
 
-    @Test func demandFromInsideOfAValueIsServedWithoutNesting() {
+    @Test func demandDuringAValueIsServedWithoutNesting() {
         let world = World(
             Listener { listener, value in
                 if value == 1 { listener.want(.max(1)) }
@@ -178,7 +178,7 @@ import Testing
         #expect(world.listener.deepest == 1)
     }
 
-    @Test func cancellingTwiceEndsItOnce() {
+    @Test func cancellingTwiceCancelsTheTokenOnce() {
         let world = World()
         world.listener.want(.max(1))
         world.listener.cancel()
@@ -192,7 +192,7 @@ import Testing
         #expect(world.begun.withLock { $0 } == 1)
     }
 
-    @Test func cancellingBeforeTheBeginningBeginsNothing() {
+    @Test func cancellingBeforeTheFirstDemandStartsNothing() {
         let world = World()
         world.listener.cancel()
         world.listener.want(.max(1))
@@ -200,7 +200,7 @@ import Testing
         #expect(world.token.cancels.load(ordering: .relaxed) == 0)
     }
 
-    @Test func cancellingInsideOfAValueStopsTheRest() {
+    @Test func cancellingDuringAValueStopsTheRest() {
         let world = World(
             Listener { listener, value in
                 if value == 2 { listener.cancel() }
@@ -214,7 +214,7 @@ import Testing
         #expect(world.token.cancels.load(ordering: .relaxed) == 1)
     }
 
-    @Test func cancellingAfterTheEndCancelsNothing() {
+    @Test func cancellingAfterCompletionDoesNothing() {
         let world = World { outlet in
             outlet.send(1)
             outlet.finish(.finished)
@@ -226,7 +226,7 @@ import Testing
         #expect(world.token.cancels.load(ordering: .relaxed) == 0)
     }
 
-    @Test func valuesOfManyThreadsComeOneAtATime() async {
+    @Test func valuesFromManyThreadsArriveOneAtATime() async {
         let worlds = (0..<200).map { _ in World(Listener { _, _ in .max(1) }) }
         await withTaskGroup(of: Void.self) { group in
             for world in worlds {

@@ -14,7 +14,7 @@ import Testing
 
     private let stored = #"{"data":{"posts":[{"id":"1"}]},"extensions":{"cacheTimestamp":1000}}"#
 
-    @Test func storedAnswerIsGivenInTheServersPlace() async throws {
+    @Test func storedResponseReplacesARequest() async throws {
         let world = try world()
         #expect(try await world.texts(.posts, ["a": 1]) == [RelayWorld.answer])
         #expect(try await world.texts(.posts, ["a": 1], CacheConfig(transactionID: "t")) == [stored])
@@ -23,7 +23,7 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
-    @Test func forcePassesByWhatIsStoredAndStoresAnew() async throws {
+    @Test func forceBypassesTheCacheAndStoresTheResponse() async throws {
         let world = try world()
         #expect(try await world.texts(.posts, [:], CacheConfig(force: true)) == [RelayWorld.answer])
         #expect(try await world.texts(.posts, [:], CacheConfig(force: true)) == [RelayWorld.answer])
@@ -31,7 +31,7 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
-    @Test func mutationForgetsWhatIsStored() async throws {
+    @Test func mutationClearsTheCache() async throws {
         let world = try world()
         _ = try await world.texts()
         #expect(try await world.texts(.like) == [RelayWorld.answer])
@@ -41,14 +41,14 @@ import Testing
         #expect(world.server.requests.count == 4)
     }
 
-    @Test func mutationForgetsAlsoWhereItFails() async throws {
+    @Test func failedMutationClearsTheCache() async throws {
         let world = try world("<html>")
         world.network.cache?.store(Data(RelayWorld.answer.utf8), of: "a", [:])
         _ = try await world.failure(.like)
         #expect(world.network.cache?.count == 0)
     }
 
-    @Test func whatWasAskedBeforeAMutationIsNotStoredBehindIt() async throws {
+    @Test func queryStartedBeforeAMutationIsNotStored() async throws {
         let gate = try LoopbackServer.Gate()
         var made = try RelayWorld { request in
             let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], RelayWorld.answer)
@@ -68,8 +68,7 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test("who joins a run that was begun before a mutation stores nothing of it") func anOldRunIsJoined() async throws
-    {
+    @Test func queryThatJoinsOneStartedBeforeAMutationIsNotStored() async throws {
         let gate = try LoopbackServer.Gate()
         var made = try RelayWorld { request in
             let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], RelayWorld.answer)
@@ -101,21 +100,21 @@ import Testing
     }
 
     @Test(arguments: ["[]", "[ ]", "null"])
-    func listOfNoErrorsIsNone(errors: String) async throws {
+    func emptyErrorsDoNotPreventStoring(errors: String) async throws {
         let world = try world(#"{"data":{"a":1},"errors":\#(errors)}"#)
         _ = try await world.texts()
         #expect(world.network.cache?.count == 1)
     }
 
     @Test(arguments: [#"{"data":{"a":1},"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no"}]}"#])
-    func answersWithErrorsAreNotStored(body: String) async throws {
+    func responsesWithErrorsAreNotStored(body: String) async throws {
         let world = try world(body)
         #expect(try await world.texts() == [body])
         #expect(try await world.texts() == [body])
         #expect(world.server.requests.count == 2)
     }
 
-    @Test func answersAreForThePersonWhoAsked() async throws {
+    @Test func responsesAreKeyedByCredentialsAndEndpoint() async throws {
         var world = try world()
         let auth = AuthInterceptor(
             AuthInterceptor<String>.Rules(load: { "token" }, attach: { $1.headerFields[.authorization] = $0 }),
@@ -137,7 +136,7 @@ import Testing
         #expect(world.server.requests.count == 4)
     }
 
-    @Test func operationsOfOneTextHaveAnswersOfTheirOwn() async throws {
+    @Test func operationsOfOneDocumentAreStoredSeparately() async throws {
         let world = try world()
         var request = RequestParameters.posts
         request.text = "query Posts { posts { id } } query Others { posts { id } }"
@@ -147,7 +146,7 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
-    @Test func whatStandsForTheTextTellsAnswersApart() async throws {
+    @Test func responsesAreKeyedByCacheID() async throws {
         let world = try world()
         var request = RequestParameters.posts
         request.cacheID = "v1"

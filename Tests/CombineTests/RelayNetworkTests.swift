@@ -7,9 +7,9 @@ import Foundation
 import Testing
 
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayNetworkTests {
-    // MARK: - What goes out
+    // MARK: - Requests
 
-    @Test func bodyIsTheSameEachTime() async throws {
+    @Test func bodyIsDeterministic() async throws {
         let world = try RelayWorld()
         for _ in 0..<20 {
             _ = try await world.texts(.posts, ["b": 1, "a": ["y": 2, "x": nil as Int?], "c": [true]])
@@ -21,7 +21,7 @@ import Testing
         #expect(world.bodies.count == 20)
     }
 
-    private static let persistedOperationIsSentAsTheServerKnowsItArguments:
+    private static let persistedOperationIsSentInTheFormOfTheEndpointArguments:
         [(GraphQLEndpoint.DocumentStyle, String?, String, String)] = [
             (.documentID, "abc", #"{"documentId":"abc","operationName":"Posts"}"#, "/graphql"),
             (.text, "abc", #"{"documentId":"abc","operationName":"Posts"}"#, "/graphql"),
@@ -34,8 +34,8 @@ import Testing
             (.path, nil, #"{"operationName":"Posts"}"#, "/graphql/HASH"),
         ]
 
-    @Test(arguments: Self.persistedOperationIsSentAsTheServerKnowsItArguments)
-    func persistedOperationIsSentAsTheServerKnowsIt(
+    @Test(arguments: Self.persistedOperationIsSentInTheFormOfTheEndpointArguments)
+    func persistedOperationIsSentInTheFormOfTheEndpoint(
         style: GraphQLEndpoint.DocumentStyle,
         id: String?,
         body: String,
@@ -55,7 +55,7 @@ import Testing
         #expect(world.server.requests.map(\.target) == [target.replacing("HASH", with: hash)])
     }
 
-    @Test func textFollowsAHashThatTheServerDoesNotKnow() async throws {
+    @Test func unknownHashIsFollowedByTheText() async throws {
         var world = try RelayWorld { request in
             let isKnown = String(decoding: request.body, as: UTF8.self).contains("query Posts")
             let unknown = #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#
@@ -67,16 +67,16 @@ import Testing
         #expect(world.bodies.allSatisfy { $0.contains("sha256Hash") })
     }
 
-    @Test func operationWithoutTextAndIDIsAnError() async throws {
+    @Test func operationWithoutTextAndIDFails() async throws {
         let world = try RelayWorld()
         let error = try await world.failure(RequestParameters(name: "Posts", operationKind: .query))
         #expect(error.kind == .badRequest)
         #expect(world.server.requests.isEmpty)
     }
 
-    // MARK: - What an execution is told
+    // MARK: - Configuration
 
-    @Test func interceptorsSeeTheExecution() async throws {
+    @Test func interceptorsReceiveTheExecution() async throws {
         let seen = Lock<[RelayExecution?]>([])
         let world = try RelayWorld()
         world.dependencies.interceptors.insert(
@@ -90,7 +90,7 @@ import Testing
         #expect(execution.cacheConfig.metadata as? [String: String] == ["screen": "home"])
     }
 
-    @Test func forceAsksTheNetworkWhateverIsStored() async throws {
+    @Test func forceUsesTheNetworkOnlyPolicy() async throws {
         let seen = Lock<[RequestPolicy]>([])
         let world = try RelayWorld()
         world.dependencies.interceptors.insert(
@@ -102,7 +102,7 @@ import Testing
         #expect(seen.withLock { $0 } == [.cacheFirst, .networkOnly])
     }
 
-    @Test func transactionIsLoggedAndToldToTheServerWhereAsked() async throws {
+    @Test func transactionIDIsLoggedAndOptionallySent() async throws {
         var world = try RelayWorld()
         let config = CacheConfig(transactionID: "t1")
         _ = try await world.texts(.posts, [:], config)
@@ -115,7 +115,7 @@ import Testing
         #expect(world.logger.messages.filter { $0.contains("Posts [") }.count == 2)
     }
 
-    @Test func liveConfigurationIsAnExtension() async throws {
+    @Test func liveConfigIDIsSentAsAnExtension() async throws {
         let world = try RelayWorld()
         _ = try await world.texts(.posts, [:], CacheConfig(liveConfigID: "live1"))
         #expect(try JSONValue(parsing: Data(world.bodies[0].utf8))["extensions"] == ["liveConfigId": "live1"])
@@ -123,7 +123,7 @@ import Testing
 
     // MARK: - Files
 
-    @Test func filesAreSentInTheirPlaces() async throws {
+    @Test func filesAreSentAtTheirPaths() async throws {
         let world = try RelayWorld()
         let (photo, other) = (FormFile(Data("p".utf8), filename: "p.png"), FormFile(Data("o".utf8), filename: "o.png"))
         let texts = try await world.network.execute(
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: ["album.name", "list.x", "list.99", "list.-1"])
-    func fileWithoutAPlaceIsAnError(path: String) async throws {
+    func fileWithAnInvalidPathFails(path: String) async throws {
         let world = try RelayWorld()
         let publisher = world.network.execute(
             request: .like,
@@ -155,34 +155,34 @@ import Testing
         #expect(world.server.requests.isEmpty)
     }
 
-    // MARK: - What comes back
+    // MARK: - Responses
 
-    private static let errorsOfGraphQLAreTheAnswerArguments: [(String, Int, String)] = [
+    private static let graphQLErrorsArePublishedAsAResponseArguments: [(String, Int, String)] = [
         (#"{"data":null,"errors":[{"message":"no"}]}"#, 200, #"{"errors":[{"message":"no"}]}"#),
         (#"{"data":{"a":1},"errors":[{"message":"no"}]}"#, 200, #"{"data":{"a":1},"errors":[{"message":"no"}]}"#),
         (#"{ "data" : {"a":1.50}, "extensions":null}"#, 200, #"{ "data" : {"a":1.50}}"#),
         (#"{"errors":[{"message":"no"}]}"#, 400, #"{"errors":[{"message":"no"}]}"#),
     ]
 
-    @Test(arguments: Self.errorsOfGraphQLAreTheAnswerArguments)
-    func errorsOfGraphQLAreTheAnswer(body: String, status: Int, expected: String) async throws {
+    @Test(arguments: Self.graphQLErrorsArePublishedAsAResponseArguments)
+    func graphQLErrorsArePublishedAsAResponse(body: String, status: Int, expected: String) async throws {
         let world = try RelayWorld(body, status: status)
         #expect(try await world.texts() == [expected])
     }
 
-    private static let whatIsNoAnswerIsAFailureArguments: [(String, Int, String, NetworkError.Kind)] = [
+    private static let invalidResponseFailsArguments: [(String, Int, String, NetworkError.Kind)] = [
         ("<html>", 200, "text/html", .decoding), ("{", 200, "application/json", .decoding),
         ("{}", 200, "application/json", .decoding), ("[]", 200, "application/json", .decoding),
         ("gone", 404, "text/plain", .status), (#"{"error":"x"}"#, 401, "application/json", .status),
     ]
 
-    @Test(arguments: Self.whatIsNoAnswerIsAFailureArguments)
-    func whatIsNoAnswerIsAFailure(body: String, status: Int, type: String, kind: NetworkError.Kind) async throws {
+    @Test(arguments: Self.invalidResponseFailsArguments)
+    func invalidResponseFails(body: String, status: Int, type: String, kind: NetworkError.Kind) async throws {
         let world = try RelayWorld(body, status: status, type: type)
         #expect(try await world.failure().kind == kind)
     }
 
-    @Test func serverThatIsNotThereIsAFailure() async throws {
+    @Test func refusedConnectionFails() async throws {
         var world = try RelayWorld()
         world.network.endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:1")))
         world.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
@@ -190,9 +190,9 @@ import Testing
         #expect(world.logger.messages.contains("Posts [t] failed: connect"))
     }
 
-    // MARK: - Who asks
+    // MARK: - Subscribers
 
-    @Test func queriesUnderWayAreSharedAndMutationsAreNot() async throws {
+    @Test func queriesInFlightAreSharedAndMutationsAreNot() async throws {
         let gate = try LoopbackServer.Gate()
         let world = try RelayWorld { _ in
             .sequence([.gate(gate), .response(200, ["Content-Type": "application/json"], RelayWorld.answer)])
@@ -219,7 +219,7 @@ import Testing
         #expect(likes.withLock { $0 } == 2)
     }
 
-    @Test func nothingIsAskedBeforeAnybodyListensAndEachWhoDoesAsks() async throws {
+    @Test func eachSubscriberSendsARequest() async throws {
         let world = try RelayWorld()
         let publisher = world.publisher()
         #expect(world.server.requests.isEmpty)
@@ -228,7 +228,7 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
-    @Test func cancellingReachesTheTransport() async throws {
+    @Test func cancellingCancelsTheTransfer() async throws {
         let world = try RelayWorld { _ in .stall }
         let held = world.publisher(.posts, [:], CacheConfig(transactionID: "t")).sink { _ in
         } receiveValue: { _ in
@@ -239,7 +239,7 @@ import Testing
     }
 }
 
-/// Tells of each operation that passes.
+/// Reports each operation that passes.
 struct Spy: Interceptor {
     let see: @Sendable (NetworkOperation) -> Void
 

@@ -5,7 +5,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Answers that come in pieces.
+/// Incremental responses.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayPiecesTests {
     private static let request = RequestParameters(
         name: "Posts",
@@ -26,13 +26,13 @@ import Testing
         return try RelayWorld(body, type: "multipart/mixed; boundary=graphql")
     }
 
-    /// As many items of a stream as here, each by itself.
+    /// A stream of 300 items, each in its own payload.
     private static let stream =
         [#"{"data":{"list":[]},"pending":[{"id":"0","path":["list"],"label":"L"}],"hasNext":true}"#]
         + (0..<300).map { #"{"incremental":[{"id":"0","items":[\#($0)]}],"hasNext":true}"# }
         + [#"{"completed":[{"id":"0"}],"hasNext":false}"#]
 
-    @Test func eachAnswerIsWholeSoFar() async throws {
+    @Test func eachValueIsTheResponseSoFar() async throws {
         let gates = [try LoopbackServer.Gate(), try LoopbackServer.Gate(), try LoopbackServer.Gate()]
         let world = try RelayWorld { _ in
             let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=graphql\r\n\r\n--graphql"
@@ -56,7 +56,7 @@ import Testing
         #expect(world.server.requests.first?["Accept"]?.contains("multipart/mixed") == true)
     }
 
-    @Test func whatHasComeTogetherIsGivenTogether() async throws {
+    @Test func piecesThatArriveTogetherAreMerged() async throws {
         let world = try world(Self.stream)
         var answers: [Data] = []
         for try await all in world.publisher(Self.request).collect().values { answers = all }
@@ -67,7 +67,7 @@ import Testing
         )
     }
 
-    @Test func slowReaderMissesNoPiece() async throws {
+    @Test func slowReaderReceivesEveryPatch() async throws {
         var world = try world(Self.stream)
         world.network.pieces = .patches
         let config = CacheConfig(transactionID: "t")
@@ -81,7 +81,7 @@ import Testing
         #expect(items.filter { $0.object == nil && $0 != .null } == (0..<300).map { .integer($0) })
     }
 
-    @Test func wholeAnswerOfPiecesIsStoredToo() async throws {
+    @Test func mergedResponseIsStoredWithPatches() async throws {
         var world = try world()
         world.network.pieces = .patches
         world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
@@ -90,7 +90,7 @@ import Testing
         #expect(try await world.texts(Self.request) == [stored])
     }
 
-    @Test func piecesAreGivenAsRelaysRuntimeReadsThem() async throws {
+    @Test func patchesHaveTheFormatOfRelay() async throws {
         var world = try world()
         world.network.pieces = .patches
         #expect(
@@ -103,8 +103,8 @@ import Testing
         )
     }
 
-    /// Relay knows a fragment by its label and its path: what comes below it, or was brought by another, has no place there.
-    @Test func aFragmentInPiecesIsGivenAtItsPlace() async throws {
+    /// Relay identifies a fragment by its label and path, so pieces below it and shared data must be part of its payload.
+    @Test func fragmentInSeveralPiecesIsOnePatchAtItsPath() async throws {
         var world = try world([
             #"{"data":{"a":{}},"pending":[{"id":"0","path":["a"],"label":"x"},{"id":"1","path":["a"],"label":"y"}],"#
                 + #""hasNext":true}"#,
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ["application/json", "multipart/mixed; boundary=graphql"])
-    func wholeAnswerKeepsItsText(type: String) async throws {
+    func singleResponseKeepsItsText(type: String) async throws {
         let text = #"{"data":{"b":18446744073709551615,"a":0.12345678901234567890}}"#
         let body = type.hasPrefix("multipart") ? "--graphql\r\n\r\n\(text)\r\n--graphql--\r\n" : text
         var world = try RelayWorld(body, type: type)
@@ -132,7 +132,7 @@ import Testing
         #expect(try await world.texts(Self.request) == [text.dropLast() + #","extensions":{"is_final":true}}"#])
     }
 
-    @Test func wholeAnswerIsStored() async throws {
+    @Test func mergedResponseIsStored() async throws {
         var world = try world()
         world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
         _ = try await world.texts(Self.request)
@@ -141,7 +141,7 @@ import Testing
         #expect(world.server.requests.count == 1)
     }
 
-    @Test func streamThatEndsEarlyIsAFailureBehindWhatCame() async throws {
+    @Test func truncatedStreamFailsAfterItsValues() async throws {
         let world = try world(Array(Self.payloads.prefix(2)))
         var texts: [String] = []
         let error = await #expect(throws: NetworkError.self) {
@@ -153,17 +153,17 @@ import Testing
         #expect(texts.last == #"{"data":{"a":1,"list":[7,8]}}"#)
     }
 
-    @Test func serverThatKnowsNoPiecesAnswersOnce() async throws {
+    @Test func serverWithoutIncrementalDeliverySendsOneResponse() async throws {
         let world = try RelayWorld(#"{"data":{"a":1},"extensions":null}"#)
         #expect(try await world.texts(Self.request) == [#"{"data":{"a":1}}"#])
     }
 
-    @Test func errorsOfGraphQLAreTheAnswer() async throws {
+    @Test func graphQLErrorsArePublishedAsAResponse() async throws {
         let world = try RelayWorld(#"{"errors":[{"message":"no"}]}"#, status: 400)
         #expect(try await world.texts(Self.request) == [#"{"errors":[{"message":"no"}]}"#])
     }
 
-    @Test func cancellingBetweenPiecesReachesTheTransport() async throws {
+    @Test func cancellingBetweenPiecesCancelsTheTransfer() async throws {
         let part = "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n\(Self.payloads[0])\r\n--graphql"
         let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=graphql\r\n\r\n"
         let world = try RelayWorld { _ in .sequence([.raw(head + part), .stall]) }

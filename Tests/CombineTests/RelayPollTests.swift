@@ -5,7 +5,7 @@ import BeagleNetTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RelayPollTests {
-    /// Answers with the number of the request, and refuses from one on.
+    /// Responds with the number of the request, and with status 404 from `last` on.
     private func world(refusingFrom last: Int = .max) throws -> RelayWorld {
         let count = Lock(0)
         let world = try RelayWorld { _ in
@@ -16,12 +16,12 @@ import Testing
             if number >= last { return .response(404, ["Content-Type": "text/plain"], "gone") }
             return .response(200, ["Content-Type": "application/json"], #"{"data":{"n":\#(number)}}"#)
         }
-        // It waits by the same clock.
+        // The deadline uses the same clock.
         world.dependencies.interceptors.removeAll { $0 is DeadlineInterceptor }
         return world
     }
 
-    /// What came, up to the error that ended it.
+    /// Returns the values and the error that ended them.
     private func poll(_ world: RelayWorld, _ config: CacheConfig) -> Task<
         (texts: [String], error: NetworkError?), Never
     > {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func operationIsExecutedAgainUntilAnErrorEndsIt() async throws {
+    @Test func operationIsPolledUntilAnError() async throws {
         let policies = Lock<[RequestPolicy]>([])
         let world = try world(refusingFrom: 4)
         world.dependencies.interceptors.insert(
@@ -59,7 +59,7 @@ import Testing
         #expect(world.clock.nextWait == nil)
     }
 
-    @Test func storedAnswerIsGivenOnlyAtFirst() async throws {
+    @Test func storedResponseIsUsedOnlyForTheFirstPoll() async throws {
         var world = try world(refusingFrom: 3)
         world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
         _ = try await world.texts()
@@ -85,13 +85,13 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .nan, .infinity])
-    func pauseMustBeATime(poll: Double) async throws {
+    func invalidPollIntervalIsABadConfiguration(poll: Double) async throws {
         let world = try world()
         #expect(try await world.failure(.posts, CacheConfig(poll: poll)).kind == .badConfiguration)
         #expect(world.server.requests.isEmpty)
     }
 
-    @Test func filesAreNotSentAgainAndAgain() async throws {
+    @Test func pollingAnUploadIsABadConfiguration() async throws {
         let world = try world()
         let publisher = world.network.execute(
             request: .like,

@@ -14,7 +14,7 @@ import Testing
         text: "subscription Count($to: Int) { count(to: $to, every: 1) }"
     )
 
-    /// Answers one after another, the last again and again.
+    /// Sends the responses in order and then repeats the last one.
     private func world(
         _ ways: [GraphQLSubscriptionTransport] = [.events()],
         _ answers: LoopbackServer.Answer...
@@ -29,7 +29,7 @@ import Testing
         return world
     }
 
-    @Test func eachResultIsAnAnswerWithoutNulls() async throws {
+    @Test func eachResultIsPublishedWithoutNullMembers() async throws {
         let world = try world(
             [.events()],
             .raw(
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [GraphQLEndpoint.DocumentStyle.text, .automatic, .documentID])
-    func anIDIsEnough(style: GraphQLEndpoint.DocumentStyle) async throws {
+    func documentIDSuffices(style: GraphQLEndpoint.DocumentStyle) async throws {
         var world = try world([.events()], Self.ended)
         world.network.endpoint?.documents = style
         let request = RequestParameters(name: "Count", operationKind: .subscription, id: "abc")
@@ -66,7 +66,7 @@ import Testing
         ["Content-Type": "text/event-stream"]
     )
 
-    @Test func aLostConnectionIsFollowedByAnother() async throws {
+    @Test func lostConnectionIsReplaced() async throws {
         let lost = LoopbackServer.Answer.chunked(
             [Data("event: next\ndata: {\"data\":{\"count\":0}}\n\n".utf8)],
             ["Content-Type": "text/event-stream"]
@@ -76,19 +76,19 @@ import Testing
     }
 
     @Test(arguments: [200, 400])
-    func whatTheServerSaysAgainstItIsItsOnlyAnswer(status: Int) async throws {
+    func errorsOfTheServerArePublishedAsTheOnlyResponse(status: Int) async throws {
         let errors = #"{"errors":[{"extensions":{"code":"BAD"},"message":"no such field"}]}"#
         let world = try world([.events()], .response(status, ["Content-Type": "application/json"], errors))
         #expect(try await world.texts(Self.request) == [errors])
     }
 
-    @Test func itFailsWhereThereIsNoAnswerOfGraphQLs() async throws {
+    @Test func subscriptionFailsIfNoTransportIsSupported() async throws {
         let world = try world([.events(), .multipart], .response(405))
         #expect(try await world.failure(Self.request).kind == .unsupported)
         #expect(world.server.requests.count == 2)
     }
 
-    @Test func itCannotBePolledNorHaveFiles() async throws {
+    @Test func pollingAndUploadsAreABadConfiguration() async throws {
         let world = try world([.events()], Self.ended)
         let polled = try await world.failure(Self.request, CacheConfig(poll: 1))
         #expect(polled.kind == .badConfiguration)
@@ -104,7 +104,7 @@ import Testing
         #expect(world.server.requests.isEmpty)
     }
 
-    @Test func cancellingTellsTheServer() async throws {
+    @Test func cancellingClosesTheConnection() async throws {
         let world = try world(
             [.events()],
             .sequence([
@@ -125,7 +125,7 @@ import Testing
         #expect(await world.server.until { $0.openConnections == 0 })
     }
 
-    @Test("of what nobody wants 4,096 are kept") func kept() async throws {
+    @Test func newest4096ResultsAreKeptWithoutDemand() async throws {
         let text = (1...5000).map { "event: next\ndata: {\"data\":{\"count\":\($0)}}\n\n" }.joined()
         let answer = LoopbackServer.Answer.chunked(
             [Data((text + "event: complete\ndata:\n\n").utf8)],
@@ -134,7 +134,7 @@ import Testing
         let world = try world([.events()], answer)
         let ended = AsyncStream.makeStream(of: Void.self)
         world.dependencies.interceptors.insert(EndSpy { ended.continuation.yield() }, at: 0)
-        // `values` wants one after another.
+        // `values` requests one value at a time.
         var values = world.publisher(Self.request).values.makeAsyncIterator()
         var numbers = [try await values.next()]
         for await _ in ended.stream { break }
@@ -144,17 +144,16 @@ import Testing
         #expect(world.logger.messages.count { $0.contains("Count is too slow") } == 1)
     }
 
-    private static let strawberryArguments: [(String, GraphQLSubscriptionTransport)] = [
+    private static let subscriptionWorksWithStrawberryArguments: [(String, GraphQLSubscriptionTransport)] = [
         ("/graphql", GraphQLSubscriptionTransport.webSocket()), ("/graphql", .events()), ("/graphql", .multipart),
         ("/single", .events(.single)),
     ]
 
     @Test(
-        "it works with Strawberry",
         .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
-        arguments: Self.strawberryArguments
+        arguments: Self.subscriptionWorksWithStrawberryArguments
     )
-    func strawberry(path: String, way: GraphQLSubscriptionTransport) async throws {
+    func subscriptionWorksWithStrawberry(path: String, way: GraphQLSubscriptionTransport) async throws {
         var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path))
         endpoint.subscriptions = [way]
         let network = RelayNetwork(client: BeagleDependencies().networkClient, at: endpoint)
@@ -167,7 +166,7 @@ import Testing
     }
 }
 
-/// Tells when an operation has ended.
+/// Reports the end of each operation.
 private struct EndSpy: Interceptor {
     let onEnd: @Sendable () -> Void
 

@@ -5,7 +5,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// A network for Relay, and a server that answers it.
+/// A Relay network and its server.
 struct RelayWorld {
     static let answer = #"{"data":{"posts":[{"id":"1"}]}}"#
 
@@ -23,7 +23,7 @@ struct RelayWorld {
         network = RelayNetwork(client: dependencies.networkClient, at: endpoint)
     }
 
-    /// Every request gets this answer.
+    /// Creates a world whose server sends the same response to every request.
     init(_ body: String = RelayWorld.answer, status: Int = 200, type: String = "application/json") throws {
         try self.init { _ in .response(status, ["Content-Type": type], body) }
     }
@@ -44,7 +44,7 @@ struct RelayWorld {
         try await publisher(request, variables, config).texts()
     }
 
-    /// The error that ends an execution.
+    /// Returns the error that ends an execution.
     func failure(
         _ request: RequestParameters = .posts,
         _ config: CacheConfig = CacheConfig()
@@ -61,7 +61,7 @@ struct RelayWorld {
 }
 
 extension AnyPublisher<Data, any Error> {
-    /// All that comes.
+    /// Returns all values as text.
     func texts() async throws -> [String] {
         var texts: [String] = []
         for try await data in values { texts.append(String(decoding: data, as: UTF8.self)) }

@@ -1,14 +1,14 @@
 import BeagleNetCurl
 package import Testing
 
-/// Ends each test with the proof that the transports it made have left nothing: no thread, transfer, handle, socket,
-/// waiting reader or writer, nor a byte of a body.
+/// Proves after each test that its transports left nothing behind: no thread, transfer, handle, socket, suspended
+/// reader or writer, and no buffered bytes of a body.
 /// Only in builds with COUNTS_LEFTOVERS: see Package.swift.
 package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
     /// A suite's tests are counted one by one.
     package var isRecursive: Bool { true }
 
-    /// Far more than a loop needs to end, once its transport has been released.
+    /// Far more time than a loop needs to end after its transport was released.
     private static let patience = Duration.seconds(20)
 
     package func provideScope(
@@ -34,6 +34,6 @@ package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == LeftoverTrait {
-    /// Proves after each test that nothing of its transports is left.
+    /// Proves after each test that its transports left nothing behind.
     package static var leavesNothing: Self { LeftoverTrait() }
 }

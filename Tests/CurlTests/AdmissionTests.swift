@@ -3,9 +3,9 @@ import Testing
 
 @testable import BeagleNetCurl
 
-/// Who goes out and who is next, without a network.
+/// The limits and the order of the queue, without a network.
 struct AdmissionTests {
-    /// An admission of names, whose first letter is their origin.
+    /// An admission queue of names. The first letter of a name is its origin.
     private final class Queue {
         var admission: Admission<String>
         var places: [String: Admission<String>.Place] = [:]
@@ -16,7 +16,7 @@ struct AdmissionTests {
             )
         }
 
-        /// Whether it went out at once.
+        /// Returns whether the name was admitted immediately.
         @discardableResult
         func enter(_ name: String, _ priority: Priority = .normal) -> Bool {
             let place = admission.enter(name, scheme: "http", authority: String(name.prefix(1)), priority: priority)
@@ -28,7 +28,7 @@ struct AdmissionTests {
             places.removeValue(forKey: name).map { admission.leave($0) }
         }
 
-        /// Everybody whose turn it is.
+        /// Returns all names that are admitted now.
         func next() -> [String] {
             var names: [String] = []
             while let name = admission.next() {
@@ -49,12 +49,12 @@ struct AdmissionTests {
         }
     }
 
-    @Test func withoutLimitsNobodyWaits() {
+    @Test func requestsDoNotWaitWithoutLimits() {
         let queue = Queue()
         #expect((1...1_000).allSatisfy { queue.enter("a\($0)") })
     }
 
-    @Test func originAtItsLimitMakesItsOwnWait() {
+    @Test func originAtItsLimitQueuesItsOwnRequests() {
         let queue = Queue(perOrigin: 2)
         #expect(queue.enter("a1") && queue.enter("a2"))
         #expect(!queue.enter("a3"))
@@ -65,12 +65,12 @@ struct AdmissionTests {
         #expect(queue.next() == ["a3"])
     }
 
-    @Test func allTogetherHaveALimit() {
+    @Test func totalLimitAppliesAcrossOrigins() {
         let queue = Queue(total: 2, perOrigin: 2)
         #expect(queue.enter("a1") && queue.enter("b1"))
         #expect(!queue.enter("c1"))
         queue.leave("a1")
-        #expect(!queue.enter("d1"), "the place belongs to who waits")
+        #expect(!queue.enter("d1"), "the free place belongs to the waiting request")
         #expect(queue.next() == ["c1"])
         queue.leave("b1")
         #expect(queue.next() == ["d1"])
@@ -105,7 +105,7 @@ struct AdmissionTests {
     }
 
     @Test(arguments: [Priority.prefetch, .normal])
-    func priorityThatIsPassedOverEightTimesHasItsTurn(_ low: Priority) {
+    func requestIsAdmittedAfterBeingPassedOverEightTimes(_ low: Priority) {
         let queue = Queue(perOrigin: 1)
         queue.enter("a")
         queue.enter("a-low", low)
@@ -120,7 +120,7 @@ struct AdmissionTests {
         #expect(order.count == 9)
     }
 
-    @Test func whoIsRaisedMovesUp() {
+    @Test func raisedPriorityMovesARequestUp() {
         let queue = Queue(perOrigin: 1)
         queue.enter("a")
         queue.enter("a1", .prefetch)
@@ -138,7 +138,7 @@ struct AdmissionTests {
         #expect(queue.admission.waiting == 0)
     }
 
-    @Test func whoHasLeftTheLineIsNotCalled() {
+    @Test func requestThatLeftTheQueueIsNotAdmitted() {
         let queue = Queue(perOrigin: 1)
         queue.enter("a")
         for number in 1...1_000 { queue.enter("a\(number)") }
@@ -156,13 +156,13 @@ struct AdmissionTests {
         #expect(queue.next() == ["a3"])
         for number in 4...250 { #expect(queue.enter("a\(number)"), "\(number)") }
         #expect(!queue.enter("a251"))
-        // 250 streams are taken for three connections.
+        // 250 streams count as three connections.
         #expect(!queue.enter("b1"))
         for number in 1...160 { queue.leave("a\(number)") }
         #expect(Set(queue.next()) == ["a251", "b1"])
     }
 
-    @Test func manyOriginsAreForgottenWhenNobodyIsThere() {
+    @Test func idleOriginsAreRemovedWhenThereAreMany() {
         var admission = Admission<Int>(.init(connectionsPerOrigin: 1))
         let kept = admission.enter(0, scheme: "http", authority: "kept", priority: .normal)
         for number in 1...10_000 {
@@ -176,8 +176,8 @@ struct AdmissionTests {
         #expect(next == 1)
     }
 
-    /// Whatever comes and goes, the limits hold and nobody is forgotten.
-    @Test func limitsHoldAndEverybodyHasATurn() {
+    /// The limits hold with random requests, and every request is admitted eventually.
+    @Test func limitsHoldAndEveryRequestIsAdmitted() {
         var random = SystemRandomNumberGenerator()
         let queue = Queue(total: 5, perOrigin: 3)
         var out: Set<String> = []

@@ -4,8 +4,8 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Servers that cut off, stall or break the protocol: never a success on half an answer, and never a poisoned
-/// connection afterwards.
+/// Servers that disconnect, stall or violate the protocol. A truncated response is never a success and never corrupts a
+/// later response on the connection.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct BadServerTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
@@ -218,12 +218,12 @@ struct BadServerTests {
         ),
     ]
 
-    @Test(arguments: nonsense) func nonsenseIsSurvived(_ row: Case) async throws {
+    @Test(arguments: nonsense) func malformedResponseIsHandled(_ row: Case) async throws {
         try await row.run()
     }
 
-    /// libcurl 7.88.1 frees memory twice when the handle that meets this was used before.
-    @Test func foldedFirstFieldOnAReusedConnection() async throws {
+    /// libcurl 7.88.1 frees memory twice in this case if the handle was used before.
+    @Test func foldedFirstFieldOnAReusedConnectionIsAnError() async throws {
         let server = try LoopbackServer { request in
             request.target == "/good" ? .response(200) : .raw("\(Self.ok) folded: 1\r\nContent-Length: 0\r\n\r\n")
         }
@@ -234,7 +234,7 @@ struct BadServerTests {
         }
     }
 
-    @Test func fieldThatIsFoldedLaterIsJoined() async throws {
+    @Test func foldedFieldIsJoined() async throws {
         let server = try LoopbackServer(Self.head("X-Folded: one\r\n\t two"))
         let response = try await CurlTransport().perform(server.request())
         let name = try #require(HTTPField.Name("X-Folded"))
@@ -274,9 +274,10 @@ struct BadServerTests {
         ),
     ]
 
-    /// What a server sends beyond its answer is never taken for the next one, not even for a POST, which is sent once.
+    /// Bytes after a response are never taken for the next response, not even for a POST, which is sent only once.
     @Test(arguments: leftovers, [.get, .post] as [HTTPRequest.Method])
-    func bytesBehindAnAnswerAreNoAnswer(_ leftover: Leftover, _ next: HTTPRequest.Method) async throws {
+    func bytesAfterAResponseAreNotTakenForTheNextResponse(_ leftover: Leftover, _ next: HTTPRequest.Method) async throws
+    {
         let server = try LoopbackServer { request in
             request.target == "/first" ? leftover.answer : .response(200, [:], "second")
         }

@@ -11,9 +11,9 @@
     #endif
 
     struct EpollPollerTests {
-        /// libcurl closes the slower of two connections that it tries without a word. Its number is soon that of a
-        /// resolver, one after another, while the poller still believes it ours.
-        @Test(arguments: 1...2) func whoTookALostSocketsNumberIsHeard(_ takers: Int) throws {
+        /// libcurl silently closes the slower of two connections that it tries. The system soon reuses its descriptor
+        /// for a resolver, and then another, while the poller still takes it for the closed connection's.
+        @Test(arguments: 1...2) func socketThatReusesALostDescriptorIsPolled(_ takers: Int) throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
@@ -37,8 +37,8 @@
             withExtendedLifetime((lost, pairs)) {}
         }
 
-        /// A number that nobody waits for is let alone: it may be a file of the app's.
-        @Test func whoTookALostSocketsNumberOtherwiseIsLetAlone() throws {
+        /// A descriptor that isn't watched is left alone: it may belong to a file of the app.
+        @Test func unwatchedReuseOfALostDescriptorIsIgnored() throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
@@ -56,7 +56,7 @@
             withExtendedLifetime((lost, pair)) {}
         }
 
-        @Test func aSocketIsQuietOnceAWaitHasSeenIt() throws {
+        @Test func socketIsQuietAfterAWaitWithoutInput() throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
@@ -64,25 +64,25 @@
             poller.opened(pair.ours, mayHoldUp: false)
             watch(pair.ours, CURL_POLL_OUT, by: poller)
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "its input was not looked at")
+            #expect(!poller.wasQuiet(pair.ours), "the wait didn't poll for input")
 
             watch(pair.ours, CURL_POLL_IN, by: poller)
-            #expect(!poller.wasQuiet(pair.ours), "nobody has looked since")
+            #expect(!poller.wasQuiet(pair.ours), "no wait has polled for input yet")
             poller.wait(milliseconds: 0)
             #expect(poller.wasQuiet(pair.ours))
 
             watch(pair.ours, CURL_POLL_REMOVE, by: poller)
             #expect(write(pair.theirs, "x", 1) == 1)
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "libcurl does not want it, and it stirs")
+            #expect(!poller.wasQuiet(pair.ours), "the socket has input, although libcurl no longer watches it")
 
             _ = poller.act()
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "it is not looked at any more")
+            #expect(!poller.wasQuiet(pair.ours), "the socket is no longer polled")
             poller.closing(pair.ours)
         }
 
-        @Test func noSocketIsKnownToBeQuietWhereMoreStirThanAWaitTells() throws {
+        @Test func noSocketIsQuietWhenAWaitReportsTooManyEvents() throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Limits of a transfer that cannot be used.
+/// Invalid limits of a transfer.
 @Suite(.leavesNothing)
 struct LimitOptionTests {
     struct Value: Sendable, CustomTestStringConvertible {
@@ -37,7 +37,7 @@ struct LimitOptionTests {
         Value("expect") { $0.expect = .ask(waiting: .seconds(1_000_000)) },
     ]
 
-    @Test(arguments: values) func valueThatCannotBeUsedIsNamed(_ value: Value) async throws {
+    @Test(arguments: values) func errorNamesTheInvalidLimit(_ value: Value) async throws {
         let server = try LoopbackServer(.response(200))
         var options = TransferOptions()
         value.set(&options)
@@ -48,7 +48,7 @@ struct LimitOptionTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test func longestTimesAreNoTrouble() async throws {
+    @Test func longestTimeoutsAreAccepted() async throws {
         let server = try LoopbackServer(.response(200))
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
         let timeouts = Timeouts(

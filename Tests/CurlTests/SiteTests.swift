@@ -9,8 +9,8 @@ import Testing
 struct SiteTests {
     let transport = CurlTransport()
 
-    /// What was taken apart for one message is used for the next, and for no other site.
-    @Test func messagesToManySitesGoWhereTheyShould() async throws {
+    /// The parsed parts of a URL are reused for the next request to the same site, and for no other site.
+    @Test func requestsToSeveralSitesReachTheRightServer() async throws {
         let servers = try (0..<3).map { number in try LoopbackServer(.response(200, [:], "\(number)")) }
         for path in ["/a", "/b?c", "/a"] {
             for (number, server) in servers.enumerated() {
@@ -22,8 +22,8 @@ struct SiteTests {
         #expect(servers.allSatisfy { $0.requests.map(\.target) == ["/a", "/b?c", "/a"] })
     }
 
-    /// More than are remembered, each asked twice.
-    @Test func sitesAreForgottenWhereThereAreMany() throws {
+    /// Requests more sites than the cache holds.
+    @Test func siteCacheEvictsEntriesWhenFull() throws {
         var sites = Sites()
         for number in [1, 1, 2, 300, 1, 2] + Array(1...600) + [1] {
             #expect(try sites.site(of: message(to: "h:\(number)")).url == "http://h:\(number)/")

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Which loop a request runs on.
+/// The choice of the loop that a request runs on.
 struct StreamMemoryTests {
     private let memory = StreamMemory()
 
@@ -19,7 +19,7 @@ struct StreamMemoryTests {
         return TransferRequest(head, delivery: delivery)
     }
 
-    @Test func whatIsSaidToLastDoes() {
+    @Test func declaredLongLivedRequestsAreLasting() {
         var poll = request(delivery: .collect)
         poll.options.isLongLived = true
         #expect(memory.role(of: poll) == .lasting)
@@ -29,7 +29,7 @@ struct StreamMemoryTests {
         #expect(memory.role(of: request()) == .ordinary)
     }
 
-    @Test func aPathThatWasFoundToLastDoesWhateverItsQuery() {
+    @Test func pathOfAKnownStreamIsLastingWithAnyQuery() {
         memory.note(request("/events?a=1"), on: .ordinary)
         #expect(memory.role(of: request("/events")) == .lasting)
         #expect(memory.role(of: request("/events?b=2", delivery: .collect)) == .lasting)
@@ -38,13 +38,13 @@ struct StreamMemoryTests {
         #expect(memory.role(of: request("/events", host: "host:81")) == .ordinary)
     }
 
-    @Test func whatIsFoundOnAnotherLoopIsInNobodysWay() {
+    @Test func streamFoundOnASpareLoopDoesNotAffectOtherPaths() {
         memory.note(request("/events"), on: .spare)
         #expect(memory.role(of: request("/events")) == .lasting)
         #expect(memory.role(of: request("/")) == .ordinary)
     }
 
-    @Test func anOriginOfManyStreamsHasAllOfThemApart() {
+    @Test func originWithManyStreamsTreatsAllStreamsAsLasting() {
         for number in 1...17 {
             #expect(memory.role(of: request("/rooms/\(number)")) != .lasting)
             memory.note(request("/rooms/\(number)"), on: .ordinary)
@@ -53,7 +53,7 @@ struct StreamMemoryTests {
         #expect(memory.role(of: request("/rooms/18", delivery: .collect)) == .spare)
     }
 
-    @Test func theOriginThatWasNotSeenForLongestIsForgotten() {
+    @Test func leastRecentlySeenOriginIsRemoved() {
         for number in 0..<64 { memory.note(request("/", host: "host\(number)"), on: .ordinary) }
         memory.note(request("/", host: "host0"), on: .ordinary)
         memory.note(request("/", host: "new"), on: .ordinary)
@@ -63,10 +63,10 @@ struct StreamMemoryTests {
     }
 }
 
-/// The loops of a transport, by what they carry.
+/// The loops of a transport and the requests that run on them.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct LoopRoleTests {
-    /// Answers `/events` with a stream that does not end, and all else with the number of the connection.
+    /// A server that sends an endless stream for `/events` and the number of the connection for other paths.
     private let server: LoopbackServer
 
     init() throws {
@@ -76,7 +76,7 @@ struct LoopRoleTests {
         }
     }
 
-    /// The connection that a short request goes over.
+    /// Performs a short request and returns the number of its connection.
     private func connection(_ transport: CurlTransport) async throws -> String {
         try await transport.perform(server.request()).text()
     }
@@ -84,7 +84,7 @@ struct LoopRoleTests {
     #if COUNTS_LEFTOVERS
         private var loops: Int { Ledger.current?.left[.loop] ?? 0 }
 
-        @Test func streamsHaveAThreadOfTheirOwn() async throws {
+        @Test func streamsRunOnTheirOwnLoop() async throws {
             let transport = CurlTransport()
             let first = try await connection(transport)
             #expect(loops == 1)
@@ -99,20 +99,20 @@ struct LoopRoleTests {
             withExtendedLifetime(streams) {}
         }
 
-        @Test func whatProvesToBeAStreamIsInNobodysWayTheNextTime() async throws {
+        @Test func detectedStreamRunsOnItsOwnLoopTheNextTime() async throws {
             let transport = CurlTransport()
             let first = try await connection(transport)
             let stream = try await transport.perform(server.request(.get, "/events", delivery: .stream))
             #expect(loops == 1)
             let another = try await transport.perform(server.request(.get, "/events", delivery: .stream))
             #expect(loops == 2)
-            // What is beside the first stream's connection is beside it no more.
+            // Short requests no longer share a loop with the first stream.
             #expect(try await connection(transport) != first)
             #expect(loops == 3)
             withExtendedLifetime((stream, another)) {}
         }
 
-        @Test func whatGoesOnForLongIsNoticed() async throws {
+        @Test func longRunningRequestIsDetected() async throws {
             var configuration = CurlConfiguration()
             configuration.longLivedAfter = .milliseconds(1)
             let transport = CurlTransport(configuration)
@@ -126,7 +126,7 @@ struct LoopRoleTests {
             #expect(try await poll.status == .ok)
         }
 
-        @Test func shuttingDownEndsAll() async throws {
+        @Test func shutDownEndsAllLoops() async throws {
             let transport = CurlTransport()
             _ = try await connection(transport)
             let stream = try await transport.perform(server.request(.get, "/events", delivery: .stream))
@@ -142,7 +142,7 @@ struct LoopRoleTests {
         }
     #endif
 
-    @Test func aDurationThatIsNoneIsRefused() async throws {
+    @Test func zeroDurationIsRejected() async throws {
         var configuration = CurlConfiguration()
         configuration.longLivedAfter = .zero
         let error = try await CurlTransport(configuration).failure(of: server.request())

@@ -3,22 +3,23 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// The original's eight tests, urql's, and defects D4 to D7 of the original.
+/// The eight tests of the original, those of urql, and defects D4 to D7 of the original.
 ///
-/// Those of what is stored after who asked has gone, and of many, hold wherever the exchange stands: they drive it directly.
+/// Tests of results after their subscriber has gone, or of many results, don't depend on the position of the exchange.
+/// They drive it directly.
 @Suite(.timeLimit(.minutes(1))) struct CacheExchangeTests {
     private func run(_ world: ExchangeWorld, _ operation: Operation, _ answer: AnyCodable? = nil) {
         world.operations.send(operation)
         if let answer { world.below.send(operation.result(answer)) }
     }
 
-    @Test(arguments: LadderWay.allCases) func queriesWithoutAResultGoDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func queriesWithoutAStoredResultAreForwarded(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask([.query(), .query()])
         #expect(world.events == ["q>>", "q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func cacheFirstIsAnsweredFromTheStore(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func cacheFirstUsesTheStoredResult(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query(), "hello")
         await world.ask(.query())
@@ -26,7 +27,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.map(\.stale) == [false, false])
     }
 
-    @Test(arguments: LadderWay.allCases) func cacheAndNetworkGivesBoth(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func cacheAndNetworkDeliversBothResults(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query("q", .cacheAndNetwork), "hello")
         await world.ask(.query("q", .cacheAndNetwork), "world")
@@ -34,23 +35,23 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.map(\.stale) == [false, true, false])
     }
 
-    @Test(arguments: LadderWay.allCases) func cacheOnlyAsksNobody(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func cacheOnlyForwardsNothing(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query(), "hello")
         await world.ask(.query("q", .cacheOnly))
         #expect(world.events == ["q>>", "=>hello", "=>hello"])
     }
 
-    /// The original's: a result that nobody asked for. A pipeline has none.
-    @Test func resultOfNobodysPassesAndIsStored() {
+    /// From the original: an unsolicited result. A pipeline has none.
+    @Test func unsolicitedResultIsForwardedAndStored() {
         let world = ExchangeWorld(CacheExchange())
         world.below.send(Operation.query().result("hello"))
         run(world, .query("q", .cacheOnly))
         #expect(world.events == ["=>hello", "=>hello"])
     }
 
-    /// Defect D5 of the original: who asked waited for ever.
-    @Test(arguments: LadderWay.allCases) func cacheOnlyWithoutAResultAnswersWithNone(_ way: LadderWay) async throws {
+    /// Defect D5 of the original: the subscriber waited forever.
+    @Test(arguments: LadderWay.allCases) func cacheOnlyMissGivesAnEmptyResult(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query("q", .cacheOnly))
         #expect(world.events == ["=>nil"])
@@ -58,14 +59,14 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.first?.stale == false)
     }
 
-    @Test(arguments: LadderWay.allCases) func networkOnlyAlwaysGoesDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func networkOnlyIsAlwaysForwarded(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query("q", .networkOnly), "hello")
         await world.ask(.query("q", .networkOnly), "world")
         #expect(world.events == ["q>>", "=>hello", "q>>", "=>world"])
     }
 
-    @Test(arguments: LadderWay.allCases) func mutationsAndSubscriptionsGoDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func mutationsAndSubscriptionsAreForwarded(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         for operation in [Operation.mutation(), .subscription()] {
             await world.ask(operation, "first")
@@ -74,9 +75,8 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["m>>", "=>first", "m>>", "s>>", "=>first", "s>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func mutationHasQueriesRunAgainBeforeItsOwnResult(_ way: LadderWay)
-        async throws
-    {
+    @Test(arguments: LadderWay.allCases)
+    func mutationReexecutesQueriesBeforeItsResult(_ way: LadderWay) async throws {
         let cache = CacheExchange()
         let world = try way.world(cache)
         await world.ask(.query(), "hello")
@@ -85,8 +85,8 @@ import struct BeagleNetExchanges.Operation
         #expect(cache.count == 0)
     }
 
-    /// Defect D4 of the original: they were dropped without a word.
-    @Test(arguments: LadderWay.allCases) func cacheOnlyMutationAndItsTeardownGoDown(_ way: LadderWay) async throws {
+    /// Defect D4 of the original: both were silently dropped.
+    @Test(arguments: LadderWay.allCases) func cacheOnlyMutationAndTeardownAreForwarded(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.mutation("m", .cacheOnly))
         await world.leave(.mutation("m", .cacheOnly))
@@ -94,11 +94,11 @@ import struct BeagleNetExchanges.Operation
         #expect(world.log.forwarded.map(\.kind) == [.mutation, .teardown])
     }
 
-    /// Defect D6 of the original: one query without a result kept the rest from being run again.
-    @Test func everyQueryOfTheTypesIsRunAgain() {
+    /// Defect D6 of the original: one query without a result prevented the others from being reexecuted.
+    @Test func everyQueryOfTheTypesIsReexecuted() {
         let client = NotingClient()
         let world = ExchangeWorld(CacheExchange(limit: 2), client)
-        // The first has to make room, and is waited for.
+        // The first result is evicted while its query is still active.
         for id in ["q1", "q2", "q3"] { run(world, .query(id), "hello") }
         run(world, .query("other", types: ["D"]))
         run(world, .mutation(), "done")
@@ -106,8 +106,8 @@ import struct BeagleNetExchanges.Operation
         #expect(client.reexecuted.allSatisfy { $0.policy == .networkOnly })
     }
 
-    /// urql's: each result of a subscription makes queries of its types stale, as that of a mutation does.
-    @Test(arguments: LadderWay.allCases) func resultsOfASubscriptionHaveQueriesRunAgain(_ way: LadderWay) async throws {
+    /// From urql: each result of a subscription invalidates the queries of its types, as the result of a mutation does.
+    @Test(arguments: LadderWay.allCases) func resultsOfASubscriptionReexecuteQueries(_ way: LadderWay) async throws {
         let cache = CacheExchange()
         let world = try way.world(cache)
         await world.ask(.query("q1"), "old")
@@ -118,10 +118,9 @@ import struct BeagleNetExchanges.Operation
         #expect(cache.count == 1)
     }
 
-    /// Defect D6 where it can come about in a pipeline: one is under way, and is run again when it has come.
-    @Test(arguments: LadderWay.allCases) func oneWithoutAResultKeepsNoOthersFromBeingRunAgain(_ way: LadderWay)
-        async throws
-    {
+    /// Defect D6 as it can occur in a pipeline: a query in flight is reexecuted after its result.
+    @Test(arguments: LadderWay.allCases)
+    func queryInFlightDoesNotPreventOthersFromReexecuting(_ way: LadderWay) async throws {
         let cache = CacheExchange()
         let world = try way.world(cache)
         for id in ["q1", "q2", "q3"] { await world.ask(.query(id), "old") }
@@ -134,7 +133,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events.filter { $0 == "again q2 network-only" }.count == 1)
     }
 
-    /// Defect D7 of the original: everything was kept for ever.
+    /// Defect D7 of the original: everything was kept forever.
     @Test func storeIsBounded() {
         let cache = CacheExchange(limit: 10)
         let client = NotingClient()
@@ -144,13 +143,13 @@ import struct BeagleNetExchanges.Operation
             run(world, Operation.query("q\(number)").teardown())
         }
         #expect(cache.count == 10)
-        // Those that made room are not known any more.
+        // Evicted results are forgotten.
         run(world, .mutation(), "done")
         #expect(client.reexecuted.count == 10)
         #expect(cache.count == 0)
     }
 
-    @Test(arguments: LadderWay.allCases) func longestUnusedMakesRoom(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func leastRecentlyUsedResultIsEvicted(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange(limit: 2))
         await world.ask(.query("q1"), "1")
         await world.ask(.query("q2"), "2")
@@ -169,7 +168,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "=>half", "q>>"])
     }
 
-    /// urql's: what has no data is not stored.
+    /// From urql: results without data are not stored.
     @Test(arguments: LadderWay.allCases) func resultsWithoutDataAreNotStored(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query(), nil)
@@ -177,7 +176,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "=>nil", "q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func typesThatAnswersNameCount(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func typenamesInResultsInvalidateQueries(_ way: LadderWay) async throws {
         let world = try way.world(CacheExchange())
         await world.ask(.query("q", types: []), ["posts": [["__typename": "Post", "id": 1]]])
         await world.ask(.query("r", types: []), ["author": ["__typename": "Author"]])
@@ -185,8 +184,8 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events.filter { $0.hasPrefix("again") } == ["again q network-only"])
     }
 
-    /// It may have read what was before the change.
-    @Test(arguments: LadderWay.allCases) func resultThatAMutationOvertookIsRunAgainOnce(_ way: LadderWay) async throws {
+    /// The result may have been read before the change.
+    @Test(arguments: LadderWay.allCases) func queryOvertakenByAMutationIsReexecutedOnce(_ way: LadderWay) async throws {
         let cache = CacheExchange()
         let world = try way.world(cache)
         await world.ask(.query())
@@ -195,14 +194,14 @@ import struct BeagleNetExchanges.Operation
         #expect(cache.count == 0)
         let events = ["q>>", "m>>", "=>done", "again q network-only", "=>old stale"]
         #expect(world.events.prefix(5) == events[...])
-        // In a ladder that is all of one it is run again by now.
+        // In a pipeline of its own, the query has been reexecuted by now.
         if way == .alone { await world.ask(.query("q", .networkOnly)) }
         await world.answer(Operation.query("q", .networkOnly).result("new"))
         #expect(cache.count == 1)
         #expect(world.events == events + ["q>>", "=>new"])
     }
 
-    @Test func resultIsNotRunAgainForEver() {
+    @Test func overtakenQueryIsNotReexecutedForever() {
         let cache = CacheExchange()
         let client = NotingClient()
         let world = ExchangeWorld(cache, client)
@@ -216,7 +215,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.last?.stale == false)
     }
 
-    @Test(arguments: LadderWay.allCases) func clearForgetsResults(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func clearRemovesStoredResults(_ way: LadderWay) async throws {
         let cache = CacheExchange()
         let world = try way.world(cache)
         await world.ask(.query(), "hello")
@@ -225,7 +224,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "=>hello", "q>>"])
     }
 
-    @Test func answerIsOfTheOperationThatAsked() {
+    @Test func resultHasTheOperationThatRequestedIt() {
         let world = ExchangeWorld(CacheExchange())
         run(world, .query("q", .networkOnly), "hello")
         run(world, .query("q", .cacheFirst))

@@ -16,16 +16,16 @@ import struct BeagleNetExchanges.Operation
         Client(request: Self.request, exchanges: exchanges, logger: OffLogger())
     }
 
-    /// Answers with the number of the operation.
+    /// A server whose results are the number of the operation.
     private func counting() -> ServerExchange {
         let count = Atomic(0)
         return ServerExchange { [$0.result(.integer(Int64(count.add(1, ordering: .relaxed).newValue)))] }
     }
 
-    // MARK: - The original's defects
+    // MARK: - Defects of the original
 
-    /// Defect D1: each call had an id of its own, so that nothing was shared or stored.
-    @Test func sameQueriesShareOneRunAndTheStore() {
+    /// Defect D1: each call had its own id, so nothing was shared or stored.
+    @Test func identicalQueriesShareOneExecutionAndTheStore() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
         let (one, other) = (Listening(client.query(args)), Listening(client.query(args)))
@@ -41,8 +41,8 @@ import struct BeagleNetExchanges.Operation
         third.leave()
     }
 
-    /// Defect D1: what asks something else, or for somebody else, is not the same.
-    @Test func idsTellApartAllThatIsAsked() {
+    /// Defect D1: operations with other contents or for another user must have other ids.
+    @Test func differentOperationsHaveDifferentIDs() {
         let server = ServerExchange()
         let client = client(server)
         var authorized = Self.request
@@ -64,8 +64,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations.allSatisfy { $0.id.utf8.count >= 32 })
     }
 
-    /// Defect D2: an answer that came at once was lost to whoever asked.
-    @Test func answerThatComesAtOnceIsHeardByWhoAsked() {
+    /// Defect D2: a synchronous result never reached its subscriber.
+    @Test func synchronousResultReachesTheSubscriber() {
         let client = client(DedupExchange(), CacheExchange(), counting())
         let first = Listening(client.query(args))
         #expect(first.texts == ["1"])
@@ -76,8 +76,8 @@ import struct BeagleNetExchanges.Operation
         #expect(Listening(client.query(args)).texts == ["1"])
     }
 
-    /// Defect D3: with a transport that answers at once, everything was lost.
-    @Test func mutationThatIsAnsweredAtOnceIsHeard() {
+    /// Defect D3: with a synchronous transport, all results were lost.
+    @Test func synchronousMutationResultReachesTheSubscriber() {
         let server = counting()
         let client = client(DedupExchange(), server)
         let mutation = Listening(client.mutate(change))
@@ -86,8 +86,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.mutation])
     }
 
-    /// Defect D5: nobody answered.
-    @Test func cacheOnlyWithoutAStoredAnswerComesBack() async throws {
+    /// Defect D5: there was no result.
+    @Test func cacheOnlyWithoutAStoredResultReturns() async throws {
         let server = counting()
         let client = client(CacheExchange(), server)
         let result = try await client.query(args, policy: .cacheOnly)
@@ -96,8 +96,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.asked.isEmpty)
     }
 
-    /// Defect D8: a subscription that the server had ended was over at once for who asked again.
-    @Test func subscriptionStartsAgainAfterItsEnd() {
+    /// Defect D8: after the server had ended a subscription, a new one ended immediately.
+    @Test func endedSubscriptionCanStartAgain() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         for _ in 0..<3 {
@@ -112,8 +112,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.subscription, .teardown, .subscription, .teardown, .subscription, .teardown])
     }
 
-    /// Defect D8, where an exchange says so with a teardown, as the original's do.
-    @Test func teardownOfAnExchangeEndsTheSubscription() {
+    /// Defect D8, if an exchange ends the subscription with a teardown, as those of the original do.
+    @Test func teardownByAnExchangeEndsTheSubscription() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         for _ in 0..<2 {
@@ -127,7 +127,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.subscription, .teardown, .subscription, .teardown])
     }
 
-    /// Defect D9: eight threads were enough to end the process, or to lose a result.
+    /// Defect D9: eight threads were enough to crash the process or to lose a result.
     @Test func eightThreadsLoseNothing() async {
         let queue = DispatchQueue(label: "transport", attributes: .concurrent)
         let server = LaterExchange(queue)
@@ -139,7 +139,7 @@ import struct BeagleNetExchanges.Operation
                     for number in 0..<50 {
                         let isMutation = number % 5 == 0
                         let document = isMutation ? "mutation { change }" : "query($id: ID) { post(id: $id) }"
-                        // Ten queries are asked for by several threads at once.
+                        // Several threads run the same ten queries concurrently.
                         let id: AnyCodable = .integer(Int64(number % 2 == 0 ? number % 10 : thread * 50 + number))
                         let args = ExecutionArgs(query: document, variables: ["id": id])
                         do {
@@ -159,8 +159,8 @@ import struct BeagleNetExchanges.Operation
         #expect(answered.withLock { $0 } == 8 * 50)
     }
 
-    /// Defect D10: each event was looked at by every active operation.
-    @Test func eventsReachOnlyThoseWhoWait() {
+    /// Defect D10: every active operation inspected each event.
+    @Test func eventsReachOnlyTheirOperation() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let waiting = (0..<1_000).map { number in
@@ -172,9 +172,9 @@ import struct BeagleNetExchanges.Operation
         #expect(waiting[500].texts == ["one"])
     }
 
-    // MARK: - Sharing, as urql's client has it
+    // MARK: - Sharing, as in urql's client
 
-    @Test func lateSubscriberMakesTheLastResultStaleForBoth() {
+    @Test func lateSubscriberMakesTheLastResultStaleForBothSubscribers() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let one = Listening(client.query(args))
@@ -185,7 +185,7 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["1 stale", "2"])
     }
 
-    @Test func resultThatComesAtOnceIsNotMadeStaleFirst() {
+    @Test func synchronousResultIsNotPrecededByAStaleOne() {
         let client = client(counting())
         let one = Listening(client.query(args, policy: .networkOnly))
         let other = Listening(client.query(args, policy: .networkOnly))
@@ -193,7 +193,7 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["2"])
     }
 
-    @Test func whoComesBackHearsNothingOld() {
+    @Test func resubscriberReceivesNoOldResult() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let one = Listening(client.query(args))
@@ -206,7 +206,7 @@ import struct BeagleNetExchanges.Operation
         #expect(one.texts == ["1"])
     }
 
-    @Test func staleResultIsGivenToTheLateSubscriber() {
+    @Test func lateSubscriberReceivesTheStaleResult() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let one = Listening(client.query(args))
@@ -216,7 +216,7 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["1 stale"])
     }
 
-    @Test func lateSubscriberOfASubscriptionHearsOnlyWhatIsNew() {
+    @Test func lateSubscriberReceivesOnlyNewResults() {
         let server = ServerExchange()
         let client = client(server)
         let one = Listening(client.subscribe(to: news))
@@ -228,7 +228,7 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["2"])
     }
 
-    @Test func teardownIsSentWhenTheLastLeaves() {
+    @Test func teardownIsSentWhenTheLastSubscriberCancels() {
         let server = ServerExchange()
         let client = client(server)
         let (one, other) = (Listening(client.subscribe(to: news)), Listening(client.subscribe(to: news)))
@@ -239,7 +239,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations[0].id == server.operations[1].id)
     }
 
-    @Test func leavingAMutationCancelsItUnlessItIsKept() {
+    @Test func cancellingTheSubscriberCancelsAMutationUnlessItIsKept() {
         let server = ServerExchange()
         let cancelling = client(server)
         Listening(cancelling.mutate(change)).leave()
@@ -259,9 +259,9 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["2"])
     }
 
-    // MARK: - Running again
+    // MARK: - Reexecution
 
-    @Test func activeQueryRunsAgain() {
+    @Test func activeQueryIsReexecuted() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let listening = Listening(client.query(args))
@@ -273,8 +273,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations.map(\.policy) == [.cacheFirst, .networkOnly])
     }
 
-    /// Who hears the last result may ask the same again, and is heard.
-    @Test func whoAsksAgainFromTheLastResultIsHeard() {
+    /// A subscriber may start the same operation again when it receives the last result.
+    @Test func subscribingAgainDuringTheLastResultWorks() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let again = Lock<Listening?>(nil)
@@ -293,14 +293,14 @@ import struct BeagleNetExchanges.Operation
         #expect(again.withLock { $0 }?.isOver == false)
     }
 
-    /// What is due to end is ended, whatever else is due, and nothing that is asked for later is.
-    @Test func dueTeardownEndsWhatItMeantAlone() {
+    /// A queued teardown ends its operation, whatever else is queued, and doesn't end a later one.
+    @Test func queuedTeardownEndsOnlyItsOwnOperation() {
         let server = ServerExchange()
         let client = client(server)
         let again = Lock<Listening?>(nil)
         let ended = Lock<Listening?>(nil)
         let other = Listening(client.query(args)) { [news] _ in
-            // In a turn, so that all of it is due after this.
+            // Inside a delivery, so that everything here is queued until it ends.
             let first = Listening(client.subscribe(to: news))
             ended.withLock { $0 = first }
             guard let operation = server.operations.last else { return }
@@ -326,8 +326,8 @@ import struct BeagleNetExchanges.Operation
         doing.leave()
     }
 
-    /// A miss of the store is no answer to who asks the network.
-    @Test func cacheOnlyIsAnsweredAlone() {
+    /// A cache miss is not a result for a subscriber that waits for the network.
+    @Test func cacheOnlyMissReachesOnlyItsSubscriber() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
         let asking = Listening(client.query(args))
@@ -342,7 +342,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.query, .teardown])
     }
 
-    @Test func whatNobodyWaitsForIsNotRunAgain() {
+    @Test func operationWithoutSubscribersIsNotReexecuted() {
         let server = ServerExchange()
         let client = client(server)
         client.reexecute(operation: .query())
@@ -350,8 +350,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations.isEmpty)
     }
 
-    /// urql's pull request 3909: every second one got through.
-    @Test(arguments: 1...4) func runningAgainDuringAFlightAddsNone(_ times: Int) {
+    /// urql pull request 3909: every second reexecution got through.
+    @Test(arguments: 1...4) func reexecutingInFlightSendsNoSecondOperation(_ times: Int) {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let listening = Listening(client.query(args))
@@ -360,8 +360,8 @@ import struct BeagleNetExchanges.Operation
         listening.leave()
     }
 
-    /// urql: an exchange that runs an operation again from its result gets op, result, op', result'.
-    @Test func whatAnExchangeRunsAgainComesAfterTheResult() {
+    /// urql: an exchange that reexecutes an operation from its result sees op, result, op', result'.
+    @Test func reexecutionByAnExchangeFollowsTheResult() {
         let server = counting()
         let client = client(AgainExchange(), server)
         let listening = Listening(client.query(args))
@@ -369,7 +369,7 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.texts == ["1", "2"])
     }
 
-    @Test func resultsStayInOrderWhenAListenerCausesAnother() {
+    @Test func resultsStayInOrderIfASubscriberCausesAnother() {
         let server = ServerExchange()
         let client = client(server)
         let one = Listening(client.query(args)) { result in
@@ -381,8 +381,8 @@ import struct BeagleNetExchanges.Operation
         #expect(other.texts == ["1", "2"])
     }
 
-    @Test("a mutation has nobody ask the network who reads the store alone", arguments: [true, false])
-    func mutationHasNoReaderAskTheNetwork(isLeftBefore: Bool) {
+    @Test(arguments: [true, false])
+    func mutationDoesNotSendCacheOnlyQueriesToTheNetwork(isLeftBefore: Bool) {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
         let asking = Listening(client.query(args, types: ["Post"]))
@@ -398,7 +398,7 @@ import struct BeagleNetExchanges.Operation
         reading.leave()
     }
 
-    @Test func mutationRunsQueriesOfItsTypesAgain() {
+    @Test func mutationReexecutesQueriesOfItsTypes() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
         let query = Listening(client.query(args, types: ["Post"]))
@@ -413,14 +413,14 @@ import struct BeagleNetExchanges.Operation
 
     // MARK: - async
 
-    @Test func firstSettledResultIsTheAnswer() async throws {
+    @Test func firstResultThatIsNotStaleIsReturned() async throws {
         let server = ServerExchange { [$0.result("old", stale: true), $0.result("new")] }
         let result = try await client(server).query(args)
         #expect(result.data == "new")
         #expect(server.kinds == [.query, .teardown])
     }
 
-    @Test func valueIsMadeOfTheData() async throws {
+    @Test func dataIsDecodedIntoAValue() async throws {
         struct Post: Decodable, Equatable { var title: String }
         let server = ServerExchange { [$0.result(["title": "First"])] }
         #expect(try await client(server).query(args, as: Post.self).data == Post(title: "First"))
@@ -432,7 +432,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func cancelledTaskLeaves() async throws {
+    @Test func cancellingTheTaskTearsDownTheOperation() async throws {
         let server = ServerExchange()
         let client = client(server)
         let task = Task { try await client.query(args) }
@@ -442,8 +442,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.query, .teardown])
     }
 
-    /// Its task was not cancelled, so it is told what happened.
-    @Test func operationThatAnExchangeTearsDownThrowsWhatHappened() async throws {
+    /// The task was not cancelled, so the error explains what happened.
+    @Test func operationTornDownByAnExchangeThrowsANetworkError() async throws {
         let server = ServerExchange()
         let client = client(server)
         let task = Task { try await client.query(args) }
@@ -455,8 +455,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.query, .teardown])
     }
 
-    /// A subscriber that wants nothing costs no more than so many results, the newest.
-    @Test func subscriberThatWantsNothingKeepsTheNewest() {
+    /// For a subscriber without demand, only a limited number of results is kept, the newest ones.
+    @Test func subscriberWithoutDemandKeepsTheNewestResults() {
         let logger = MemoryLogger()
         let server = ServerExchange()
         let client = Client(request: Self.request, exchanges: [server], logger: logger)
@@ -474,9 +474,9 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.subscription, .teardown])
     }
 
-    /// Wants as many results as it is told to.
+    /// Requests as many results as the test demands.
     private final class Few: Subscriber, Sendable {
-        // Set once, when it is subscribed, and used by the test alone.
+        // Set once on subscribing, and used only by the test.
         nonisolated(unsafe) private var subscription: (any Subscription)?
         private let heard = Lock<[Int64?]>([])
 
@@ -492,7 +492,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func operationThatNothingHandlesIsAnsweredWithAnError() async throws {
+    @Test func unhandledOperationGetsAnError() async throws {
         let logger = MemoryLogger()
         let client = Client(request: Self.request, exchanges: [DedupExchange()], logger: logger)
         let result = try await client.query(args)
@@ -500,8 +500,8 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.messages == ["no exchange handles operations of kind query"])
     }
 
-    /// Or whoever subscribes beside another would wait for ever.
-    @Test func subscriptionThatNothingHandlesIsOver() {
+    /// Otherwise a second subscriber would wait forever.
+    @Test func unhandledSubscriptionEnds() {
         let client = client(DedupExchange())
         for _ in 0..<2 {
             let listening = Listening(client.subscribe(to: news))
@@ -510,7 +510,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func clientIsNotKeptAliveByItsExchanges() {
+    @Test func exchangesDoNotRetainTheClient() {
         weak var gone: Client?
         do {
             let client = Client(
@@ -524,7 +524,7 @@ import struct BeagleNetExchanges.Operation
     }
 }
 
-/// Runs a query again, past the store, when its result comes up.
+/// Reexecutes a query from the network when its result arrives.
 private struct AgainExchange: Exchange {
     func register(
         client: any GraphQLClient,
@@ -540,7 +540,7 @@ private struct AgainExchange: Exchange {
     }
 }
 
-/// Answers on a queue, with the operation's variable.
+/// Sends the operation's variable as the result, on a queue.
 private struct LaterExchange: Exchange {
     let queue: DispatchQueue
 
@@ -553,7 +553,7 @@ private struct LaterExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        // A subject may be sent to by any thread.
+        // Any thread may send to a subject.
         nonisolated(unsafe) let answers = PassthroughSubject<OperationResult, Never>()
         return
             operations

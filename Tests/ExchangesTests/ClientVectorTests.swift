@@ -4,15 +4,15 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// The vectors of urql's client, with a `Client` above the exchanges and with a pipeline's hub there.
+/// The test vectors of urql's client, run with a `Client` above the exchanges and with the coalescer of a pipeline there.
 ///
-/// Two of them have another form in a pipeline, where an operation's run is over with a settled result: whoever asks for more
-/// from inside says so by marking the result stale. And what somebody outside of a pipeline has run again while a stale result is
-/// followed by another is that other, as the run still goes on.
+/// Two vectors differ in a pipeline, where a result that is not stale ends the execution of its operation. An exchange that
+/// reexecutes an operation must therefore mark the result as stale. And if the app reexecutes an operation after a stale
+/// result, it gets the result that is still pending, because the execution continues.
 @Suite(.timeLimit(.minutes(1))) struct ClientVectorTests {
-    // MARK: - The queue
+    // MARK: - Queue
 
-    @Test(arguments: ClientWay.allCases) func whatAnExchangeRunsAgainComesAfterTheResult(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func reexecutionByAnExchangeFollowsTheResult(_ way: ClientWay) async {
         let world = way.world([AgainExchange(), DedupExchange()], isCounting: true)
         let ear = world.listen()
         #expect(await world.has(ear, heard: ["1 stale", "2"]))
@@ -20,7 +20,7 @@ import struct BeagleNetExchanges.Operation
         ear.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func activeQueryRunsAgain(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func activeQueryIsReexecuted(_ way: ClientWay) async {
         let world = way.world([DedupExchange()])
         let ear = world.listen()
         await world.answer(1)
@@ -32,10 +32,10 @@ import struct BeagleNetExchanges.Operation
         ear.leave()
     }
 
-    // MARK: - Dedup
+    // MARK: - Deduplication
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
-    func sameQueriesShareOneRun(_ way: ClientWay, _ policy: Operation.Policy) async {
+    func identicalQueriesShareOneExecution(_ way: ClientWay, _ policy: Operation.Policy) async {
         let world = way.world([DedupExchange()])
         let ears = (0..<3).map { _ in world.listen(.query, policy) }
         await world.answer(1)
@@ -44,7 +44,7 @@ import struct BeagleNetExchanges.Operation
         for ear in ears { ear.leave() }
     }
 
-    @Test(arguments: ClientWay.allCases) func partOfAnAnswerKeepsOthersBack(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func partialResultKeepsTheQueryInFlight(_ way: ClientWay) async {
         let world = way.world([DedupExchange()])
         let first = world.listen()
         await world.answer("part", stale: false, hasNext: true)
@@ -58,7 +58,7 @@ import struct BeagleNetExchanges.Operation
         second.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func cacheAndNetworkIsNotKeptBackByItsOwnStaleResult(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func cacheAndNetworkIsNotBlockedByItsOwnStaleResult(_ way: ClientWay) async {
         let world = way.world([CacheExchange(), DedupExchange()])
         let first = world.listen()
         await world.answer(1)
@@ -72,15 +72,15 @@ import struct BeagleNetExchanges.Operation
         second.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func mutationThatIsRunAgainPasses(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func reexecutedMutationIsSent(_ way: ClientWay) async {
         let world = way.world([AgainExchange(onTheWayDown: true), DedupExchange()])
         let ear = world.listen(.mutation)
         #expect(await world.hasAsked(2))
         ear.leave()
     }
 
-    /// urql's issue 3254.
-    @Test(arguments: ClientWay.allCases) func whatIsRunAgainAfterAStaleResultPasses(_ way: ClientWay) async {
+    /// urql issue 3254.
+    @Test(arguments: ClientWay.allCases) func reexecutionAfterAStaleResultIsSent(_ way: ClientWay) async {
         let world = way.world([AgainExchange(), DedupExchange()])
         let ear = world.listen()
         await world.answer("old", stale: true, hasNext: false)
@@ -90,9 +90,9 @@ import struct BeagleNetExchanges.Operation
         ear.leave()
     }
 
-    /// urql's pull request 3909: every second one got through.
+    /// urql pull request 3909: every second reexecution got through.
     @Test(arguments: ClientWay.allCases, 1...4)
-    func runningAgainDuringAFlightAddsNone(_ way: ClientWay, _ times: Int) async {
+    func reexecutingInFlightSendsNoSecondOperation(_ way: ClientWay, _ times: Int) async {
         let world = way.world([DedupExchange()])
         let ear = world.listen()
         for _ in 0..<times { world.runAgain() }
@@ -102,9 +102,9 @@ import struct BeagleNetExchanges.Operation
         ear.leave()
     }
 
-    /// Where an exchange has a store answer what was asked of the network, who asked hears it, whoever reads the same, and
-    /// the next who asks is not kept back.
-    @Test(arguments: ClientWay.allCases) func answerIsHeardWhateverAnExchangeMadeOfThePolicy(_ way: ClientWay) async {
+    /// If an exchange makes a network query read from a store, its subscriber receives the result, even beside a cache-only
+    /// subscriber, and the next query is not blocked.
+    @Test(arguments: ClientWay.allCases) func resultArrivesEvenIfAnExchangeChangesThePolicy(_ way: ClientWay) async {
         let world = way.world([DedupExchange(), ReadingExchange()], isCounting: true)
         let reading = world.listen(.query, .cacheOnly)
         #expect(await world.has(reading, heard: ["1"]))
@@ -116,10 +116,10 @@ import struct BeagleNetExchanges.Operation
         reading.leave()
     }
 
-    // MARK: - What comes at once
+    // MARK: - Synchronous results
 
-    /// Defect D2 of the original: it was lost to who asked.
-    @Test(arguments: ClientWay.allCases) func storedAnswerIsHeardByWhoeverAsksNext(_ way: ClientWay) async {
+    /// Defect D2 of the original: the result never reached its subscriber.
+    @Test(arguments: ClientWay.allCases) func storedResultReachesTheNextSubscriber(_ way: ClientWay) async {
         let world = way.world([DedupExchange(), CacheExchange()], isCounting: true)
         for _ in 0..<3 {
             let ear = world.listen()
@@ -130,8 +130,8 @@ import struct BeagleNetExchanges.Operation
         #expect(world.asked == ["query"])
     }
 
-    /// Defect D3 of the original: the same of mutations.
-    @Test(arguments: ClientWay.allCases) func mutationThatIsAnsweredAtOnceIsHeard(_ way: ClientWay) async {
+    /// Defect D3 of the original: the same for mutations.
+    @Test(arguments: ClientWay.allCases) func synchronousMutationResultReachesTheSubscriber(_ way: ClientWay) async {
         let world = way.world([DedupExchange()], isCounting: true)
         for number in 1...2 {
             let ear = world.listen(.mutation)
@@ -144,7 +144,7 @@ import struct BeagleNetExchanges.Operation
     // MARK: - Sharing
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
-    func lateSubscriberMakesTheLastResultStaleForBoth(_ way: ClientWay, _ policy: Operation.Policy) async {
+    func lateSubscriberMakesTheLastResultStaleForBothSubscribers(_ way: ClientWay, _ policy: Operation.Policy) async {
         let world = way.world([DedupExchange()])
         let one = world.listen(.query, policy)
         await world.answer(1)
@@ -158,7 +158,7 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func whoComesBackHearsNothingOld(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func resubscriberReceivesNoOldResult(_ way: ClientWay) async {
         let world = way.world([DedupExchange()])
         let one = world.listen()
         await world.answer(1)
@@ -173,7 +173,7 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func resultThatComesAtOnceIsNotMadeStaleFirst(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func synchronousResultIsNotPrecededByAStaleOne(_ way: ClientWay) async {
         let world = way.world([DedupExchange()], isCounting: true)
         let one = world.listen(.query, .networkOnly)
         #expect(one.texts == ["1"])
@@ -184,7 +184,7 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func staleResultIsGivenToTheLateSubscriber(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesTheStaleResult(_ way: ClientWay) async {
         let world = way.world([])
         let one = world.listen()
         await world.answer(1, stale: true, hasNext: false)
@@ -196,7 +196,7 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func lateSubscriberOfASubscriptionHearsOnlyWhatIsNew(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesOnlyNewResults(_ way: ClientWay) async {
         let world = way.world([DedupExchange()])
         let one = world.listen(.subscription)
         await world.answer(1, stale: false, hasNext: true)
@@ -210,9 +210,9 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    // MARK: - The end
+    // MARK: - End
 
-    @Test(arguments: ClientWay.allCases) func serverIsToldWhenTheLastLeaves(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func lastCancelledSubscriberEndsTheOperation(_ way: ClientWay) async {
         let world = way.world([DedupExchange()])
         let (one, other) = (world.listen(.subscription), world.listen(.subscription))
         #expect(await world.hasAsked(1))
@@ -222,13 +222,13 @@ import struct BeagleNetExchanges.Operation
         other.leave()
         while world.ended == 0 { await Task.yield() }
         #expect(world.ended == 1)
-        // The same may be asked for again.
+        // The same operation can start again.
         let again = world.listen(.subscription)
         #expect(await world.hasAsked(2))
         again.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func subscriptionStartsAgainAfterItsEnd(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func endedSubscriptionCanStartAgain(_ way: ClientWay) async {
         let world = way.world([DedupExchange()])
         for number in 1...3 {
             let ear = world.listen(.subscription)
@@ -239,7 +239,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test(arguments: ClientWay.allCases) func mutationIsOverWithItsResult(_ way: ClientWay) async {
+    @Test(arguments: ClientWay.allCases) func resultEndsTheMutation(_ way: ClientWay) async {
         let world = way.world([DedupExchange()])
         let (one, other) = (world.listen(.mutation), world.listen(.mutation))
         #expect(await world.hasAsked(2))
@@ -251,7 +251,7 @@ import struct BeagleNetExchanges.Operation
     }
 }
 
-/// Has all queries answered from a store.
+/// Makes all queries read from a store.
 private struct ReadingExchange: Exchange {
     func register(
         client: any GraphQLClient,
@@ -262,7 +262,8 @@ private struct ReadingExchange: Exchange {
     }
 }
 
-/// Has an operation run again: a query when its first result comes up, which is stale then; or anything on its way down, once.
+/// Reexecutes an operation once: a query when its first result arrives, which it marks as stale, or any operation on its way
+/// down.
 private struct AgainExchange: Exchange {
     var onTheWayDown = false
 

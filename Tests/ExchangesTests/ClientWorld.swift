@@ -5,27 +5,27 @@ import Testing
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-/// Exchanges between those who listen and a server that a test holds: with a `Client` above them, or hosted in the pipeline
-/// of a `NetworkClientDefault`, whose hub stands in the client's place. Each vector is written once, and runs both ways.
+/// Exchanges between subscribers and a server that the test controls: with a `Client` above them, or hosted in the pipeline
+/// of a `NetworkClientDefault`, whose coalescer takes the place of the client. Each vector is written once and runs both ways.
 protocol ClientWorld: Sendable {
-    /// Which operations reached the server, as `query`; teardowns apart.
+    /// The kinds of the operations that reached the server, such as `query`, without teardowns.
     var asked: [String] { get }
-    /// How many of them are ended before they were answered.
+    /// The number of operations that ended before they had a result.
     var ended: Int { get }
 
-    /// Listens to an operation; of another number it is another.
+    /// Subscribes to an operation. Different numbers mean different operations.
     func listen(_ kind: Operation.Kind, _ policy: Operation.Policy, _ number: Int) -> any Ear
-    /// Has the server answer the last that reached it; what is neither stale nor followed by more is the end of it.
+    /// Sends a result of the last operation that reached the server. A result that is neither stale nor followed by more ends it.
     func answer(_ data: AnyCodable, stale: Bool, hasNext: Bool) async
-    /// Has everything run again that is listened to.
+    /// Reexecutes all operations with subscribers.
     func runAgain()
-    /// Waits until everything has had its turn that was due.
+    /// Waits until all queued work is done.
     func settle() async
 }
 
-/// One who listens.
+/// A subscriber.
 protocol Ear: Sendable {
-    /// What it heard: the data as text, with `stale` behind what is.
+    /// The received data as text, followed by `stale` for stale results.
     var texts: [String] { get }
     var isOver: Bool { get }
     func leave()
@@ -38,14 +38,14 @@ extension ClientWorld {
 
     func answer(_ data: AnyCodable) async { await answer(data, stale: false, hasNext: false) }
 
-    /// Waits until so much was heard, and whether it is this and no more.
+    /// Waits until this many results have arrived and returns whether they are exactly these.
     func has(_ ear: any Ear, heard texts: [String]) async -> Bool {
         while ear.texts.count < texts.count { await Task.yield() }
         await settle()
         return ear.texts == texts
     }
 
-    /// Waits until so many have reached the server, and whether there are no more.
+    /// Waits until this many operations have reached the server and returns whether there are no more.
     func hasAsked(_ count: Int) async -> Bool {
         while asked.count < count { await Task.yield() }
         await settle()
@@ -53,14 +53,14 @@ extension ClientWorld {
     }
 }
 
-/// How the exchanges are driven.
+/// How a test drives the exchanges.
 enum ClientWay: String, CaseIterable, CustomTestStringConvertible {
     case client
     case hosted
 
     var testDescription: String { rawValue }
 
-    /// - Parameter isCounting: whether the server answers at once, with the number of the operation.
+    /// - Parameter isCounting: Whether the server sends the number of the operation as a synchronous result.
     func world(_ exchanges: [any Exchange], isCounting: Bool = false) -> any ClientWorld {
         switch self {
         case .client: OwnClientWorld(exchanges, isCounting: isCounting)
@@ -184,7 +184,7 @@ private final class HostedClientWorld: ClientWorld {
     }
 }
 
-/// Hears what is watched.
+/// Receives the events of a watched operation.
 private final class HostedEar: Ear {
     private let heard = Lock<(texts: [String], isOver: Bool)>(([], false))
     private let token = Lock<(any RequestToken)?>(nil)

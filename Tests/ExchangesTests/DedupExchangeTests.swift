@@ -3,32 +3,32 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// The first five are the original's own tests, the rest are urql's.
+/// The first five tests are those of the original, the others come from urql.
 @Suite(.timeLimit(.minutes(1))) struct DedupExchangeTests {
     private let q = Operation.query()
     private let m = Operation.mutation()
     private let s = Operation.subscription()
 
-    @Test(arguments: LadderWay.allCases) func queryGoesDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func queryIsForwarded(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask(q)
         #expect(world.events == ["q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func sameQueryIsKeptBackWhileItIsAnswered(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func duplicateQueryInFlightIsNotForwarded(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask([q, q])
         #expect(world.events == ["q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func resultClearsTheWay(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func queryIsForwardedAgainAfterItsResult(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask(q, "hello")
         await world.ask(q, "again")
         #expect(world.events == ["q>>", "=>hello", "q>>", "=>again"])
     }
 
-    @Test(arguments: LadderWay.allCases) func teardownClearsTheWay(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func queryIsForwardedAgainAfterATeardown(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask(q)
         await world.leave(q)
@@ -36,13 +36,13 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "q|", "q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func mutationsAlwaysPass(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func mutationsAreAlwaysForwarded(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask([m, m])
         #expect(world.events == ["m>>", "m>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func cacheOnlyPassesAndClearsNoWay(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func cacheOnlyDoesNotEndTheQueryInFlight(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         let reading = Operation.query("q", .cacheOnly)
         await world.ask([q, reading])
@@ -51,13 +51,13 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "q>>", "=>nil"])
     }
 
-    @Test(arguments: LadderWay.allCases) func subscriptionIsKeptBackToo(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func duplicateSubscriptionIsNotForwarded(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask([s, s])
         #expect(world.events == ["s>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func staleResultClearsTheWay(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func queryIsForwardedAgainAfterAStaleResult(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask(q)
         await world.answer(q.result("old", stale: true))
@@ -65,7 +65,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "=>old stale", "q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func partOfAResultKeepsOthersBack(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func partialResultKeepsTheQueryInFlight(_ way: LadderWay) async throws {
         let world = try way.world(DedupExchange())
         await world.ask(q)
         var part = q.result("part")

@@ -4,7 +4,7 @@ import Foundation
 
 import struct BeagleNetExchanges.Operation
 
-/// A client that only notes what it is asked for.
+/// A client that only records its calls.
 final class NotingClient: GraphQLClient {
     let request = URLRequest(url: URL(filePath: "/graphql"))
     let logger: any BeagleLogger
@@ -26,17 +26,17 @@ final class NotingClient: GraphQLClient {
     }
 }
 
-/// One exchange between two ends that a test holds.
+/// One exchange between two ends that the test controls.
 final class ExchangeWorld: LadderWorld {
-    // Subjects may be sent to by any thread; the subscription is set once, before another thread has the world.
+    // Any thread may send to a subject. The subscription is set once, before another thread has access to the world.
     nonisolated(unsafe) let operations = PassthroughSubject<Operation, Never>()
     nonisolated(unsafe) let below = PassthroughSubject<OperationResult, Never>()
     nonisolated(unsafe) private var subscription: AnyCancellable?
     let log: LadderLog
 
     /// - Parameters:
-    ///   - client: what the exchange has for one; nil for one that notes in `events` what is run again.
-    ///   - answer: what comes from below at once.
+    ///   - client: The client of the exchange, or `nil` for a client that records reexecuted operations in `events`.
+    ///   - answer: Returns the synchronous result from below.
     init(
         _ exchange: any Exchange,
         _ client: (any GraphQLClient)? = nil,

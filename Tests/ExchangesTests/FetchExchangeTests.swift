@@ -6,7 +6,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 @Suite(.timeLimit(.minutes(1))) struct FetchExchangeTests {
-    /// Answers with the requests that came.
+    /// Creates clients and records their requests.
     private final class Network: Sendable {
         let requests = Lock<[Request]>([])
         let cancelled = Lock(0)
@@ -33,7 +33,7 @@ import struct BeagleNetExchanges.Operation
         return try #require(world.results.first)
     }
 
-    @Test(arguments: LadderWay.allCases) func answerComesUp(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func resultIsDelivered(_ way: LadderWay) async throws {
         let result = try await result(way) { _ in try NetworkResponse(json: ["data": ["hello": "world"]]) }
         #expect(result.data == ["hello": "world"])
         #expect(result.error == nil)
@@ -41,7 +41,7 @@ import struct BeagleNetExchanges.Operation
         #expect(result.operation.name == "q")
     }
 
-    @Test func operationIsPostedWithItsFields() async throws {
+    @Test func operationIsPostedWithItsHeaderFields() async throws {
         var operation = Operation.mutation()
         operation.request = URLRequest(url: URL(filePath: "/somewhere"))
         operation.request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
@@ -55,14 +55,14 @@ import struct BeagleNetExchanges.Operation
         let request = try #require(network.requests.withLock { $0.first })
         #expect(request.url == URL(filePath: "/somewhere"))
         guard case .rawRequest(let data) = request.type else {
-            Issue.record("no raw request")
+            Issue.record("the request is not a raw request")
             return
         }
         #expect(data.method == "POST")
         #expect(data.headers?["Authorization"] == "Bearer token")
     }
 
-    @Test(arguments: LadderWay.allCases) func errorsOfTheServerComeUpBesideTheData(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func graphQLErrorsAreDeliveredWithTheData(_ way: LadderWay) async throws {
         let result = try await result(way) { _ in
             try NetworkResponse(
                 json: [
@@ -72,7 +72,7 @@ import struct BeagleNetExchanges.Operation
         }
         #expect(result.data == ["hello": nil])
         guard case .graphql(let errors)? = result.error else {
-            Issue.record("no error of the server's")
+            Issue.record("the result has no GraphQL error")
             return
         }
         #expect(errors.map(\.message) == ["no"])
@@ -80,7 +80,7 @@ import struct BeagleNetExchanges.Operation
         #expect(result.hasNext == false)
     }
 
-    @Test(arguments: LadderWay.allCases) func failureOfTheNetworkIsOne(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func networkFailureIsANetworkError(_ way: LadderWay) async throws {
         let result = try await result(way) { _ in throw NetworkError(.connect, during: .connect, "no connection") }
         #expect(result.data == .null)
         #expect(result.error == .network(URLError(.cannotConnectToHost)))
@@ -88,32 +88,32 @@ import struct BeagleNetExchanges.Operation
         #expect(result.stale == false)
     }
 
-    /// Defect D11 of the original: a fault of decoding was told of.
-    @Test(arguments: LadderWay.allCases) func refusalWithoutABodyIsOneOfTheNetwork(_ way: LadderWay) async throws {
+    /// Defect D11 of the original: a decoding error was reported.
+    @Test(arguments: LadderWay.allCases) func errorStatusWithoutABodyIsANetworkError(_ way: LadderWay) async throws {
         let result = try await result(way) { _ in NetworkResponse(response: HTTPResponse(status: .unauthorized)) }
         #expect(result.error == .network(URLError(.userAuthenticationRequired)))
         #expect(result.error?.networkError?.kind == .status)
         #expect(result.error?.networkError?.response?.status == .unauthorized)
     }
 
-    @Test(arguments: LadderWay.allCases) func errorsInARefusalAreTheServers(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func errorsInAnErrorResponseAreGraphQLErrors(_ way: LadderWay) async throws {
         let result = try await result(way) { _ in
             try NetworkResponse(json: ["errors": [["message": "unknown field"]]], status: .badRequest)
         }
         guard case .graphql(let errors)? = result.error else {
-            Issue.record("no error of the server's")
+            Issue.record("the result has no GraphQL error")
             return
         }
         #expect(errors.map(\.message) == ["unknown field"])
     }
 
-    @Test(arguments: LadderWay.allCases) func pageInTheAnswersPlaceIsAnError(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func htmlBodyIsADecodingError(_ way: LadderWay) async throws {
         let result = try await result(way) { _ in NetworkResponse(text: "<html>") }
         #expect(result.error?.networkError?.kind == .decoding)
         #expect(result.data == .null)
     }
 
-    @Test(arguments: LadderWay.allCases) func othersGoDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func otherOperationsAreForwarded(_ way: LadderWay) async throws {
         let world = try way.world(FetchExchange(client: network.client { _ in NetworkResponse() }))
         await world.ask(.subscription())
         await world.leave(.subscription())
@@ -121,7 +121,7 @@ import struct BeagleNetExchanges.Operation
         #expect(network.requests.withLock { $0.isEmpty })
     }
 
-    @Test(arguments: LadderWay.allCases) func teardownCancelsTheRequestAndGoesDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func teardownCancelsTheRequestAndIsForwarded(_ way: LadderWay) async throws {
         let world = try way.world(FetchExchange(client: waiting))
         await world.ask(.query())
         while network.requests.withLock({ $0.isEmpty }) { await Task.yield() }
@@ -131,7 +131,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.log.forwarded.map(\.kind) == [.teardown])
     }
 
-    @Test func endOfTheLadderCancelsEverything() async throws {
+    @Test func endOfTheExchangesCancelsAllRequests() async throws {
         let world = ExchangeWorld(FetchExchange(client: waiting))
         for number in 0..<3 { world.operations.send(.query("q\(number)")) }
         while network.requests.withLock({ $0.count }) < 3 { await Task.yield() }
@@ -140,7 +140,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.isEmpty)
     }
 
-    @Test func leavingTheClientCancelsTheRequest() async throws {
+    @Test func cancellingTheSubscriberCancelsTheRequest() async throws {
         let client = Client(
             request: URLRequest(url: URL(filePath: "/graphql")),
             exchanges: [DedupExchange(), CacheExchange(), FetchExchange(client: waiting)],
@@ -152,7 +152,7 @@ import struct BeagleNetExchanges.Operation
         while network.cancelled.withLock({ $0 }) == 0 { await Task.yield() }
     }
 
-    /// Answers when it is cancelled.
+    /// A client that completes requests only when they are cancelled.
     private var waiting: StubClient {
         network.client { [network] _ in
             let (stream, end) = AsyncStream<Void>.makeStream()

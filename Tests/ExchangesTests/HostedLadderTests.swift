@@ -5,7 +5,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 @Suite(.timeLimit(.minutes(1))) struct HostedLadderTests {
-    /// Has all queries answered from a store.
+    /// Makes all queries read from a store.
     private struct Reading: Exchange {
         func register(
             client: any GraphQLClient,
@@ -16,9 +16,9 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// Two wait for the same, and another for what a store has of it. When the first of the two has left, whose operation it is
-    /// that is under way, the second has its answer all the same, though an exchange has made it look like the other's.
-    @Test func answerIsForTheRowThatAskedThoughTheRunHasLeft() async throws {
+    /// Two callers run the same network query, and a third one reads it from a store. The first caller, whose operation is in
+    /// flight, cancels. The second must still get its result, although an exchange gave both operations the same policy.
+    @Test func resultReachesTheOtherCallerIfTheFirstCancels() async throws {
         let world = try HostedWorld([DedupExchange(), Reading()], below: Below())
         let reading = world.run(.query("q", .cacheOnly))
         let left = world.run(.query("q", .networkOnly))
@@ -36,7 +36,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.below.count == 2)
     }
 
-    @Test func teardownThatAnExchangeRunsIsOver() async throws {
+    @Test func teardownRunByAnExchangeCompletes() async throws {
         let world = try HostedWorld([DedupExchange()], below: Below())
         let running = world.run(.query())
         while world.below.held.isEmpty { await Task.yield() }
@@ -46,8 +46,8 @@ import struct BeagleNetExchanges.Operation
         #expect(await running.value.failure?.isCancelled == true)
     }
 
-    /// What somebody begins before it has its turn waits for its own end.
-    @Test func teardownEndsNothingThatIsAskedLater() async throws {
+    /// An operation that starts before the queued teardown runs must not end with it.
+    @Test func teardownDoesNotEndALaterOperation() async throws {
         let world = try HostedWorld([DedupExchange()], below: Below())
         let first = world.run(.query())
         while world.below.held.count < 1 { await Task.yield() }
@@ -65,9 +65,9 @@ import struct BeagleNetExchanges.Operation
         #expect(try await second.withLock { $0 }?.value.get().response?.json()["data"] == "new")
     }
 
-    /// As a `Client` has it: of a subscription that says nothing else there is more to come.
-    @Test("errors of a result are not its subscription's end", arguments: [false, true])
-    func errorsOfAResultAreNotTheEnd(pastAnInterceptor: Bool) async throws {
+    /// As with a `Client`: unless a result says otherwise, more results of the subscription follow.
+    @Test(arguments: [false, true])
+    func errorsOfAResultDoNotEndTheSubscription(pastAnInterceptor: Bool) async throws {
         let server = ServerExchange()
         let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
         let world = try HostedWorld(between + [server], below: Below())
@@ -83,8 +83,8 @@ import struct BeagleNetExchanges.Operation
         #expect(world.log.results.map(\.data) == ["bad", "good", "last"])
     }
 
-    /// The original's of its typed calls: a value is made of the data, and what has another shape is an error.
-    @Test func valueIsMadeOfTheData() async throws {
+    /// From the original's typed calls: the data is decoded into a value, and data of another shape is an error.
+    @Test func dataIsDecodedIntoAValue() async throws {
         struct Post: Decodable, Sendable { let title: String }
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
@@ -103,7 +103,7 @@ import struct BeagleNetExchanges.Operation
 }
 
 extension HostedRun.Outcome {
-    /// Why there is no result.
+    /// The error, or `nil` if there is a result.
     fileprivate var failure: NetworkError? {
         if case .failure(let error) = self { return error }
         return nil

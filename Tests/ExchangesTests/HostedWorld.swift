@@ -5,10 +5,9 @@ import Testing
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-/// One exchange in a ladder that a pipeline hosts: a test runs operations of the pipeline, and answers what comes out below
-/// the ladder.
+/// One exchange hosted in a pipeline. A test runs operations of the pipeline and provides the results below the exchange.
 final class HostedWorld: LadderWorld {
-    /// Notes what passes the exchange, and gives operations the types that a test says, which are in no message.
+    /// Records operations and results, and adds the types that a test specifies, because messages don't contain them.
     private struct Watched: Exchange {
         let exchange: any Exchange
         let log: LadderLog
@@ -35,7 +34,7 @@ final class HostedWorld: LadderWorld {
         }
     }
 
-    /// The ladder as its exchange has it; what is run again is noted.
+    /// The client of the exchange. It records reexecuted operations.
     private struct Telling: GraphQLClient {
         let client: any GraphQLClient
         let log: LadderLog
@@ -53,9 +52,9 @@ final class HostedWorld: LadderWorld {
     }
 
     let log = LadderLog()
-    /// What is below the ladder.
+    /// The rest of the pipeline below the exchange.
     let below: Below
-    /// The ladder itself.
+    /// The hosted exchanges.
     let ladder: HostedLadder
     private let pipeline: Pipeline
     private let tasks = Lock<[(name: String, task: Task<HostedRun.Outcome, Never>)]>([])
@@ -72,13 +71,13 @@ final class HostedWorld: LadderWorld {
         pipeline = try Pipeline([interceptor, below], transport: NoTransport())
     }
 
-    /// Begins a run of the pipeline.
+    /// Starts an operation in the pipeline.
     func ask(_ operation: Operation) async {
         _ = run(operation)
         await settle()
     }
 
-    /// Begins a run of the pipeline, and gives what comes of it at the end.
+    /// Starts an operation in the pipeline and returns a task with its outcome.
     func run(_ operation: Operation) -> Task<HostedRun.Outcome, Never> {
         let task = Task.begunWithValue { [pipeline] in
             await HostedRun.Outcome.catching { () throws(NetworkError) in
@@ -89,7 +88,7 @@ final class HostedWorld: LadderWorld {
         return task
     }
 
-    /// Answers the run that came out below: what is not the last is emitted there, what is ends it.
+    /// Sends a result of the operation that arrived below. The last result ends the operation, and others are emitted.
     func answer(_ result: OperationResult) async {
         let name = result.operation.id
         let policy = RequestPolicy(result.operation.policy)
@@ -109,7 +108,7 @@ final class HostedWorld: LadderWorld {
         await settle()
     }
 
-    /// Cancels its runs.
+    /// Cancels the executions of an operation.
     func leave(_ operation: Operation) async {
         let left = tasks.withLock { tasks in
             let left = tasks.filter { $0.name == operation.id }
@@ -121,7 +120,7 @@ final class HostedWorld: LadderWorld {
         await settle()
     }
 
-    /// Cancels what runs, and waits for its end.
+    /// Cancels all executions and waits until they end.
     func end() async {
         let all = tasks.withLock { tasks in
             defer { tasks = [] }
@@ -132,7 +131,7 @@ final class HostedWorld: LadderWorld {
         await settle()
     }
 
-    /// Waits until everything has had its turn that was due, and what came of that.
+    /// Waits until all queued work and its consequences are done.
     func settle() async {
         for _ in 0..<2 {
             await withCheckedContinuation { continuation in ladder.lane.runLater { continuation.resume() } }
@@ -140,7 +139,7 @@ final class HostedWorld: LadderWorld {
     }
 }
 
-/// The rest of the pipeline: holds what comes until a test answers it.
+/// The rest of the pipeline. It holds operations until a test provides their results.
 final class Below: Interceptor {
     struct Held: Sendable {
         let number: Int
@@ -160,16 +159,16 @@ final class Below: Interceptor {
     private let state = Lock<(held: [Held], count: Int, cancelled: Int)>(([], 0, 0))
     private let answer: @Sendable (NetworkOperation, Int) -> NetworkOperation.Result?
 
-    /// - Parameter answer: answers at once, told which of all it is; nil leaves that to the test.
+    /// - Parameter answer: Returns the result of the operation with this number, or `nil` to let the test provide it.
     init(answer: @escaping @Sendable (NetworkOperation, Int) -> NetworkOperation.Result? = { _, _ in nil }) {
         self.answer = answer
     }
 
-    /// What waits for an answer.
+    /// The operations without a result.
     var held: [Held] { state.withLock { $0.held } }
-    /// How many came.
+    /// The number of operations so far.
     var count: Int { state.withLock { $0.count } }
-    /// How many were cancelled before they were answered.
+    /// The number of operations cancelled before they had a result.
     var cancelled: Int { state.withLock { $0.cancelled } }
 
     func end(_ held: Held, _ result: OperationResult) {
@@ -225,7 +224,7 @@ final class Below: Interceptor {
 }
 
 extension Operation {
-    /// The pipeline's operation: a message that says what tests call it.
+    /// Returns the pipeline's operation, whose message contains the name that tests use.
     func ofPipeline() throws(NetworkError) -> NetworkOperation {
         var operation = self
         operation.request.url = URL(string: "http://host/graphql")
@@ -242,7 +241,7 @@ extension Operation {
 }
 
 extension OperationResult {
-    /// What a server's message, or a failure, is in a pipeline.
+    /// The result or failure as the outcome in a pipeline.
     var ofPipeline: HostedRun.Outcome {
         HostedRun.Outcome { () throws(NetworkError) in
             var members: [String: JSONValue] = ["data": data]
@@ -261,7 +260,7 @@ extension OperationResult {
 }
 
 extension Task where Failure == Never {
-    /// A task that begins at once, on this thread, where the system can do that.
+    /// Creates a task that starts synchronously on this thread, if the system supports that.
     static func begunWithValue(_ body: @escaping @isolated(any) @Sendable () async -> Success) -> Task {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { return Task.immediate(operation: body) }
         return Task(operation: body)

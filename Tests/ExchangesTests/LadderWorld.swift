@@ -5,24 +5,23 @@ import Testing
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-/// An exchange, and a test at both of its ends. What is true of it is true wherever it stands: each vector is written once,
-/// and runs between two ends of the test's (`ExchangeWorld`) and in a ladder that a pipeline hosts (`HostedWorld`).
+/// An exchange with a test at both of its ends. Its behavior doesn't depend on its position: each vector is written once and
+/// runs both between two ends of the test (`ExchangeWorld`) and hosted in a pipeline (`HostedWorld`).
 ///
-/// The original's tests of `takeUntil` and of the first value are those of operators, which stand in no ladder
-/// (`TakeUntilTests`, `FirstValueTests`); that of its socket is one before real servers (`ServersTests`,
-/// `HostedServersTests`).
+/// The original's tests of `takeUntil` and of the first value are about operators and need no exchanges (`TakeUntilTests`,
+/// `FirstValueTests`). Its test of the socket runs with real servers (`ServersTests`, `HostedServersTests`).
 protocol LadderWorld: Sendable {
     var log: LadderLog { get }
 
-    /// Sends an operation in at the top.
+    /// Sends an operation from above.
     func ask(_ operation: Operation) async
-    /// Has a result come from below, for the operation that waits for it there.
+    /// Sends a result from below, for the pending operation.
     func answer(_ result: OperationResult) async
-    /// Nobody waits for an operation any more.
+    /// Cancels the subscribers of an operation.
     func leave(_ operation: Operation) async
 }
 
-/// How the ladder is driven.
+/// How a test drives the exchange.
 enum LadderWay: String, CaseIterable, CustomTestStringConvertible {
     case alone
     case hosted
@@ -40,29 +39,29 @@ enum LadderWay: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension LadderWorld {
-    /// What went down, came up, was left and run again: `q>>`, `=>hello`, `q|` and `again q network-only`.
+    /// Forwarded operations, results, teardowns and reexecutions: `q>>`, `=>hello`, `q|` and `again q network-only`.
     var events: [String] { log.events }
-    /// What came up.
+    /// The results that arrived at the top.
     var results: [OperationResult] { log.results }
 
     func ask(_ operations: [Operation]) async {
         for operation in operations { await ask(operation) }
     }
 
-    /// Asks, and answers from below.
+    /// Sends an operation and then its result.
     func ask(_ operation: Operation, _ data: AnyCodable) async {
         await ask(operation)
         await answer(operation.result(data))
     }
 }
 
-/// What passes the ends of an exchange.
+/// Records everything that passes the ends of an exchange.
 final class LadderLog: Sendable {
     private struct State: Sendable {
         var forwarded: [Operation] = []
         var results: [OperationResult] = []
         var events: [String] = []
-        /// What has gone down and is not answered.
+        /// The forwarded operations without a result.
         var underWay: Set<String> = []
     }
 
@@ -76,7 +75,7 @@ final class LadderLog: Sendable {
 
     func note(again operation: Operation) { note("again \(operation.name) \(operation.policy.rawValue)") }
 
-    /// A teardown is an event where there is something to end.
+    /// A teardown is an event only if it ends a pending operation.
     func note(forwarded operation: Operation) {
         let name = operation.name
         state.withLock { state in
@@ -103,6 +102,6 @@ final class LadderLog: Sendable {
 }
 
 extension Operation {
-    /// What tests call it: its `id`, unless a pipeline has made one of its own.
+    /// The name of the operation in tests: its `id`, unless a pipeline created the id.
     var name: String { request.value(forHTTPHeaderField: "X-Name") ?? id }
 }

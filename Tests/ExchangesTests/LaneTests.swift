@@ -11,13 +11,13 @@ import Testing
 
     private func note(_ number: Int) { heard.withLock { $0.append(number) } }
 
-    @Test func turnIsTakenAtOnceWhereItIsFree() {
+    @Test func runExecutesImmediatelyIfTheLaneIsIdle() {
         lane.run { note(1) }
         note(2)
         #expect(heard.withLock { $0 } == [1, 2])
     }
 
-    @Test func whatATurnDoesIsPartOfIt() {
+    @Test func nestedRunExecutesInline() {
         lane.run {
             note(1)
             lane.run { note(2) }
@@ -27,7 +27,7 @@ import Testing
         #expect(!lane.isMine)
     }
 
-    @Test func laterIsAfterTheTurn() {
+    @Test func runLaterExecutesAfterTheCurrentBlock() {
         lane.run {
             lane.runLater {
                 note(2)
@@ -39,8 +39,8 @@ import Testing
         #expect(heard.withLock { $0 } == [1, 2, 3, 4])
     }
 
-    /// A thread is not kept for ever by those who leave more: it does so many turns, and a task does the rest, in order.
-    @Test func threadHandsOverAfterSoManyTurns() async {
+    /// A thread isn't kept forever by a growing queue: it runs a limited number of blocks, and a task runs the rest in order.
+    @Test func threadHandsOverToATaskAtTheLimit() async {
         let lane = Lane(limit: 10)
         let done = Lock<[(number: Int, isCallers: Bool)]>([])
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -48,7 +48,7 @@ import Testing
                 Thread.current.threadDictionary["isCaller"] = true
                 @Sendable func turn(_ number: Int) {
                     done.withLock { $0.append((number, Thread.current.threadDictionary["isCaller"] != nil)) }
-                    // There is always one more.
+                    // Each block queues one more.
                     if number < 35 { lane.runLater { turn(number + 1) } } else { continuation.resume() }
                 }
                 lane.run { turn(0) }
@@ -56,27 +56,27 @@ import Testing
             thread.start()
         }
         #expect(done.withLock { $0.map(\.number) } == Array(0...35))
-        // Its own, and ten of others.
+        // The thread's own block and ten others.
         #expect(done.withLock { $0.filter(\.isCallers).map(\.number) } == Array(0...10))
-        // It is free again.
+        // The lane is idle again.
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             lane.run { continuation.resume() }
         }
     }
 
-    @Test func threadDoesAllWhereThatIsNoMoreThanTheLimit() {
+    @Test func threadRunsAllBlocksUpToTheLimit() {
         let lane = Lane(limit: 3)
         lane.run {
             for number in 1...3 { lane.runLater { note(number) } }
             note(0)
         }
-        // It is free: this one's turn is now.
+        // The lane is idle, so this block runs immediately.
         lane.run { note(4) }
         #expect(heard.withLock { $0 } == [0, 1, 2, 3, 4])
     }
 
-    /// Whoever left them, and however many were there before it: its own, and three of others; the rest is a task's.
-    @Test func threadDoesItsOwnTurnAndThreeOfOthers() async {
+    /// A thread runs its own block and three others, whichever thread queued them. A task runs the rest.
+    @Test func threadRunsItsOwnBlockAndThreeOthers() async {
         let lane = Lane(limit: 3)
         let done = Lock<[(number: Int, isCallers: Bool)]>([])
         @Sendable func turn(_ number: Int) {
@@ -95,7 +95,7 @@ import Testing
                     left.wait()
                     lane.runLater { continuation.resume() }
                     turn(0)
-                    // What is done in a turn is part of it, and no turn of another.
+                    // A nested block is part of the current one and doesn't count.
                     lane.run { turn(1) }
                 }
             }
@@ -104,8 +104,8 @@ import Testing
         #expect(done.withLock { $0.filter(\.isCallers).map(\.number) } == Array(0...4))
     }
 
-    /// Another thread leaves what it has to do to the one that has its turn, and does not wait.
-    @Test func turnOfAnotherThreadIsDoneByWhoHasOne() async {
+    /// A second thread queues its block for the thread that is running and doesn't wait.
+    @Test func blockOfAnotherThreadRunsOnTheRunningThread() async {
         let left = DispatchSemaphore(value: 0)
         let doneBy = Lock<[Bool]>([])
         let (before, after) = await withCheckedContinuation { continuation in
@@ -117,7 +117,7 @@ import Testing
                         lane.run { doneBy.withLock { $0.append(ObjectIdentifier(Thread.current) == first) } }
                         left.signal()
                     }
-                    // The other has left it, or the test would be stuck here.
+                    // The other thread has queued its block, or the test would hang here.
                     left.wait()
                     before.withLock { $0 = doneBy.withLock { $0 } }
                 }
@@ -128,7 +128,7 @@ import Testing
         #expect(after == [true])
     }
 
-    @Test func turnsOfManyThreadsAreOneAtATime() async {
+    @Test func blocksOfManyThreadsRunOneAtATime() async {
         let inside = Lock(0)
         let (done, overlaps) = (Lock(0), Lock(0))
         await withTaskGroup(of: Void.self) { group in
@@ -148,7 +148,7 @@ import Testing
                 }
             }
         }
-        // Some may be left to a task.
+        // A task may run some of them.
         while done.withLock({ $0 }) < 16_000 { await Task.yield() }
         #expect(done.withLock { $0 } == 16_000)
         #expect(overlaps.withLock { $0 } == 0)

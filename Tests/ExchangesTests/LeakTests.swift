@@ -5,9 +5,9 @@ import Testing
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-/// After many operations that were answered, failed, were cancelled, torn down and run again, nothing is kept of them.
+/// Nothing remains of many operations that completed, failed, were cancelled, torn down or reexecuted.
 @Suite(.timeLimit(.minutes(1))) struct LeakTests {
-    /// Exchanges of ours, and what each of them keeps for operations that are under way.
+    /// Our exchanges and the state that each of them keeps for operations in flight.
     private struct Kept: Sendable {
         let dedup = Lock(DedupExchange.Active())
         let cache = CacheExchange(limit: 20)
@@ -16,13 +16,13 @@ import struct BeagleNetExchanges.Operation
         let fetches = OperationRuns()
         let sockets = OperationRuns()
 
-        /// What operations are to leave: the store's results.
+        /// The number of entries for operations in flight. Stored results don't count.
         var count: Int {
             dedup.withLock { $0.ids.count + $0.readings.count } + runs.count + crossings.count + fetches.count
                 + sockets.count
         }
 
-        /// Dedup, cache and an interceptor that hands everything on.
+        /// Deduplication, cache and an interceptor that passes everything on.
         var exchanges: [any Exchange] {
             [
                 Watched { [dedup] _, operations, next in
@@ -41,11 +41,10 @@ import struct BeagleNetExchanges.Operation
             ]
         }
 
-        /// Waits until nothing is under way, and checks that the store keeps nothing else than results, and nothing when it
-        /// is cleared.
+        /// Waits until nothing is in flight and checks that the store keeps only results, and nothing after it is cleared.
         func expectNothing() async {
             while count > 0 { await Task.yield() }
-            // Two types, and uses of twice as many results as may be stored, and some.
+            // Two types, the use records of twice the maximum number of results, and some more.
             let bookkeeping = cache.store.withLock { $0.bookkeeping }
             #expect(bookkeeping <= 58)
             cache.clear()
@@ -54,7 +53,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// An exchange that is registered as a test wants it.
+    /// An exchange with a closure for `register`.
     private struct Watched: Exchange {
         let body:
             (any GraphQLClient, AnyPublisher<Operation, Never>, @escaping ExchangeIO)
@@ -69,13 +68,13 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// Has each third query run again when it comes up, and runs a mutation of its own beside each fifth.
+    /// Reexecutes every third query when its result arrives and runs an additional mutation with every fifth.
     private final class Busy: Exchange, Sendable {
         private let kept = Lock<(count: Int, held: [Holding])>((0, []))
 
-        /// Only kept, and let go.
+        /// Retains a subscription.
         private struct Holding: @unchecked Sendable {
-            // Cancelled by nobody else, and never read.
+            // Nothing else cancels it, and it is never read.
             let subscription: AnyCancellable
         }
 
@@ -108,7 +107,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func hostedLadderKeepsNothing() async throws {
+    @Test func hostedExchangesRetainNothing() async throws {
         let kept = Kept()
         let below = Below { operation, number in
             switch number % 7 {
@@ -139,7 +138,7 @@ import struct BeagleNetExchanges.Operation
             }
         }
         await world.end()
-        // What an exchange runs itself goes on until it is answered.
+        // Operations that an exchange runs itself continue until they have a result.
         while await world.count > 0 {
             for held in below.held { below.end(held, Operation.mutation().result(["a": 3])) }
             await Task.yield()
@@ -148,10 +147,10 @@ import struct BeagleNetExchanges.Operation
         await kept.expectNothing()
     }
 
-    @Test func clientKeepsNothing() async throws {
+    @Test func clientRetainsNothing() async throws {
         let kept = Kept()
         let (requests, sockets) = (Lock(0), Lock(0))
-        /// Which of all it is.
+        /// Returns the number of this call.
         @Sendable func number(_ count: Lock<Int>) -> Int {
             count.withLock { count in
                 count += 1
@@ -215,7 +214,7 @@ import struct BeagleNetExchanges.Operation
 }
 
 extension HostedWorld {
-    /// How much the ladder has under way.
+    /// The number of entries for operations in flight.
     fileprivate var count: Int {
         get async {
             await withCheckedContinuation { continuation in
@@ -226,7 +225,7 @@ extension HostedWorld {
 }
 
 extension Client {
-    /// How much is kept for those who wait.
+    /// The number of entries for waiting subscribers.
     fileprivate var kept: Int {
         get async {
             await withCheckedContinuation { continuation in

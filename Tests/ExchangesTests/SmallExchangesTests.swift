@@ -28,9 +28,8 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test(arguments: LadderWay.allCases) func composedExchangesAreDownInOrderAndUpInReverse(_ way: LadderWay)
-        async throws
-    {
+    @Test(arguments: LadderWay.allCases)
+    func composedExchangesForwardInOrderAndReturnInReverse(_ way: LadderWay) async throws {
         let log = Lock<[String]>([])
         let compose = ComposeExchange(exchanges: [Marking("A", log), Marking("B", log), Marking("C", log)])
         let world = try way.world(compose)
@@ -39,8 +38,8 @@ import struct BeagleNetExchanges.Operation
         #expect(world.events == ["q>>", "=>hello"])
     }
 
-    /// The seed's logging exchange prints operations and results.
-    @Test func whatIsPrintedIsReadableWithoutSecrets() throws {
+    /// The logging exchange of the seed prints operations and results.
+    @Test func descriptionsAreReadableAndContainNoSecrets() throws {
         let url = try #require(URL(string: "http://h/graphql?token=hunter2"))
         let args = ExecutionArgs(
             query: #"mutation { login(password: "hunter2") { id } }"#,
@@ -81,8 +80,8 @@ import struct BeagleNetExchanges.Operation
         #expect(lines.withLock { $0 }.contains(shown))
     }
 
-    @Test func composedExchangesMayListenTwice() {
-        /// Counts how often the stream above it is run.
+    @Test func composedExchangesMaySubscribeTwice() {
+        /// Subscribes to the operations twice.
         struct Twice: Exchange {
             func register(
                 client: any GraphQLClient,
@@ -101,7 +100,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.forwarded.map(\.id) == ["q", "m"])
     }
 
-    @Test(arguments: LadderWay.allCases) func fallbackSaysWhatNobodyHandles(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func fallbackLogsUnhandledOperations(_ way: LadderWay) async throws {
         let logger = MemoryLogger()
         let world = try way.world(FallbackExchange(), logger: logger)
         await world.ask(.query())
@@ -111,9 +110,9 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.messages == ["no exchange handles operations of kind query"])
     }
 
-    /// The original's own test: a query and the end of the operations give nothing but an end. A hosted ladder's operations
-    /// do not end before it is gone.
-    @Test func fallbackEndsWithItsOperations() {
+    /// From the original: a query followed by the end of the operations gives only an end. The operations of hosted exchanges
+    /// don't end before the exchanges are released.
+    @Test func fallbackFinishesWithItsOperations() {
         let operations = PassthroughSubject<Operation, Never>()
         let heard = Lock<[String]>([])
         let results = FallbackExchange(debug: false).register(
@@ -144,14 +143,14 @@ import struct BeagleNetExchanges.Operation
         #expect(fields == ["one", nil, nil])
     }
 
-    @Test(arguments: LadderWay.allCases) func authUsesTheFieldThatItIsTold(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func authUsesTheGivenHeaderField(_ way: LadderWay) async throws {
         let world = try way.world(AuthExchange(header: "X-Token", getToken: { "one" }))
         await world.ask(.query())
         #expect(world.log.forwarded.first?.request.value(forHTTPHeaderField: "X-Token") == "one")
     }
 
-    /// So that it stays behind where the operation is led elsewhere.
-    @Test func theFieldOfAuthBelongsToTheOriginThatIsAsked() {
+    /// The field is therefore removed if the origin of the operation changes.
+    @Test func authFieldIsScopedToTheRequestedOrigin() {
         let world = ExchangeWorld(AuthExchange(header: "X-Token", getToken: { "one" }))
         var operation = Operation.query()
         operation.request.url = URL(string: "http://host/graphql")
@@ -168,7 +167,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.log.forwarded.first?.args.extensions == ["id": "q"])
     }
 
-    @Test(arguments: LadderWay.allCases) func errorsAreTold(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func errorsAreReported(_ way: LadderWay) async throws {
         let told = Lock<[String]>([])
         let world = try way.world(
             ErrorExchange { error, operation in told.withLock { $0.append("\(operation.name): \(error)") } }
@@ -180,7 +179,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.count == 2)
     }
 
-    @Test func logSaysWhatPassesAndNotWhatItHolds() {
+    @Test func logDescribesOperationsWithoutTheirData() {
         let logger = MemoryLogger()
         let world = ExchangeWorld(LogExchange(), NotingClient(logger: logger))
         world.operations.send(.query())
@@ -194,7 +193,7 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.logs.map(\.level) == [.debug, .debug, .debug])
     }
 
-    @Test func debugSaysItOnlyWhereItShall() {
+    @Test func debugExchangeLogsOnlyIfEnabled() {
         let logger = MemoryLogger()
         let client = NotingClient(logger: logger)
         let (quiet, telling) = (
@@ -206,7 +205,7 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.logs.map(\.level) == [.debug])
     }
 
-    @Test func kindsAndPoliciesAreSpelledAsTheOriginals() {
+    @Test func kindsAndPoliciesAreSpelledAsInTheOriginal() {
         #expect(Operation.Kind.allCases.map(\.rawValue) == ["query", "mutation", "subscription", "teardown"])
         #expect(
             Operation.Policy.allCases.map(\.rawValue)
@@ -215,13 +214,13 @@ import struct BeagleNetExchanges.Operation
         #expect(Operation.Policy.allCases.map(\.isNetwork) == [false, false, true, true])
     }
 
-    @Test func errorsAreEqualByWhatTheyTell() {
+    @Test func equalErrorsNeedEqualContents() {
         #expect(CombinedError.network(URLError(.timedOut)) == .network(URLError(.timedOut)))
         #expect(CombinedError.network(URLError(.timedOut)) != .network(URLError(.cancelled)))
         #expect(CombinedError.unknown(CancellationError()) != .unknown(CancellationError()))
     }
 
-    @Test func anyCodableIsWrittenAsTheOriginals() throws {
+    @Test func anyCodableHasTheInterfaceOfTheOriginal() throws {
         struct Point: Encodable { var x = 1 }
         let value: AnyCodable = ["text": AnyCodable("a"), "number": AnyCodable(1), "list": [AnyCodable(1.5), nil]]
         #expect(value["text"]?.value as? String == "a")

@@ -8,7 +8,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct WebSocketExchangeTests {
-    /// Subscriptions that a test gives something to, and ends.
+    /// Subscriptions whose results and ends the test controls.
     private final class Server: Sendable {
         typealias Emit = @Sendable (OperationResult) -> Void
 
@@ -21,7 +21,7 @@ import struct BeagleNetExchanges.Operation
         private let log = Lock<(started: [Running], ended: Int)>(([], 0))
 
         var started: [Running] { log.withLock { $0.started } }
-        /// How many have come to their end, or were cancelled.
+        /// The number of subscriptions that have ended or were cancelled.
         var ended: Int { log.withLock { $0.ended } }
 
         func exchange(handleAllOperations: Bool = false) -> WebSocketExchange {
@@ -46,7 +46,7 @@ import struct BeagleNetExchanges.Operation
     private let server = Server()
     private let s = Operation.subscription()
 
-    @Test(arguments: LadderWay.allCases) func subscriptionsAreAnsweredAndOthersGoDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func subscriptionsAreHandledOthersForwarded(_ way: LadderWay) async throws {
         let world = try way.world(server.exchange())
         await world.ask([.query(), .mutation(), s])
         let running = await server.started(1)
@@ -56,14 +56,14 @@ import struct BeagleNetExchanges.Operation
         #expect(world.log.forwarded.map(\.kind) == [.query, .mutation])
     }
 
-    @Test(arguments: LadderWay.allCases) func allOperationsAreAnsweredWhereItShall(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func allOperationsAreHandledIfConfigured(_ way: LadderWay) async throws {
         let world = try way.world(server.exchange(handleAllOperations: true))
         await world.ask([.query(), .mutation()])
         _ = await server.started(2)
         #expect(world.log.forwarded.isEmpty)
     }
 
-    @Test(arguments: LadderWay.allCases) func teardownEndsItAndGoesDown(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func teardownEndsTheSubscriptionAndIsForwarded(_ way: LadderWay) async throws {
         let world = try way.world(server.exchange())
         await world.ask(s)
         let running = await server.started(1)
@@ -74,8 +74,8 @@ import struct BeagleNetExchanges.Operation
         #expect(world.log.forwarded.map(\.kind) == [.teardown])
     }
 
-    /// urql's: the end of the source is a teardown for who asked.
-    @Test(arguments: LadderWay.allCases) func endOfTheServerIsRunAgainAsATeardown(_ way: LadderWay) async throws {
+    /// From urql: the end of the source is a teardown for the subscriber.
+    @Test(arguments: LadderWay.allCases) func endOfTheServerReexecutesTheOperation(_ way: LadderWay) async throws {
         let world = try way.world(server.exchange())
         await world.ask(s)
         await server.started(1).end.finish()
@@ -84,7 +84,7 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.isEmpty)
     }
 
-    @Test func endOfTheServerIsATeardownForTheClient() async {
+    @Test func endOfTheServerReexecutesATeardown() async {
         let client = NotingClient()
         let world = ExchangeWorld(server.exchange(), client)
         world.operations.send(s)
@@ -103,12 +103,12 @@ import struct BeagleNetExchanges.Operation
         #expect(world.results.map { $0.error?.networkError?.message } == ["lost"])
         #expect(world.results.first?.hasNext == false)
         #expect(client.reexecuted.isEmpty)
-        // The same may be asked for at once.
+        // The same subscription can start again immediately.
         world.operations.send(s)
         _ = await server.started(2)
     }
 
-    @Test(arguments: [1000, 5000]) func messagesHaveTheLimitThatIsGiven(limit: Int) async throws {
+    @Test(arguments: [1000, 5000]) func messagesHaveTheGivenLimit(limit: Int) async throws {
         let event = "event: next\ndata: {\"data\":{\"text\":\"\(String(repeating: "a", count: 3000))\"}}\n\n"
         let body = Data((event + "event: complete\ndata:\n\n").utf8)
         let loopback = try LoopbackServer(.chunked([body], ["Content-Type": "text/event-stream"]))
@@ -128,7 +128,7 @@ import struct BeagleNetExchanges.Operation
         listening.leave()
     }
 
-    @Test func interceptorAsksAgainAfterAFailure() async throws {
+    @Test func interceptorRetriesAfterAFailure() async throws {
         let retry = RetryInterceptor(
             subscriptionBackoff: Backoff(base: .microseconds(1), limit: 5)
         )
@@ -145,15 +145,15 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.texts == ["one"])
     }
 
-    @Test(arguments: LadderWay.allCases) func whatIsUnderWayIsNotStartedTwice(_ way: LadderWay) async throws {
+    @Test(arguments: LadderWay.allCases) func runningSubscriptionIsNotStartedTwice(_ way: LadderWay) async throws {
         let world = try way.world(server.exchange())
         await world.ask([s, s])
         _ = await server.started(1)
         #expect(server.started.count == 1)
     }
 
-    /// What comes while who asked leaves and another comes, in one turn, is for none of them.
-    @Test func whatIsLateIsNotForWhoComesNext() async {
+    /// A result that arrives while one subscriber cancels and another subscribes, in one block, reaches neither of them.
+    @Test func lateResultDoesNotReachTheNextSubscriber() async {
         let client = Client(
             request: URLRequest(url: URL(filePath: "/graphql")),
             exchanges: [server.exchange()],
@@ -180,7 +180,7 @@ import struct BeagleNetExchanges.Operation
         #expect(first.texts.isEmpty)
     }
 
-    /// Defect D12 of the original: its socket refused an id that it had known, and forgot who had left.
+    /// Defect D12 of the original: its socket rejected an id that it had used before and forgot cancelled subscribers.
     @Test func sameSubscriptionStartsAgainUnderItsID() async throws {
         let client = Client(
             request: URLRequest(url: URL(filePath: "/graphql")),
@@ -188,14 +188,14 @@ import struct BeagleNetExchanges.Operation
             logger: OffLogger()
         )
         let news = ExecutionArgs(query: "subscription { news }")
-        // Left, and asked for again at once.
+        // Cancelled and started again immediately.
         let left = Listening(client.subscribe(to: news))
         left.leave()
         let first = Listening(client.subscribe(to: news))
         let running = await server.started(2)
         running.emit(running.operation.result("one"))
         #expect(first.texts == ["one"])
-        // Ended by the server, and asked for again.
+        // Ended by the server and started again.
         running.end.finish()
         while !first.isOver { await Task.yield() }
         let second = Listening(client.subscribe(to: news))

@@ -9,7 +9,7 @@ struct DigestChallengeTests {
         return DigestChallenge(of: all)
     }
 
-    private static let challengesThatCannotBeAnsweredSayWhyArguments: [([String], String?)] = [
+    private static let obstacleExplainsAnUnsupportedChallengeArguments: [([String], String?)] = [
         (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "qop=auth-int"),
         (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256, qop=\"auth\""], "the algorithm SHA-512-256;"),
         (["Digest realm=\"r\", nonce=\"n\", algorithm=\"a b\""], "an unknown algorithm;"),
@@ -19,8 +19,8 @@ struct DigestChallengeTests {
         (["Digest realm=\"r\", nonce=\"n\", qop=\"auth, auth-int\""], nil), (["Basic realm=\"r\""], nil), ([], nil),
     ]
 
-    @Test(arguments: Self.challengesThatCannotBeAnsweredSayWhyArguments)
-    func challengesThatCannotBeAnsweredSayWhy(_ challenges: [String], _ reason: String?) {
+    @Test(arguments: Self.obstacleExplainsAnUnsupportedChallengeArguments)
+    func obstacleExplainsAnUnsupportedChallenge(_ challenges: [String], _ reason: String?) {
         var fields = HTTPFields()
         for challenge in challenges {
             fields.append(HTTPField(name: HTTPField.Name("WWW-Authenticate")!, value: challenge))
@@ -101,7 +101,7 @@ struct DigestChallengeTests {
         ),
     ]
 
-    @Test(arguments: answers) func challengeIsAnswered(_ answer: Answer) throws {
+    @Test(arguments: answers) func fieldForAChallengeIsComputed(_ answer: Answer) throws {
         let challenge = try #require(read(answer.challenge))
         let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/dir/index.html")
         let credentials = Credentials(user: answer.user, password: answer.password)
@@ -128,19 +128,19 @@ struct DigestChallengeTests {
         #expect(read("\(md5), Digest realm=\"r\", nonce=\"3\", algorithm=SHA-512-256")?.nonce == "1")
     }
 
-    private static let whatCannotBeAnsweredIsNoChallengeArguments: [String] = [
+    private static let unsupportedChallengeIsIgnoredArguments: [String] = [
         "Basic realm=\"r\"", "Digest", "Digest realm=\"r\"", "Digest nonce=\"n\"", "",
         "Digest realm=\"r\", nonce=\"n\", algorithm=odd", "Digest realm=\"r\", nonce=\"n\", qop=auth-int",
         "realm=\"r\", nonce=\"n\"", "Digest realm=\"r, nonce=\"n\"", "Digest realm=\"r\" nonce=\"n",
     ]
 
-    @Test(arguments: Self.whatCannotBeAnsweredIsNoChallengeArguments)
-    func whatCannotBeAnsweredIsNoChallenge(_ field: String) {
+    @Test(arguments: Self.unsupportedChallengeIsIgnoredArguments)
+    func unsupportedChallengeIsIgnored(_ field: String) {
         #expect(read(field) == nil)
     }
 
-    /// RFC 9110, 11.6.1, and what is sent in practice.
-    @Test func challengesOfOneFieldAreToldApart() {
+    /// RFC 9110, 11.6.1, and fields that servers send in practice.
+    @Test func challengesOfOneFieldAreSeparated() {
         #expect(
             Challenge.read("Basic realm=\"simple, \\\"x\\\"\" , ,Newauth realm=\"apps\", type = 1,\ttitle=\"L=1\"")
                 == [
@@ -158,8 +158,8 @@ struct DigestChallengeTests {
         #expect(Challenge.read("Digest realm=a, realm=b") == [Challenge(scheme: "digest", parameters: ["realm": "a"])])
     }
 
-    /// Realm, nonce and opaque go back as they came, and are hashed so.
-    @Test func bytesThatAreNotUTF8AreAnsweredAsTheyCame() throws {
+    /// Realm, nonce and opaque are sent back unchanged, and the unchanged bytes are hashed.
+    @Test func bytesThatAreNotUTF8AreSentBackUnchanged() throws {
         let field = Array("Digest realm=\"caf".utf8) + [0xE9] + Array("\", nonce=\"n".utf8) + [0xFC] + Array("\"".utf8)
         let name = try #require(HTTPField.Name("WWW-Authenticate"))
         let challenge = try #require(DigestChallenge(of: HTTPFields([HTTPField(name: name, value: field)])))

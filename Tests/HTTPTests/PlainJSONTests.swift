@@ -7,7 +7,7 @@ struct PlainJSONTests {
         PlainJSON.holds(redactor, Array(text.utf8), depth: 0)
     }
 
-    private static let whatHasNoSecretIsKnownAtOnceArguments: [String] = [
+    private static let jsonWithoutSecretsIsRecognizedArguments: [String] = [
         "{}", " [ ]\r\n", #"{"a":[{"b":[[],{}]}],"c":true,"d":false,"e":null}"#,
         #"[0,-0,10,-1.50,1234567890,1699999999999]"#,
         #"{"id": 17, "title": "Home", "name": "A long name, with marks!"}"#,
@@ -16,10 +16,10 @@ struct PlainJSONTests {
         String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
     ]
 
-    @Test(arguments: Self.whatHasNoSecretIsKnownAtOnceArguments)
-    func whatHasNoSecretIsKnownAtOnce(_ text: String) { #expect(holds(text)) }
+    @Test(arguments: Self.jsonWithoutSecretsIsRecognizedArguments)
+    func jsonWithoutSecretsIsRecognized(_ text: String) { #expect(holds(text)) }
 
-    private static let allElseIsLeftToBeLookedThroughArguments: [String] = [
+    private static let otherTextIsNotRecognizedArguments: [String] = [
         "", "1", "\"a\"", "{", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "[}", "{]", "[1]2",
         "[1] [2]",
         "[01]", "[1.]", "[-]", "[.5]", "[1e5]", "[tru]", "[nulls]", "[true", "[\"a]", "[\"\\x\"]", "[\"\\u00g0\"]",
@@ -33,24 +33,24 @@ struct PlainJSONTests {
         "[\"" + String(repeating: "a", count: TextScan.window) + "\"]",
     ]
 
-    /// Of most of them `JSONScan` says the same.
-    @Test(arguments: Self.allElseIsLeftToBeLookedThroughArguments)
-    func allElseIsLeftToBeLookedThrough(_ text: String) { #expect(!holds(text)) }
+    /// `JSONScan` finds no secrets in most of them either.
+    @Test(arguments: Self.otherTextIsNotRecognizedArguments)
+    func otherTextIsNotRecognized(_ text: String) { #expect(!holds(text)) }
 
-    @Test func namesThatTheAppCallsSecretCount() {
+    @Test func secretNamesOfTheAppAreRespected() {
         #expect(holds(#"{"nick":"x"}"#))
         #expect(!holds(#"{"nick":"x"}"#, Redactor(secrets: ["nick"])))
         #expect(holds(#"{"pin":"x"}"#, Redactor(shown: ["pin"])))
     }
 
-    /// A name of the same length and ends, and one that goes on.
+    /// A name with the same length and ends, and a longer name.
     @Test(arguments: [("pxxxxxxd", "password"), ("pin" + String(repeating: "x", count: 63) + "n", "pin")])
-    func aNameIsKnownByAllOfItsBytes(_ known: String, _ secret: String) {
+    func allBytesOfANameAreCompared(_ known: String, _ secret: String) {
         #expect(holds(#"[{"\#(known)":1},{"\#(known)":1},{"":1},{"":1}]"#))
         #expect(!holds(#"[{"\#(known)":1},{"\#(secret)":1}]"#))
     }
 
-    @Test func aBodyOfItsTypePassesAsAWhole() {
+    @Test func wholeJSONBodyPasses() {
         let redactor = Redactor()
         for type in ["application/json", "application/problem+json; charset=utf-8"] {
             #expect(redactor.passes(body: Data(#"{"a":1}"#.utf8), contentType: type))
@@ -61,7 +61,7 @@ struct PlainJSONTests {
         }
     }
 
-    @Test func whatFollowsItIsLookedThrough() {
+    @Test func bytesAfterAPlainDocumentAreRedacted() {
         var redactor = BodyRedactor(Redactor(), contentType: "application/json")
         var output = redactor.feed(Data(#"{"a":1}"#.utf8))
         #expect(output == Data(#"{"a":1}"#.utf8))

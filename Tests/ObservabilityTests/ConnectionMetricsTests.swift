@@ -16,7 +16,7 @@ import Testing
         try metrics.expectMeter("http.client.open_connections", [("http.connection.state", state)]).values
     }
 
-    @Test func connectionsAreMeasuredFromTimeToTime() async throws {
+    @Test func connectionsAreMeasuredPeriodically() async throws {
         Beagle.dependencies.clock = clock
         let server = try LoopbackServer { request in
             request.target == "/slow" ? .response(200, ["Content-Length": "9"]) : .response(200, [:], "hello")
@@ -37,7 +37,7 @@ import Testing
         withExtendedLifetime((stream, client, server)) {}
     }
 
-    @Test func lettingItGoEndsIt() async {
+    @Test func releasingTheMetricsEndsTheMeasurement() async {
         Beagle.dependencies.clock = clock
         do {
             let measuring = ConnectionMetrics(of: transport, factory: metrics)
@@ -47,7 +47,7 @@ import Testing
         while clock.nextWait != nil { await Task.yield() }
     }
 
-    @Test func aTransportThatHasEndedHasNone() async throws {
+    @Test func shutDownTransportHasNoOpenConnections() async throws {
         let server = try LoopbackServer { _ in .response(200) }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         #expect(await transport.openConnections() == ConnectionCount())

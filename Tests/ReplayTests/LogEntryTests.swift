@@ -16,7 +16,7 @@ struct LogEntryTests {
         return output.bytes
     }
 
-    @Test func anEntryIsReadAsItWasWritten() throws {
+    @Test func writtenEntryIsReadBackUnchanged() throws {
         let entry = LogEntry(
             id: "s-1",
             started: Date(timeIntervalSince1970: 1_795_335_330.5),
@@ -63,7 +63,7 @@ struct LogEntryTests {
         #expect(LogEntry(try JSONDocument(written(entry)).root) == entry)
     }
 
-    @Test func anEntryWithoutAnAnswerIsReadAsOne() throws {
+    @Test func entryWithoutAResponseIsReadBackUnchanged() throws {
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
             request: LoggedRequest(method: "GET", url: "https://a.example/"),
@@ -75,7 +75,7 @@ struct LogEntryTests {
         #expect(LogEntry(document.root) == entry)
     }
 
-    @Test func theResourceTypeOfAnotherToolIsKept() throws {
+    @Test func resourceTypeOfAnotherToolIsKept() throws {
         let theirs = try JSONDocument(Array(#"{"_resourceType":"stylesheet","request":{}}"#.utf8))
         let again = try JSONDocument(written(LogEntry(theirs.root)))
         #expect(again.root["_resourceType"]?.string == "stylesheet")
@@ -89,12 +89,12 @@ struct LogEntryTests {
     }
 
     @Test(arguments: ["1e300", "-1e300", "1e14", "null"])
-    func aMessageOfNoTimeThatThereIsIsOfTheBeginningOfTime(_ time: String) throws {
+    func messageWithAnInvalidTimeStartsAtTheEpoch(_ time: String) throws {
         let node = try JSONDocument(Array(#"{"type":"send","opcode":1,"data":"","time":\#(time)}"#.utf8)).root
         #expect(LoggedMessage(node).time == Date(timeIntervalSince1970: 0))
     }
 
-    @Test func whatReadersOfArchivesNeedIsThere() throws {
+    @Test func membersThatReadersNeedAreWritten() throws {
         let root = try JSONDocument(
             written(
                 LogEntry(

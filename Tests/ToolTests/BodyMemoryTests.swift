@@ -4,7 +4,7 @@
     import Foundation
     import Testing
 
-    /// Bodies of files go through the program in pieces, however long they are.
+    /// Bodies from and to files are streamed in pieces, regardless of their size.
     @Suite(.serialized, .timeLimit(.minutes(2))) struct BodyMemoryTests {
         private static let sizes = (small: 1 << 20, large: 128 << 20)
         private static let most = 16 << 20
@@ -47,7 +47,7 @@
     }
 
     extension BeagleProcess {
-        /// The most memory that it has had so far, in bytes.
+        /// The peak memory of the process so far, in bytes.
         var peakMemory: Int {
             get throws {
                 let status = try String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)

@@ -16,7 +16,7 @@ struct RefusalTests {
         ("addressGuard", { $0.addressGuard = .publicOnly }),
     ]
 
-    @Test(arguments: options) func optionThatCannotBeHonouredIsNamed(_ name: String, _ change: Change) {
+    @Test(arguments: options) func errorNamesTheUnsupportedOption(_ name: String, _ change: Change) {
         var options = TransferOptions()
         #expect(options.refusal == nil)
         change(&options)

@@ -16,7 +16,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: folder.appending(path: path).path)[.posixPermissions] as? Int
     }
 
-    @Test func whatIsPutInTakesThePlaceOfItsNames() throws {
+    @Test func storedFieldsReplaceTheGivenNames() throws {
         defer { remove() }
         for store in stores() {
             #expect(try store.fields(of: "g") == [])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func filesAreTheirOwnersAlone() throws {
+    @Test func filesAreAccessibleToTheirOwnerOnly() throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.appending(path: "a/b").path)
         try store.keep([FormField("a", 1)], insteadOf: [], in: "g")
@@ -40,12 +40,12 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "a/b").path) == ["g.json"])
     }
 
-    private static let anyNameIsAFileArguments: [(String, String)] = [
+    private static let groupNameIsEscapedInTheFileNameArguments: [(String, String)] = [
         ("../x", "%2E%2E%2Fx"), ("Sign up", "%53ign%20up"), ("sign-up_1", "sign-up_1"), ("\u{1}", "%01"),
     ]
 
-    @Test(arguments: Self.anyNameIsAFileArguments)
-    func anyNameIsAFile(_ group: String, _ name: String) throws {
+    @Test(arguments: Self.groupNameIsEscapedInTheFileNameArguments)
+    func groupNameIsEscapedInTheFileName(_ group: String, _ name: String) throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.path)
         try store.keep([FormField("a", 1)], insteadOf: [], in: group)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aFileCutAnywhereIsAnErrorUntilItIsCleared() throws {
+    @Test func truncatedFileIsAnErrorUntilCleared() throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.path)
         try store.keep([FormField("a", "x"), FormField("b", 1)], insteadOf: [], in: "g")
@@ -76,7 +76,7 @@ import Testing
         #expect(try store.fields(of: "g") == [])
     }
 
-    @Test func whatCannotBeWrittenIsAFileError() throws {
+    @Test func unwritableDirectoryIsAFileError() throws {
         defer { remove() }
         try Data().write(to: folder)
         let store = DiskFormStore(directory: folder.appending(path: "a").path)
@@ -84,7 +84,7 @@ import Testing
         #expect(error?.kind == .file)
     }
 
-    @Test func aDraftIsRestoredWithoutSecretsAndFiles() throws {
+    @Test func draftIsRestoredWithoutSecretsAndFiles() throws {
         defer { remove() }
         let redactor = Redactor(secrets: ["nickname"])
         Beagle.dependencies.redactor = redactor
@@ -100,7 +100,7 @@ import Testing
                     store: store
                 )
             }
-            // What was kept under the name of a secret is forgotten.
+            // A value stored under the name of a secret is deleted.
             try store.keep([FormField("password", "old"), FormField("page", 1)], insteadOf: [], in: "g")
             let filled = form()
             filled.inputs = filled.inputs.enumerated().map { index, input in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aFormWithoutAGroupKeepsNothing() throws {
+    @Test func formWithoutAGroupStoresNothing() throws {
         let form = Form([Form.Input("a", 1)])
         try form.save()
         try form.restore()
@@ -130,7 +130,7 @@ import Testing
         #expect(form["a"] == 1)
     }
 
-    @Test func theContainerHasAStore() throws {
+    @Test func formUsesTheContainersStore() throws {
         let form = Form([Form.Input("a", 1)], group: "g")
         try form.save()
         #expect(try Beagle.dependencies.formStore.fields(of: "g") == [FormField("a", 1)])

@@ -18,7 +18,7 @@ import Testing
 
     private static let expected = (1...100).map { "\($0) stale" } + ["last"]
 
-    @Test func eventsComeToAQueueInOrder() async {
+    @Test func eventsAreDeliveredToAQueueInOrder() async {
         let client = client()
         let heard = Heard()
         let queue = DispatchQueue(label: "heard")
@@ -31,7 +31,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func eventsComeToTheMainActorInOrder() async {
+    @Test func eventsAreDeliveredToTheMainActorInOrder() async {
         let client = client()
         let heard = Heard()
         client.watch(component, deliverOn: MainActor.shared) { event in
@@ -43,10 +43,10 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test @MainActor func whoCancelsThereHearsNothingMore() async {
+    @Test @MainActor func cancellingOnTheDeliveryContextStopsDelivery() async {
         let client = client()
         let heard = Heard()
-        // What has come already waits for this function to let the actor go.
+        // Events that were already sent wait until this function leaves the actor.
         client.watch(component, deliverOn: MainActor.shared) { heard.hear($0) }?.cancel()
         let queue = DispatchQueue(label: "heard")
         queue.sync { client.watch(component, deliverOn: queue) { heard.hear($0) }?.cancel() }
@@ -56,7 +56,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test func theEndIsHeardWhenTheClientGoes() async {
+    @Test func endIsDeliveredWhenTheClientIsReleased() async {
         let heard = Heard()
         do {
             let client = client()
@@ -67,7 +67,7 @@ import Testing
         #expect(heard.all.last == "end")
     }
 
-    @Test func whatCannotBeBuiltIsTold() async {
+    @Test func invalidRequestIsDeliveredAsAFailure() async {
         let client = client()
         let heard = Heard()
         let broken = NetworkOperation(Request(url: URL(string: "ftp://host/")!, type: .fetchComponent))

@@ -20,9 +20,9 @@ import Testing
         NetworkOperation(component.request, kind: .subscription)
     }
 
-    // MARK: - R1: one run for what is shared, never for forms and mutations
+    // MARK: - R1: shared operations have one run, forms and mutations never share
 
-    @Test("R1") func whoAsksTheSameAtTheSameTimeSharesARun() async throws {
+    @Test("R1") func identicalConcurrentOperationsShareARun() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
         async let one = client.run(component)
@@ -50,7 +50,7 @@ import Testing
         #expect(try await Set([one.shown, other.shown]) == ["1", "2"])
     }
 
-    @Test("R1") func whatDiffersIsNotShared() async throws {
+    @Test("R1") func differentOperationsDoNotShareARun() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
         var other = component
@@ -71,9 +71,9 @@ import Testing
         #expect(client.activeOperations == operations.count)
     }
 
-    // MARK: - R2: what can be said at once is said at once
+    // MARK: - R2: immediate results are delivered immediately
 
-    @Test("R2") func anAnswerWithoutWaitingComesInsideTheCall() {
+    @Test("R2") func immediateResultIsDeliveredInsideTheCall() {
         let heard = Heard()
         let client = client(ScriptedRuns { _, _ in .init("1") })
         client.watch(component, heard.hear)
@@ -81,7 +81,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    /// An actor whose queue can be told by anybody who runs on it.
+    /// An actor whose queue can be detected by the code that runs on it.
     private actor Screen {
         private final class Queue: SerialExecutor {
             static let isHere = DispatchSpecificKey<Bool>()
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test("R2", arguments: [NetworkOperation.Kind.component, .form])
-    func anAnswerWithoutWaitingIsGivenOnTheCallersActor(kind: NetworkOperation.Kind) async throws {
+    func immediateResultIsDeliveredOnTheCallersActor(kind: NetworkOperation.Kind) async throws {
         let isThere = Lock<Bool?>(nil)
         let runs = ScriptedRuns { _, _ in
             isThere.withLock { $0 = Screen.isHere }
@@ -117,9 +117,9 @@ import Testing
         #expect(isThere.withLock { $0 } == true)
     }
 
-    // MARK: - R3: in order, outside of locks, from inside of a callback too
+    // MARK: - R3: in order, outside locks, and reentrant
 
-    @Test("R3") func resultsComeInTheOrderInWhichTheyWereGiven() async {
+    @Test("R3") func resultsAreDeliveredInOrder() async {
         let runs = ScriptedRuns()
         let heard = Heard()
         let client = client(runs)
@@ -132,7 +132,7 @@ import Testing
         #expect(heard.all == (1...50).map { "\($0) more" } + ["last"])
     }
 
-    @Test("R3") func aSubscriberMayAskAndLeaveInsideItsCallback() async {
+    @Test("R3") func subscriberMayWatchAndCancelInsideItsCallback() async {
         let runs = ScriptedRuns { _, emit in
             emit(.init("0", hasNext: true))
             return .init("1")
@@ -150,9 +150,9 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    // MARK: - R4: who comes late
+    // MARK: - R4: late subscribers
 
-    @Test("R4") func whoComesLateHearsTheLastAnswerAsStaleAndThenTheNew() async {
+    @Test("R4") func lateSubscriberReceivesTheLastResultAsStaleThenTheNewOne() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let one = Heard()
@@ -168,7 +168,7 @@ import Testing
         #expect(other.all == ["1 stale", "2"])
     }
 
-    @Test("R4") func whoComesLateHearsNothingStaleWhereSomethingNewCameAtOnce() {
+    @Test("R4") func lateSubscriberReceivesNoStaleResultIfANewOneIsImmediate() {
         let runs = ScriptedRuns { _, _ in .init("1") }
         let client = client(runs)
         let other = Heard()
@@ -177,7 +177,7 @@ import Testing
         #expect(other.all == ["1"])
     }
 
-    @Test("R4") func whoComesLateToASubscriptionHearsNothingOld() async {
+    @Test("R4") func lateSubscriberToASubscriptionReceivesNoOldResult() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let one = Heard()
@@ -193,7 +193,7 @@ import Testing
         #expect(runs.count == 1)
     }
 
-    @Test("R4") func aStaleAnswerIsReplayedToWhoComesLate() async {
+    @Test("R4") func staleResultIsReplayedToALateSubscriber() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         client.watch(component) { _ in }
@@ -205,9 +205,9 @@ import Testing
         #expect(runs.count == 1)
     }
 
-    // MARK: - R5: running again
+    // MARK: - R5: refetching
 
-    @Test("R5") func refetchGivesWhatThereWasAsStaleAndThenTheNew() async {
+    @Test("R5") func refetchDeliversTheLastResultAsStaleThenTheNewOne() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -221,8 +221,8 @@ import Testing
         #expect(runs.policies == [.cacheFirst, .networkOnly])
     }
 
-    @Test("R5: asked again during a run, however often, it runs once", arguments: 1...4)
-    func refetchesDuringARunAreOne(times: Int) async {
+    @Test("R5: a refetch during a run doesn't start another run", arguments: 1...4)
+    func refetchDuringARunStartsNoOther(times: Int) async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -235,8 +235,8 @@ import Testing
         #expect(heard.all == ["1"])
     }
 
-    @Test("R5: an answer that would be too old is followed by one more run", arguments: 1...3)
-    func aChangeDuringARunIsFollowedByOneMore(times: Int) async {
+    @Test("R5: a response that would be outdated is followed by one more run", arguments: 1...3)
+    func refetchAfterRunStartsOneMoreRun(times: Int) async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -250,7 +250,7 @@ import Testing
         #expect(runs.count == 2)
     }
 
-    @Test("R5") func onlyWhatIsMeantIsRunAgain() async {
+    @Test("R5") func refetchRunsOnlyMatchingOperations() async {
         let runs = ScriptedRuns { operation, _ in .init(operation.kind.name) }
         let client = client(runs)
         let image = Heard()
@@ -261,8 +261,8 @@ import Testing
         #expect(runs.count == 3)
     }
 
-    @Test("R5: what is watched keeps the policy of who watches it", arguments: [RequestPolicy.cacheFirst, .cacheOnly])
-    func whoAsksOnceDoesNotChangeHowOthersWatch(policy: RequestPolicy) async throws {
+    @Test("R5: a watched operation keeps its subscriber's policy", arguments: [RequestPolicy.cacheFirst, .cacheOnly])
+    func oneTimeRunDoesNotChangeASubscribersPolicy(policy: RequestPolicy) async throws {
         let client = client(ScriptedRuns { _, _ in .init("1") })
         let heard = Heard()
         client.watch(NetworkOperation(component.request, policy: policy), heard.hear)
@@ -278,7 +278,7 @@ import Testing
         }
     }
 
-    @Test("R5: a subscription is not") func aSubscriptionIsNotRunAgain() async {
+    @Test("R5") func subscriptionIsNotRefetched() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -291,10 +291,9 @@ import Testing
         #expect(runs.count == 1)
     }
 
-    // MARK: - A run that may answer from a store, and one who wants the network
+    // MARK: - Runs that may use the store, and subscribers that need the network
 
-    @Test("who wants a younger answer follows a run that was content with an older one")
-    func whoWantsAYoungerAnswerFollows() async {
+    @Test func shorterMaxAgeStartsAFollowUpRun() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let other = Heard()
@@ -311,8 +310,7 @@ import Testing
         #expect(other.all == ["stored stale", "stored stale", "fresh"])
     }
 
-    @Test("a network-only operation follows a cache-first run that was answered from a store")
-    func whoWantsTheNetworkFollowsAStoredAnswer() async {
+    @Test func networkOnlyOperationFollowsAStoredResponse() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let one = Heard()
@@ -329,8 +327,8 @@ import Testing
         #expect(runs.policies == [.cacheFirst, .networkOnly])
     }
 
-    @Test("and joins one that asks the network anyway", arguments: [RequestPolicy.networkOnly, .cacheAndNetwork])
-    func whoWantsTheNetworkJoinsARunThatAsksIt(policy: RequestPolicy) async {
+    @Test(arguments: [RequestPolicy.networkOnly, .cacheAndNetwork])
+    func networkOnlyOperationJoinsARunThatUsesTheNetwork(policy: RequestPolicy) async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let other = Heard()
@@ -343,8 +341,7 @@ import Testing
         #expect(runs.count == 1)
     }
 
-    @Test("or is content with a cache-first run that the network answered")
-    func whoWantsTheNetworkIsContentWithItsAnswer() async {
+    @Test func networkOnlyOperationAcceptsTheNetworkResponseOfACacheFirstRun() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let other = Heard()
@@ -354,11 +351,11 @@ import Testing
         run.finish("fresh")
         await other.heard(1)
         client.refetch(.cacheAndNetwork)
-        #expect(await runs.next().operation.policy == .cacheAndNetwork, "none before it")
+        #expect(await runs.next().operation.policy == .cacheAndNetwork, "no other run before it")
         #expect(other.all.first == "fresh")
     }
 
-    @Test func aFailureOfTheStoreDoesNotReachWhoWantsTheNetwork() async throws {
+    @Test func storeFailureDoesNotReachANetworkOnlyOperation() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -376,8 +373,7 @@ import Testing
         #expect(heard.all == ["failure: network", "failure: not_stored", "fresh"])
     }
 
-    @Test("who watches for a stored answer alone joins only those who do")
-    func whoWantsAStoredAnswerAloneJoinsNobodyElse() async {
+    @Test func cacheOnlySubscriberJoinsOnlyCacheOnlyRuns() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let (one, stored, other) = (Heard(), Heard(), Heard())
@@ -398,8 +394,8 @@ import Testing
         #expect(runs.count == 2)
     }
 
-    @Test("R5: for who wants a stored answer alone the store is asked again, whatever the policy")
-    func refetchLooksIntoTheStoreForWhoWantsThatAlone() async {
+    @Test("R5: a refetch reads the store again for cache-only subscribers, whatever its policy")
+    func refetchReadsTheStoreForCacheOnlySubscribers() async {
         let runs = ScriptedRuns { operation, _ in .init("\(operation.policy)") }
         let client = client(runs)
         let (one, stored) = (Heard(), Heard())
@@ -410,8 +406,7 @@ import Testing
         #expect(stored.all == ["cacheOnly", "cacheOnly"])
     }
 
-    @Test("a subscription has no stored answer, and is shared whatever the policy")
-    func aSubscriptionIsSharedWhateverThePolicy() async {
+    @Test func subscriptionIsSharedWhateverItsPolicy() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         client.watch(subscription()) { _ in }
@@ -423,9 +418,9 @@ import Testing
         #expect(runs.count == 1)
     }
 
-    // MARK: - R6: who leaves
+    // MARK: - R6: cancelling
 
-    @Test("R6") func theLastToLeaveCancelsTheRunBeforeItReturns() async {
+    @Test("R6") func lastSubscriberToCancelEndsTheRunSynchronously() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let one = Heard()
@@ -446,7 +441,7 @@ import Testing
 
     // MARK: - R7: the end
 
-    @Test("R7") func whatEndsMayBeginAgain() async {
+    @Test("R7") func endedSubscriptionCanBeginAgain() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -460,7 +455,7 @@ import Testing
         #expect(heard.all == ["1", "end", "2", "end"])
     }
 
-    @Test("R7") func aFailureEndsASubscriptionAndNotAWatchedQuery() async {
+    @Test("R7") func failureEndsASubscriptionButNotAWatchedQuery() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let failure = NetworkError(.network, during: .body, "lost")
@@ -479,8 +474,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test("what an interceptor threw after it emitted comes after what it emitted")
-    func aFailureFollowsWhatWasEmitted() async {
+    @Test func failureFollowsTheEmittedResults() async {
         let runs = ScriptedRuns()
         let heard = Heard()
         client(runs).watch(form, heard.hear)
@@ -491,8 +485,8 @@ import Testing
         #expect(heard.all == ["1 more", "failure: network", "end"])
     }
 
-    @Test("and once, by who came late as well; who asks afterwards begins anew", arguments: shared)
-    func aFailureAfterAResultIsHeardOnceByAll(kind: NetworkOperation.Kind) async {
+    @Test("a failure after a result is delivered once to each; a later operation begins a new run", arguments: shared)
+    func failureAfterAResultIsDeliveredOnceToAll(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let (one, late, next) = (Heard(), Heard(), Heard())
@@ -519,8 +513,8 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test("and who joins those who still watch hears what there was, and what is new", arguments: shared)
-    func aFailureAfterAResultKeepsTheResult(kind: NetworkOperation.Kind) async {
+    @Test("a subscriber that joins after a failure receives the earlier result, then the new one", arguments: shared)
+    func failureAfterAResultKeepsTheResult(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let (one, late) = (Heard(), Heard())
@@ -533,7 +527,7 @@ import Testing
         await one.heard(before.count)
         client.watch(.of(kind), late.hear)
         await runs.next().finish("2")
-        // A subscription is over with its failure: the late one has a run of its own.
+        // A failure ends a subscription, so the late subscriber has its own run.
         let after = isSubscription ? ["2", "end"] : ["1 stale more", "2"]
         await late.heard(after.count)
         if !isSubscription { await one.heard(before.count + after.count) }
@@ -545,7 +539,7 @@ import Testing
 
     // MARK: - R8: the first settled result
 
-    @Test("R8") func theFirstResultIsNeitherStaleNorFollowedByMore() async throws {
+    @Test("R8") func runReturnsTheFirstSettledResult() async throws {
         let runs = ScriptedRuns { _, emit in
             emit(.init(.progress(TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 5, bytesToReceive: 9))))
             emit(.init("old", from: .cache, isStale: true))
@@ -560,7 +554,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test("R8") func theEndOfAnotherClientsRunIsNone() async throws {
+    @Test("R8") func staleResultOfAnotherClientDoesNotEndTheRun() async throws {
         var old = try await client(ScriptedRuns { _, _ in .init("old") }).run(component)
         old.isStale = true
         let runs = ScriptedRuns { [old] _, emit in
@@ -570,7 +564,7 @@ import Testing
         #expect(try await client(runs).run(component).shown == "new")
     }
 
-    @Test("R8") func resultsEndWithTheSettledOne() async throws {
+    @Test("R8") func resultsEndWithTheSettledResult() async throws {
         let runs = ScriptedRuns { _, emit in
             emit(.init("old", from: .cache, isStale: true))
             return .init("new")
@@ -592,7 +586,7 @@ import Testing
         #expect(await task.value.failure?.isCancelled == true)
     }
 
-    @Test("R9") func whatIsDetachedIsSeenThrough() async {
+    @Test("R9") func cancellingADetachedOperationDoesNotStopIt() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         var form = form
@@ -605,7 +599,7 @@ import Testing
         run.finish("1")
     }
 
-    @Test("R9, of what is shared and of a client that is let go") func whatIsDetachedOutlastsItsClient() async {
+    @Test("R9, for a shared operation and a released client") func detachedOperationOutlivesItsClient() async {
         let runs = ScriptedRuns()
         var client: NetworkClientDefault? = client(runs)
         var component = component
@@ -619,9 +613,9 @@ import Testing
         run.finish("1")
     }
 
-    // MARK: - R10: the run is the hub's
+    // MARK: - R10: the hub owns the run
 
-    @Test("R10") func whoBeganMayLeaveWithoutHarmToOthers() async throws {
+    @Test("R10") func firstSubscriberMayCancelWithoutAffectingOthers() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
         let leader = Task { [component] in await Result { try await client.run(component) } }
@@ -635,9 +629,9 @@ import Testing
         #expect(runs.cancels == 0)
     }
 
-    // MARK: - The end of all
+    // MARK: - Ending all operations
 
-    @Test func endingAllCancelsWhoWaitsAndEndsWhoWatches() async {
+    @Test func endAllCancelsCallersAndEndsWatchers() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -651,7 +645,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test func aClientThatIsLetGoEndsWhatIsWatched() async {
+    @Test func releasingTheClientEndsWatchedOperations() async {
         let heard = Heard()
         let runs = ScriptedRuns { _, _ in .init("1") }
         do { client(runs).watch(component, heard.hear) }
@@ -659,7 +653,7 @@ import Testing
         #expect(heard.all == ["1", "end"])
     }
 
-    @Test func aSubscriberThatLeavesOnceMoreWhenItIsLetGoDoesNoHarm() {
+    @Test func cancellingAgainInDeinitIsHarmless() {
         final class Model: Sendable {
             let token = Lock<(any RequestToken)?>(nil)
 
@@ -678,9 +672,9 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    // MARK: - What no one answers
+    // MARK: - Unsupported kinds
 
-    @Test func aKindThatNothingAnswersIsNamed() async throws {
+    @Test func unsupportedKindIsNamedInTheError() async throws {
         Beagle.dependencies.interceptors = []
         let transport = ScriptedTransport()
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -693,7 +687,7 @@ import Testing
         #expect(transport.requests.withLock(\.isEmpty))
     }
 
-    @Test func aSwappedClientAnswersOperationsOfOneMessage() async throws {
+    @Test func stubClientRunsSingleMessageOperations() async throws {
         let client = StubClient { request in NetworkResponse(text: request.url.path) }
         #expect(try await client.run(component).shown == "/screen")
         #expect(try await client.run(NetworkOperation(form.request, kind: .mutation)).shown == "/form")

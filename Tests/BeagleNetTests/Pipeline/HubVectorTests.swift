@@ -3,24 +3,24 @@ import BeagleNetTesting
 import Dispatch
 import Testing
 
-/// What urql's client and SwiftGraphQL's exchanges promise of operations that are asked at the same time, case by case
+/// The behaviour of urql's client and SwiftGraphQL's exchanges for concurrent operations, case by case
 /// (https://github.com/urql-graphql/urql, packages/core/src/client.test.ts; the names are those of its behaviours).
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct HubVectorTests {
-    /// What happens to an operation.
+    /// An event in the life of an operation.
     enum Step: Sendable {
-        /// Somebody begins to watch it.
+        /// A subscriber begins to watch it.
         case watch(Character, RequestPolicy = .cacheFirst)
-        /// Somebody leaves.
+        /// A subscriber cancels.
         case leave(Character)
         /// A run begins.
         case begin
-        /// The run gives a result that is not its last.
+        /// The run emits a result that is not its last.
         case give(String, isStale: Bool = false, hasNext: Bool = false)
         /// The run ends with a result.
         case end(String, isStale: Bool = false)
         /// The run fails.
         case fail
-        /// It is run again.
+        /// It is refetched.
         case refetch
     }
 
@@ -28,7 +28,7 @@ import Testing
         let testDescription: String
         let kind: NetworkOperation.Kind
         let steps: [Step]
-        /// What each heard, in order.
+        /// The events that each subscriber received, in order.
         let heard: [Character: [String]]
         let runs: Int
 
@@ -46,83 +46,83 @@ import Testing
     static let vectors: [Vector] = [
         // The queue
         Vector(
-            "run again by the network alone while watched",
+            "refetched from the network only while watched",
             [.watch("a"), .begin, .end("1"), .refetch, .begin, .end("2")],
             heard: ["a": ["1", "1 stale", "2"]],
             runs: 2
         ),
         // Deduplication
         Vector(
-            "asked twice before a result",
+            "watched twice before a result",
             [.watch("a"), .watch("b"), .begin, .end("1")],
             heard: ["a": ["1"], "b": ["1"]],
             runs: 1
         ),
         Vector(
-            "asked again while more is to come",
+            "watched again while more results follow",
             [.watch("a"), .begin, .give("1", hasNext: true), .watch("b"), .end("2")],
             heard: ["a": ["1 more", "2"], "b": ["1 stale more", "2"]],
             runs: 1
         ),
         Vector(
-            "asked of the network three times before a result",
+            "watched network-only three times before a result",
             [.watch("a", .networkOnly), .watch("b", .networkOnly), .watch("c", .networkOnly), .begin, .end("1")],
             heard: ["a": ["1"], "b": ["1"], "c": ["1"]],
             runs: 1
         ),
         Vector(
-            "a stored answer is followed by the network's",
+            "a stored response is followed by the network's",
             [.watch("a", .cacheAndNetwork), .begin, .give("old", isStale: true), .end("new")],
             heard: ["a": ["old stale", "new"]],
             runs: 1
         ),
         Vector("each mutation runs", of: .mutation, [.watch("a"), .watch("b")], heard: ["a": [], "b": []], runs: 2),
         Vector(
-            "a stale result does not keep it from running again",
+            "a stale result does not prevent a refetch",
             [.watch("a"), .begin, .end("1", isStale: true), .refetch, .begin, .end("2")],
             heard: ["a": ["1 stale", "1 stale", "2"]],
             runs: 2
         ),
         Vector(
-            "run again, once and twice, while a run is under way",
+            "refetched twice during a run",
             [.watch("a"), .begin, .refetch, .refetch, .end("1")],
             heard: ["a": ["1"]],
             runs: 1
         ),
         // Sharing
         Vector(
-            "who comes after the result",
+            "a subscriber after the result",
             [.watch("a"), .begin, .end("1"), .watch("b"), .begin, .end("2")],
             heard: ["a": ["1", "1 stale", "2"], "b": ["1 stale", "2"]],
             runs: 2
         ),
         Vector(
-            "who comes after the result and wants the network",
+            "a network-only subscriber after the result",
             [.watch("a", .networkOnly), .begin, .end("1"), .watch("b", .networkOnly), .begin, .end("2")],
             heard: ["a": ["1", "1 stale", "2"], "b": ["1 stale", "2"]],
             runs: 2
         ),
         Vector(
-            "who comes after all have left",
+            "a subscriber after all others have cancelled",
             [.watch("a"), .begin, .end("1"), .leave("a"), .watch("b"), .begin, .end("2")],
             heard: ["a": ["1"], "b": ["2"]],
             runs: 2
         ),
         Vector(
-            "who comes after a stale result",
+            "a subscriber after a stale result",
             [.watch("a"), .begin, .give("1", isStale: true), .watch("b"), .end("2")],
             heard: ["a": ["1 stale", "2"], "b": ["1 stale", "2"]],
             runs: 1
         ),
         Vector(
-            "who comes late to a subscription",
+            "a late subscriber to a subscription",
             of: .subscription,
             [.watch("a"), .begin, .give("1", hasNext: true), .watch("b"), .give("2", hasNext: true)],
             heard: ["a": ["1 more", "2 more"], "b": ["2 more"]],
             runs: 1
         ),
         Vector(
-            "a subscription that fails is not begun again",
+            "a failed subscription is not refetched",
             of: .subscription,
             [.watch("a"), .begin, .fail, .refetch],
             heard: ["a": ["failure: network", "end"]],
@@ -130,27 +130,27 @@ import Testing
         ),
         // The exchanges' own tests, and what was wrong with them
         Vector(
-            "asked again after a teardown",
+            "watched again after a teardown",
             [.watch("a"), .begin, .leave("a"), .watch("b"), .begin, .end("1")],
             heard: ["a": [], "b": ["1"]],
             runs: 2
         ),
         Vector(
-            "a subscription that the server ended may be asked again",
+            "a subscription that the server ended can be watched again",
             of: .subscription,
             [.watch("a"), .begin, .end("1"), .watch("b"), .begin, .end("2")],
             heard: ["a": ["1", "end"], "b": ["2", "end"]],
             runs: 2
         ),
         Vector(
-            "a query that failed may be asked again",
+            "a failed query can be refetched",
             [.watch("a"), .begin, .fail, .refetch, .begin, .end("1")],
             heard: ["a": ["failure: network", "1"]],
             runs: 2
         ),
     ]
 
-    @Test(arguments: vectors) func vector(_ vector: Vector) async throws {
+    @Test(arguments: vectors) func operationsBehaveLikeThoseOfUrql(_ vector: Vector) async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
         var people: [Character: (heard: Heard, token: (any RequestToken)?)] = [:]
@@ -192,8 +192,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test("what is run again from inside a result runs afterwards, and results stay in order")
-    func runAgainFromInsideAResult() async {
+    @Test func refetchInsideACallbackRunsAfterwards() async {
         let runs = ScriptedRuns { operation, _ in .init("\(operation.policy)") }
         let client = client(runs)
         let heard = Heard()
@@ -206,7 +205,7 @@ import Testing
         #expect(runs.policies == [.cacheFirst, .networkOnly])
     }
 
-    @Test("the same asked twice at once and once after: two runs") func theSameIsAskedOnce() async throws {
+    @Test func concurrentRunsShareARequestAndALaterRunDoesNot() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
         async let one = client.run(.of(.query))
@@ -221,7 +220,7 @@ import Testing
         #expect(runs.count == 2)
     }
 
-    @Test("what is over leaves nothing behind") func whatIsOverLeavesNothing() async throws {
+    @Test func finishedOperationsLeaveNothingBehind() async throws {
         let client = client(ScriptedRuns { _, _ in .init("1") })
         for number in 0..<1_000 {
             var operation = NetworkOperation.of(.query)
@@ -233,7 +232,7 @@ import Testing
 
     // MARK: - Eight threads
 
-    /// Answers soon, each kind of operation in its own way, from a queue on which much happens at once.
+    /// Returns results soon, on a concurrent queue, in a different way for each kind of operation.
     private struct Busy: Interceptor {
         let queue = DispatchQueue(label: "busy", attributes: .concurrent)
 
@@ -253,7 +252,7 @@ import Testing
         }
     }
 
-    @Test("eight threads ask, watch, leave and run again") func eightThreads() async {
+    @Test func eightThreadsRunWatchCancelAndRefetch() async {
         let client = client(Busy())
         let kinds: [NetworkOperation.Kind] = [.component, .image, .query, .mutation]
         let answers = Lock(0)

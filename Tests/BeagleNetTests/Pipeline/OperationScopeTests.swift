@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func closingCancelsEverythingUnderIt(kind: NetworkOperation.Kind) async {
+    func closingCancelsAllNestedOperations(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let cell = OperationScope(in: OperationScope(in: screen))
@@ -35,7 +35,7 @@ import Testing
         #expect(OperationScope(in: screen).isClosed)
     }
 
-    @Test func theOthersGoOn() async throws {
+    @Test func closingDoesNotAffectTheParentScope() async throws {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let list = OperationScope(in: screen)
@@ -50,11 +50,8 @@ import Testing
         #expect(try await staying.value.get() == "1")
     }
 
-    @Test(
-        "the completion of what was cancelled is called once, whatever comes afterwards",
-        arguments: [NetworkOperation.Kind.component, .image, .form, .raw]
-    )
-    func aCompletionIsNotCalledTwice(kind: NetworkOperation.Kind) async {
+    @Test(arguments: [NetworkOperation.Kind.component, .image, .form, .raw])
+    func completionOfACancelledRequestIsCalledOnce(kind: NetworkOperation.Kind) async {
         for isScoped in [true, false] {
             let runs = ScriptedRuns()
             let screen = OperationScope()
@@ -72,7 +69,7 @@ import Testing
             run.finish("1")
             client.endAll()
             for await _ in completed { break }
-            // Whatever else there was to come has the time of an exchange.
+            // Any other completion has the time of an exchange to arrive.
             let last = task(client, .form)
             await runs.next().finish("2")
             _ = await last.value
@@ -82,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func closingEndsWhatIsWatchedInIt(kind: NetworkOperation.Kind) async {
+    func closingEndsWatchedOperations(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let client = client(runs)
@@ -106,13 +103,12 @@ import Testing
             if case .failure(let error) = event {
                 #expect(!error.mayHaveReachedServer)
             } else {
-                Issue.record("not closed")
+                Issue.record("the scope is not closed")
             }
         }
     }
 
-    @Test("closed in a callback of one who watches, it cancels what all of its watchers wait for")
-    func closingWhileTold() async {
+    @Test func closingInACallbackEndsAllSubscribers() async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let client = client(runs)
@@ -131,7 +127,7 @@ import Testing
         #expect(second.all.suffix(2) == ["failure: cancelled", "end"])
     }
 
-    @Test("what is watched in one scope is the container's as well, and ends once") func twoOwners() async {
+    @Test func operationOwnedByTwoScopesEndsOnce() async {
         let runs = ScriptedRuns()
         let (screen, session) = (OperationScope(), OperationScope())
         let client = client(runs)
@@ -145,7 +141,7 @@ import Testing
         #expect(runs.cancels == 1)
     }
 
-    @Test("who watches the same in two scopes is told of the own one's end") func twoScopesOfOneRun() async {
+    @Test func closingAScopeDoesNotEndARunSharedWithAnother() async {
         let runs = ScriptedRuns()
         let (screen, cell) = (OperationScope(), OperationScope())
         let client = client(runs)
@@ -163,8 +159,8 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test("what is watched is let go by its scope when it ends by itself or by its token", arguments: [true, false])
-    func whatHasEndedIsNotOwned(isByItself: Bool) async {
+    @Test(arguments: [true, false])
+    func endedOperationIsReleasedByItsScope(isByItself: Bool) async {
         final class Witness: Sendable {}
         let runs = ScriptedRuns()
         let screen = OperationScope()
@@ -193,7 +189,7 @@ import Testing
     // MARK: - As a dependency
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func theScopeOfAContainerOwnsAllThatItsClientIsAsked(kind: NetworkOperation.Kind) async {
+    func containerScopeOwnsAllOperationsOfItsClient(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let client = client(runs)
@@ -218,10 +214,10 @@ import Testing
     }
 
     @Test(
-        "what an operation asks, and who enters twice, waits for no end of its own",
+        "an operation's own requests, and entering a scope twice, don't wait for its end",
         arguments: OperationScope.Rule.allCases
     )
-    func anOperationDoesNotWaitForItself(rule: OperationScope.Rule) async throws {
+    func operationDoesNotWaitForItself(rule: OperationScope.Rule) async throws {
         let slot = Lock<NetworkClientDefault?>(nil)
         let rules = AuthInterceptor<String>.Rules(
             load: {
@@ -243,7 +239,7 @@ import Testing
         slot.withLock { $0 = nil }
     }
 
-    @Test("a swapped scope and policy reach the default client of the container's scope") func swapping() async throws {
+    @Test func replacedScopeAndPolicyReachTheClient() async throws {
         let runs = ScriptedRuns(immediate: { _, _ in .init("1") })
         let dependencies = BeagleDependencies()
         dependencies.interceptors = [runs]
@@ -267,7 +263,7 @@ import Testing
 
     // MARK: - Rules
 
-    @Test func dropCancelsTheNewOne() async throws {
+    @Test func dropRuleCancelsTheNewOperation() async throws {
         let runs = ScriptedRuns()
         let client = client(runs).scoped(in: OperationScope(.drop))
         let old = task(client, .form)
@@ -281,7 +277,7 @@ import Testing
         #expect(try await next.value.get() == "2")
     }
 
-    @Test func replaceCancelsTheOldOneDownToTheTransport() async throws {
+    @Test func replaceRuleCancelsTheOldTransfer() async throws {
         let held = HeldCompletion()
         let transport = held.transport()
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -296,7 +292,7 @@ import Testing
         _ = old
     }
 
-    @Test func queueRunsOneAfterAnother() async throws {
+    @Test func queueRuleRunsOperationsOneAfterAnother() async throws {
         let runs = ScriptedRuns()
         let scope = OperationScope(.queue)
         let client = client(runs).scoped(in: scope)

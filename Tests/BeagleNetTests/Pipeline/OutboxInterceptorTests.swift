@@ -13,7 +13,7 @@ import Testing
         return NetworkOperation(Request(url: url, type: .rawRequest(data)))
     }
 
-    // MARK: - What is kept
+    // MARK: - Choosing what to keep
 
     @Test(arguments: NetworkOperation.Kind.known)
     func formsAndMutationsAreKept(kind: NetworkOperation.Kind) async throws {
@@ -23,7 +23,7 @@ import Testing
         #expect((error?.kind == .kept) == [.form, .mutation].contains(kind))
     }
 
-    @Test func anOperationMayChoose() async throws {
+    @Test func operationChoosesItsOutbox() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
@@ -34,7 +34,7 @@ import Testing
         other.outbox = .queue("mine")
         #expect(await Result { try await client.run(other) }.failure?.kind == .kept)
         #expect(try outbox.entries().map(\.queue) == ["mine"])
-        // A form that asks changes nothing.
+        // A form sent by GET changes nothing on the server.
         let query = Request.RequestType.submitForm(.init(method: .get, values: ["a": "1"]))
         let get = NetworkOperation(Request(url: URL(string: "http://host/")!, type: query))
         #expect(await Result { try await client.run(get) }.failure?.kind == .connect)
@@ -72,7 +72,7 @@ import Testing
         #expect(!logger.messages.joined().contains("1234"))
     }
 
-    @Test func whatTheServerDecidedOnIsNotCalledLost() async throws {
+    @Test func rejectedFormHasNoOutboxAdvice() async throws {
         defer { folder.remove() }
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.status(403))))
         let form = Form([Form.Input("pin", .text("1234"))])
@@ -85,7 +85,7 @@ import Testing
         return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
     }
 
-    @Test func retriesBelowItSendTheSameKey() async throws {
+    @Test func retriesBelowTheOutboxSendTheSameKey() async throws {
         defer { folder.remove() }
         let answers = Answers(.failure(.lost), .failure(.status(503)), .success(.init("ok")))
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
@@ -95,7 +95,7 @@ import Testing
         #expect(keys.count == 3 && Set(keys).count == 1 && keys[0]?.hasPrefix("\"") == true)
     }
 
-    @Test func anAppsOwnKeyIsKept() async throws {
+    @Test func customKeyIsPreserved() async throws {
         defer { folder.remove() }
         let answers = Answers(.failure(.refused), .success(.init("ok")))
         let outbox = Outbox(directory: folder.path)
@@ -137,7 +137,7 @@ import Testing
         #expect(text.contains("photo") && text.contains(boundary))
     }
 
-    @Test func whatCanBeReadOnceOrIsMissingIsRefusedAndNotSent() async throws {
+    @Test func unstorableBodyIsRejectedAndNotSent() async throws {
         defer { folder.remove() }
         let answers = Answers(.success(.init("ok")))
         let client = client(
@@ -158,7 +158,7 @@ import Testing
         #expect(folder.files == [])
     }
 
-    @Test func aStreamedAnswerDoesNotComeFromAnOutbox() async throws {
+    @Test func streamedRequestBypassesTheOutbox() async throws {
         defer { folder.remove() }
         let client = client(
             OutboxInterceptor(Outbox(directory: folder.path), kinds: [.raw]),
@@ -169,9 +169,9 @@ import Testing
         #expect(error?.kind == .connect)
     }
 
-    // MARK: - The same again
+    // MARK: - Duplicates
 
-    @Test func theSameMessageUnderTheSameKeyIsOneEntry() async throws {
+    @Test func sameMessageWithTheSameKeyIsOneEntry() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()
@@ -190,14 +190,14 @@ import Testing
         #expect(try outbox.entries().count == 1)
         run.finish("ok")
         #expect(try await first.shown == "ok")
-        // It has joined, or has come when the first was answered, and then asks anew.
+        // The second has joined, or it came after the first had ended and is sent again.
         while runs.count == 1, folder.files.count > 0 { await Task.yield() }
         if runs.count == 2 { await runs.next().finish("ok") }
         #expect(try await second.shown == "ok")
         #expect(folder.files == [])
     }
 
-    @Test func aKeptFormIsNotRetriedByHandAndSubmittedAgainIsAnother() async throws {
+    @Test func keptFormCannotBeRetriedButCanBeSubmittedAgain() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let answers = Answers(.failure(.refused), .failure(.lost), .success(.init("ok")))
@@ -218,9 +218,9 @@ import Testing
         #expect(Set(answers.asked.withLock { $0.map(\.sentKey) }).count == 2)
     }
 
-    // MARK: - Two on one directory
+    // MARK: - Two outboxes on one directory
 
-    @Test func oneSendsAndTheOtherLeavesItsEntriesToIt() async throws {
+    @Test func oneOutboxSendsTheEntriesOfBoth() async throws {
         defer { folder.remove() }
         let (one, two) = (Outbox(directory: folder.path), Outbox(directory: folder.path))
         let runs = ScriptedRuns()
@@ -249,7 +249,7 @@ import Testing
         sender.cancel()
     }
 
-    @Test func whatAnotherProcessTookAwayIsNotWaitedForInVain() async throws {
+    @Test func waitEndsIfAnotherProcessRemovedTheEntry() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()
@@ -267,7 +267,7 @@ import Testing
 
     // MARK: - Progress and watching
 
-    @Test func progressReachesTheOneWhoWaitsAndNobodyAfterwards() async throws {
+    @Test func progressReachesTheCallerUntilItIsCancelled() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -283,7 +283,7 @@ import Testing
         run.finish("ok")
     }
 
-    @Test func changesTellWhatThereIsWithoutSecrets() async throws {
+    @Test func changesListTheEntriesWithoutSecrets() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()

@@ -7,7 +7,7 @@ import Testing
     private let folder = OutboxFolder()
     private let key = ["Idempotency-Key": "k"]
 
-    /// Submits a form that nobody answers.
+    /// Submits a form that gets no response.
     @discardableResult
     private func keep(
         _ number: Int,
@@ -27,7 +27,7 @@ import Testing
 
     // MARK: - Files
 
-    @Test func whatAKilledProcessLeftHalfWrittenIsNotInTheWayOfTheSame() async throws {
+    @Test func partiallyWrittenFileDoesNotBlockTheSameEntry() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path), headers: key)
         let path = "\(folder.path)/\(folder.files[0])"
@@ -36,7 +36,7 @@ import Testing
         #expect(folder.files.count == 1)
     }
 
-    @Test func allThatSendingNeedsIsThereWithTheFirstEntry() async throws {
+    @Test func firstEntryCreatesEverythingThatSendingNeeds() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: "\(folder.path)/a/b/")), runs)
@@ -48,9 +48,9 @@ import Testing
         _ = try await answer
     }
 
-    // MARK: - What is no entry
+    // MARK: - Invalid entries
 
-    @Test func damageIsToldToTheNextFlushWhoeverFoundIt() async throws {
+    @Test func damageIsReportedByTheNextFlush() async throws {
         defer { folder.remove() }
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
@@ -69,7 +69,7 @@ import Testing
         #expect(try outbox.look().damages.map(\.kind) == [.decoding, .decoding])
     }
 
-    @Test func aFileOfANewerFormatStaysWhereItIs() async throws {
+    @Test func fileOfANewerFormatStaysInPlace() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox)
@@ -84,7 +84,7 @@ import Testing
         #expect(try await flush(outbox).damages.isEmpty)
     }
 
-    @Test func whatCannotBeReadHoldsUpNothing() async throws {
+    @Test func unreadableFileBlocksNothing() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox)
@@ -99,7 +99,7 @@ import Testing
         #expect(await keep(2, in: outbox)?.isKept == true)
     }
 
-    @Test func theSameIsWrittenAnewWhereItWasDamaged() async throws {
+    @Test func damagedEntryIsWrittenAgain() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox, headers: key)
@@ -111,9 +111,9 @@ import Testing
         #expect(report.delivered.count == 1 && report.damages.count == 1)
     }
 
-    // MARK: - The same again
+    // MARK: - Duplicates
 
-    @Test func whatIsToDifferFromTheSameMessageIsAnotherMessage() async throws {
+    @Test func sameKeyWithADifferentMessageIsRejected() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox, headers: key)
@@ -127,7 +127,7 @@ import Testing
 
     // MARK: - Order
 
-    /// A message whose body is ready when the test says so.
+    /// A request whose body is complete when the test says so.
     private func slow(_ isRead: AsyncStream<Void>.Continuation, _ gate: AsyncStream<Void>) -> NetworkOperation {
         let body = HTTPBody.stream(isReplayable: true) {
             AsyncStream<Data> {
@@ -142,7 +142,7 @@ import Testing
         return operation
     }
 
-    @Test func whatWasAskedLaterIsWrittenLater() async throws {
+    @Test func entriesAreWrittenInOrder() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
@@ -167,9 +167,9 @@ import Testing
         #expect(paths == ["http://host/slow", "http://host/2?…"])
     }
 
-    // MARK: - What is not on the disk
+    // MARK: - Data that is not stored
 
-    @Test func aFormWithAFilledInSecretIsKeptOnlyWhereThatIsAskedFor() async throws {
+    @Test func formWithASecretIsKeptOnlyOnRequest() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
@@ -188,7 +188,7 @@ import Testing
         #expect(await Result { try await client.submit(extra, to: "http://host/in") }.failure?.kind == .connect)
     }
 
-    @Test func whatBelongsToTheOriginIsBroughtAnew() async throws {
+    @Test func originScopedHeadersAreAddedWhenSending() async throws {
         defer { folder.remove() }
         Beagle.dependencies.httpRequestBuilder.origins = [Origin(scheme: "http", host: "host")]
         Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Tenant": "old"]
@@ -204,7 +204,7 @@ import Testing
         #expect(answers.asked.withLock { $0.first?.transfer.options.timeouts.total } == .some(nil))
     }
 
-    @Test func whatHasGuardsOfItsOwnIsNotKept() async throws {
+    @Test func requestWithItsOwnGuardsIsNotKept() async throws {
         defer { folder.remove() }
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
@@ -223,7 +223,7 @@ import Testing
             }
             #expect(error?.kind == .badRequest)
             #expect(folder.files == [])
-            // The client brings these again.
+            // The client applies its own options again.
             Beagle.dependencies.interceptors = [OutboxInterceptor(outbox), Answers(.failure(.refused))]
             let client = NetworkClientDefault(
                 dependencies: Beagle.dependencies,
@@ -241,7 +241,7 @@ import Testing
 
     // MARK: - Forms
 
-    @Test func aFormThatIsCancelledSaysWhetherItIsKept() async throws {
+    @Test func cancelledFormReportsWhetherItIsKept() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func aKeptFormForgetsItsGroup() async throws {
+    @Test func keptFormClearsItsGroup() async throws {
         defer { folder.remove() }
         let store = MemoryFormStore()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.refused)))
@@ -268,7 +268,7 @@ import Testing
     }
 }
 
-/// Gives each message two fields of one name.
+/// Adds two fields of the same name to each request.
 private struct TwoCookies: Interceptor {
     func intercept(
         _ operation: NetworkOperation,

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 2] as [UInt8?])
-    func anotherKeyIsReported(byte: UInt8?) async throws {
+    func wrongKeyIsReported(byte: UInt8?) async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path, key: try key(1)))
         let outbox = Outbox(directory: folder.path, key: try byte.map { try key($0) })
@@ -43,12 +43,12 @@ import Testing
         let damage = try #require(report.damages.first)
         #expect(damage.kind == .unsupported)
         #expect(damage.message.hasSuffix(byte == nil ? "the outbox has no key" : "the outbox has a different key"))
-        // It stays where it is.
+        // The entry stays in place.
         #expect(folder.files.count == 1)
         #expect(try Outbox(directory: folder.path, key: try key(1)).entries().count == 1)
     }
 
-    @Test func changedEntryIsSetAside() async throws {
+    @Test func tamperedEntryIsMovedAside() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path, key: try key(1)))
         let name = try #require(folder.files.first)
@@ -60,13 +60,13 @@ import Testing
         #expect(folder.names("\(folder.path)/damaged") == [name])
     }
 
-    @Test func clearEntryIsReadWithAKey() async throws {
+    @Test func unencryptedEntryIsReadWithAKey() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path))
         #expect(try Outbox(directory: folder.path, key: try key(1)).entries().count == 1)
     }
 
-    @Test("an entry above the limit of this outbox is read, if its size is what its first line tells")
+    @Test("an entry above this outbox's limit is read if its size is the one in its first line")
     func largeEncryptedEntryIsRead() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path, key: try key(1)))
@@ -77,7 +77,7 @@ import Testing
         #expect(try Outbox(directory: folder.path, limits: limits, key: try key(1)).entries() == [])
     }
 
-    @Test(arguments: [0, 16, 31, 33]) func keyOfAnotherLengthIsRefused(count: Int) {
+    @Test(arguments: [0, 16, 31, 33]) func keyOfTheWrongLengthIsRejected(count: Int) {
         let error = #expect(throws: NetworkError.self) { try OutboxKey(Data(repeating: 1, count: count)) }
         #expect(error?.kind == .badConfiguration)
     }

@@ -16,7 +16,7 @@ import Testing
         for await entries in outbox.changes where entries.isEmpty { break }
     }
 
-    @Test func whatTheLastRunLeftIsSentAtTheStart() async throws {
+    @Test func entriesOfThePreviousRunAreSentAtStart() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = start(Answers(.failure(.refused), .success(.init("ok"))), outbox)
@@ -26,7 +26,7 @@ import Testing
         withExtendedLifetime(sender) {}
     }
 
-    @Test func itTriesAgainWhenTheTimeHasCome() async throws {
+    @Test func senderRetriesAfterTheBackoff() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let fields: HTTPFields = [.retryAfter: "70"]
@@ -40,7 +40,7 @@ import Testing
         clock.advance(by: .seconds(4))
         while answers.count < 2 { await Task.yield() }
         await clock.sleepers(1)
-        // No longer than it may be asked to.
+        // No longer than the maximum that a server may ask for.
         #expect(try #require(clock.nextWait) >= .seconds(60))
         clock.advance(by: .seconds(64))
         await empty(outbox)
@@ -48,7 +48,7 @@ import Testing
         withExtendedLifetime(sender) {}
     }
 
-    @Test func theNetworksReturnDoesNotWaitForTheTime() async throws {
+    @Test func networkReturnSendsBeforeTheBackoffEnds() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let answers = Answers(.failure(.refused), .success(.init("ok")))
@@ -63,7 +63,7 @@ import Testing
         withExtendedLifetime(sender) {}
     }
 
-    @Test func aNewOperationSendsWhatIsBeforeIt() async throws {
+    @Test func newOperationSendsOlderEntriesFirst() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let answers = Answers(.failure(.refused), .success(.init("ok")))
@@ -76,7 +76,7 @@ import Testing
         withExtendedLifetime(sender) {}
     }
 
-    @Test func lettingGoEndsIt() async throws {
+    @Test func releasingTheSenderStopsIt() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let answers = Answers(.failure(.refused))
@@ -89,7 +89,7 @@ import Testing
         withExtendedLifetime(sender) {}
         #expect(held != nil)
         sender = nil
-        // Nobody sleeps any more, and nobody holds the client.
+        // Nothing sleeps any more, and nothing retains the client.
         while clock.nextWait != nil || held != nil { await Task.yield() }
         let count = answers.count
         clock.advance(by: .seconds(1_000))

@@ -3,19 +3,19 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// A directory for an outbox, and what to do with it.
+/// A temporary directory for an outbox.
 struct OutboxFolder {
     let path = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
 
-    /// The files of entries that wait.
+    /// The files of waiting entries.
     var files: [String] { names(path).filter { $0.hasSuffix(".entry") } }
 
     func names(_ path: String) -> [String] {
-        // No directory has no files.
+        // A missing directory has no files.
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
-    /// Everything that is in the files, as text.
+    /// The contents of the files, as text.
     var text: String {
         files.map { String(decoding: FileManager.default.contents(atPath: "\(path)/\($0)") ?? Data(), as: UTF8.self) }
             .joined()
@@ -45,7 +45,7 @@ extension NetworkOperation {
 
     private func paths(_ answers: Answers) -> [String] { answers.asked.withLock { $0.map(\.path) } }
 
-    /// Puts forms in that nobody answers.
+    /// Submits forms that get no response.
     private func keep(_ numbers: ClosedRange<Int>, in outbox: Outbox, host: String = "host") async {
         let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
         for number in numbers {
@@ -54,9 +54,9 @@ extension NetworkOperation {
         }
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
-    @Test func anEntryIsOnDiskWhileItIsSentAndGoneWhenItIsAnswered() async throws {
+    @Test func entryIsOnDiskWhileBeingSentAndThenRemoved() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -71,7 +71,7 @@ extension NetworkOperation {
     }
 
     @Test(arguments: [200, 201, 204, 299])
-    func aSuccessIsTheAnswer(code: Int) async throws {
+    func successIsReturned(code: Int) async throws {
         defer { folder.remove() }
         let response = NetworkResponse(response: HTTPResponse(status: .init(code: code)))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.success(.init(response))))
@@ -80,7 +80,7 @@ extension NetworkOperation {
     }
 
     @Test(arguments: [301, 304, 400, 401, 403, 404, 407, 409, 410, 422, 451, 501])
-    func aRefusalThatSomebodyHearsIsTheirs(code: Int) async throws {
+    func waitingCallerReceivesTheRejection(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
@@ -90,7 +90,7 @@ extension NetworkOperation {
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
-    func aStatusThatMayPassKeepsTheEntry(code: Int) async throws {
+    func transientStatusKeepsTheEntry(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
@@ -100,17 +100,17 @@ extension NetworkOperation {
         #expect(try outbox.entries().map(\.state) == [.waiting])
     }
 
-    private static let aFailureKeepsTheEntryAndSaysSoArguments: [NetworkError] = [
+    private static let failureKeepsTheEntryAndReportsItArguments: [NetworkError] = [
         NetworkError.refused, .lost, NetworkError(.timeout, during: .firstByte, ""),
         NetworkError(.tls, during: .tls, ""),
         NetworkError(.shutdown, during: .queue, ""), NetworkError(.other, during: .response, ""),
         NetworkError(.tooLarge, during: .body, ""), NetworkError(.cancelled, during: .body, ""),
-        // A network that asks people to sign in answers for everybody, from an address of its own.
+        // A network with a sign-in page responds for every host, from its own address.
         NetworkError(.blocked, during: .connect, ""),
     ]
 
-    @Test(arguments: Self.aFailureKeepsTheEntryAndSaysSoArguments)
-    func aFailureKeepsTheEntryAndSaysSo(failure: NetworkError) async throws {
+    @Test(arguments: Self.failureKeepsTheEntryAndReportsItArguments)
+    func failureKeepsTheEntryAndReportsIt(failure: NetworkError) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), Answers(.failure(failure)))
@@ -121,7 +121,7 @@ extension NetworkOperation {
         #expect(!error.description.contains("s3cret"))
     }
 
-    @Test func whatCanNeverBeSentIsAnErrorAndNotKept() async throws {
+    @Test func invalidRequestIsAnErrorAndNotKept() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let bad = NetworkError(.badRequest, during: .build, "")
@@ -132,7 +132,7 @@ extension NetworkOperation {
 
     // MARK: - After a restart
 
-    @Test func afterARestartEverythingGoesOutInItsOrderAsItWas() async throws {
+    @Test func entriesAreSentUnchangedAndInOrderAfterARestart() async throws {
         defer { folder.remove() }
         let answers = Answers(.failure(.refused))
         let before = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
@@ -154,12 +154,12 @@ extension NetworkOperation {
             let keys = Set(asked.map(\.sentKey))
             #expect(keys.count == 3)
         }
-        // The first was tried with the key that it was sent with now; those behind it not at all.
+        // The first was already sent with the same key before; the others weren't sent.
         let tried = answers.asked.withLock { $0.map(\.sentKey) }
         #expect(tried.first == later.asked.withLock { $0.first?.sentKey })
     }
 
-    @Test func credentialsAreNotOnDiskAndAreBroughtAnew() async throws {
+    @Test func credentialsAreNotStoredButAddedWhenSending() async throws {
         defer { folder.remove() }
         let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
         func rules(_ token: String) -> AuthInterceptor<String>.Rules {
@@ -188,7 +188,7 @@ extension NetworkOperation {
         #expect(fields[.cookie] == nil)
     }
 
-    @Test func theDirectoryIsItsOwnersAlone() async throws {
+    @Test func directoryIsAccessibleToItsOwnerOnly() async throws {
         defer { folder.remove() }
         await keep(1...1, in: Outbox(directory: folder.path))
         func mode(_ path: String) throws -> Int? {
@@ -201,7 +201,7 @@ extension NetworkOperation {
 
     // MARK: - Order
 
-    @Test func aNewerOneWaitsForTheAnswerToTheOlder() async throws {
+    @Test func newerEntryWaitsForTheOlderOne() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -218,7 +218,7 @@ extension NetworkOperation {
         #expect(try await second.shown == "2")
     }
 
-    @Test func nothingIsSentBeforeAnOlderOneAndQueuesDoNotWaitForEachOther() async throws {
+    @Test func olderEntriesAreSentFirstAndQueuesAreIndependent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
@@ -232,7 +232,7 @@ extension NetworkOperation {
         #expect(try await client.run(.form(5, host: "third")).shown == "ok")
     }
 
-    @Test func flushingStopsAQueueAtItsFirstFailureAndNoOther() async throws {
+    @Test func failureDuringAFlushStopsOnlyItsQueue() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...3, in: outbox)
@@ -252,7 +252,7 @@ extension NetworkOperation {
         #expect(asked.withLock { $0.filter { ["/1", "/2", "/3"].contains($0) } } == ["/1", "/2"])
     }
 
-    @Test func aFailureIsToldToAllWhoWaitBehindIt() async throws {
+    @Test func failureIsReportedToAllCallersInTheQueue() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -269,7 +269,7 @@ extension NetworkOperation {
 
     // MARK: - Cancelling
 
-    @Test func cancelledBeforeItIsWrittenNothingIsKept() async {
+    @Test func operationCancelledBeforeWritingIsNotKept() async {
         defer { folder.remove() }
         let answers = Answers(.success(.init("ok")))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
@@ -283,7 +283,7 @@ extension NetworkOperation {
         #expect(folder.files == [])
     }
 
-    @Test func cancelledWhileItIsSentItIsSeenThrough() async throws {
+    @Test func operationCancelledWhileBeingSentIsCompleted() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let outbox = Outbox(directory: folder.path)
@@ -300,7 +300,7 @@ extension NetworkOperation {
         #expect(folder.files == [])
     }
 
-    @Test func aDeadlineEndsTheWaitOnly() async throws {
+    @Test func deadlineEndsOnlyTheWait() async throws {
         defer { folder.remove() }
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
@@ -320,9 +320,9 @@ extension NetworkOperation {
         run.finish("ok")
     }
 
-    // MARK: - What is refused
+    // MARK: - Rejections
 
-    @Test func aRefusalThatNobodyHearsStaysUntilItIsRetriedOrRemoved() async throws {
+    @Test func unreportedRejectionStaysUntilRetriedOrRemoved() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
@@ -344,7 +344,7 @@ extension NetworkOperation {
         #expect(try !other.remove(refused.id))
     }
 
-    @Test func whatIsTooOldIsMovedAside() async throws {
+    @Test func expiredEntryIsMovedAside() async throws {
         defer { folder.remove() }
         let now = Lock(1_000.0)
         let limits = Outbox.Limits(maxAge: .seconds(60))
@@ -358,7 +358,7 @@ extension NetworkOperation {
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
     }
 
-    @Test func anEntryThatIsRemovedIsNotSent() async throws {
+    @Test func removedEntryIsNotSent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
@@ -370,7 +370,7 @@ extension NetworkOperation {
 
     // MARK: - Bad input
 
-    @Test func aFileThatWasCutAnywhereIsMovedAsideAndTheOthersGoOn() async throws {
+    @Test func truncatedFileIsMovedAsideAndOthersAreSent() async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))
         let name = folder.files[0]
@@ -406,14 +406,14 @@ extension NetworkOperation {
         #expect(folder.names("\(folder.path)/damaged") == names.sorted())
     }
 
-    private static let anEntryOfAbsurdSizeIsMovedAsideUnreadArguments: [String?] = [
+    private static let oversizedFileIsMovedAsideUnreadArguments: [String?] = [
         nil, "", "beagle-outbox 1 abc\n", "beagle-outbox 1 abc\n{\"length\":4}\nabcd",
         "beagle-outbox 2 aes-256-gcm abc 4\nabcd", "beagle-outbox 2 aes-256-gcm abc -9223372036854775808\nabcd",
     ]
 
-    /// Files of 4 TiB that take no room on the disk, in place of an entry, a piece behind it, and beside it.
-    @Test(arguments: Self.anEntryOfAbsurdSizeIsMovedAsideUnreadArguments)
-    func anEntryOfAbsurdSizeIsMovedAsideUnread(_ text: String?) async throws {
+    /// Sparse files of 4 TiB in place of an entry, with different first lines.
+    @Test(arguments: Self.oversizedFileIsMovedAsideUnreadArguments)
+    func oversizedFileIsMovedAsideUnread(_ text: String?) async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))
         let path = "\(folder.path)/\(folder.files[0])"
@@ -427,8 +427,8 @@ extension NetworkOperation {
         #expect(folder.names("\(folder.path)/damaged").count == 1)
     }
 
-    /// An entry that says itself to be so large is left where it is.
-    @Test func anEntryThatIsTooLargeToBeReadStays() async throws {
+    /// An entry that declares such a size itself is left in place.
+    @Test func entryThatIsTooLargeToReadStays() async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))
         let path = "\(folder.path)/\(folder.files[0])"
@@ -442,8 +442,8 @@ extension NetworkOperation {
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    /// An outbox with a lower limit than the one that has written the entry.
-    @Test func anEntryAboveTheLimitIsSentAllTheSame() async throws {
+    /// The outbox has a lower limit than the one that wrote the entry.
+    @Test func entryAboveTheLimitIsStillSent() async throws {
         defer { folder.remove() }
         await keep(1...1, in: Outbox(directory: folder.path))
         let outbox = Outbox(directory: folder.path, limits: Outbox.Limits(maxEntryBytes: 10))
@@ -479,7 +479,7 @@ extension NetworkOperation {
         #expect(outside.names(outside.path) == before)
     }
 
-    @Test func aFileThatIsDamagedAfterItWasReadIsNotSent() async throws {
+    @Test func fileDamagedAfterItWasReadIsNotSent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
@@ -493,7 +493,7 @@ extension NetworkOperation {
         #expect(report.damages.count == 1)
     }
 
-    @Test func whatCannotBeWrittenIsNotSent() async throws {
+    @Test func operationThatCannotBeWrittenIsNotSent() async throws {
         defer { folder.remove() }
         try Data().write(to: URL(filePath: folder.path))
         let answers = Answers(.success(.init("ok")))
@@ -503,7 +503,7 @@ extension NetworkOperation {
         #expect(answers.count == 0)
     }
 
-    @Test func aFullOutboxRefusesBeforeAnythingIsSent() async throws {
+    @Test func fullOutboxRejectsOperationsBeforeSending() async throws {
         defer { folder.remove() }
         let answers = Answers(.failure(.refused))
         for (limits, kind) in [
@@ -522,7 +522,7 @@ extension NetworkOperation {
         }
     }
 
-    @Test func whatAKilledProcessHasLeftHalfWrittenIsNoEntry() async throws {
+    @Test func partiallyWrittenFileIsNotAnEntry() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...1, in: outbox)

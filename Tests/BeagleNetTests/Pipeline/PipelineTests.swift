@@ -7,7 +7,7 @@ import Testing
 
     // MARK: - Order
 
-    @Test func twoRetriesAreRefused() {
+    @Test func twoRetryInterceptorsAreRejected() {
         let error = #expect(throws: NetworkError.self) {
             try Pipeline([RetryInterceptor(), RetryInterceptor()], transport: transport)
         }
@@ -15,14 +15,14 @@ import Testing
         #expect(error?.message.contains("RetryInterceptor and RetryInterceptor") == true)
     }
 
-    @Test func whatIsOutOfOrderIsRefusedAndNamed() {
+    @Test func wrongOrderIsRejectedWithTheNames() {
         let error = #expect(throws: NetworkError.self) {
             try Pipeline([StatusInterceptor(), Answers(.failure(.lost)), RetryInterceptor()], transport: transport)
         }
         #expect(error?.message.contains("StatusInterceptor (status) before RetryInterceptor (retry)") == true)
     }
 
-    @Test func aWrongOrderFailsEachRequestAndHangsNone() async {
+    @Test func wrongOrderFailsEachRequest() async {
         Beagle.dependencies.interceptors.append(RetryInterceptor())
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let result = await Result { try await client.run(.of(.component)) }
@@ -30,7 +30,7 @@ import Testing
         #expect(transport.requests.withLock(\.isEmpty))
     }
 
-    @Test func addingPutsAnInterceptorWhereItBelongs() throws {
+    @Test func addInsertsAnInterceptorAtItsPlace() throws {
         Beagle.dependencies.interceptors.add(RateLimitInterceptor(1))
         Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(limit: 9)))
         let places = Beagle.dependencies.interceptors.compactMap(\.place)
@@ -51,11 +51,11 @@ import Testing
 
     // MARK: - Calling next
 
-    @Test func whoNeverCallsNextAnswersInTheNetworksPlace() async throws {
+    @Test func interceptorThatDoesNotCallNextReplacesTheNetwork() async throws {
         #expect(try await client(Answers(.success(.init("mine")))).run(.of(.form)).shown == "mine")
     }
 
-    @Test func whoCallsNextTwiceAsksTwice() async throws {
+    @Test func interceptorThatCallsNextTwiceSendsTwice() async throws {
         struct Twice: Interceptor {
             func intercept(
                 _ operation: NetworkOperation,
@@ -72,8 +72,8 @@ import Testing
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
-    /// At the end, where it is asked and not called, and above another, where it is called.
-    @Test(arguments: [true, false]) func statusIsCheckedWhereItsInterceptorStands(isInnermost: Bool) async throws {
+    /// At the end, where `intercept` isn't called, and above another interceptor, where it is.
+    @Test(arguments: [true, false]) func statusIsCheckedAtTheInterceptorsPosition(isInnermost: Bool) async throws {
         struct Mending: Interceptor {
             let seen: Lock<[String]>
 
@@ -100,7 +100,7 @@ import Testing
         #expect(seen.withLock { $0 } == [isInnermost ? "failure 403" : "result 403"])
     }
 
-    @Test func whatDoesNotApplyIsPassedOver() async throws {
+    @Test func interceptorThatDoesNotApplyIsSkipped() async throws {
         struct OnlyImages: Interceptor {
             func applies(to operation: NetworkOperation) -> Bool { operation.kind == .image }
 
@@ -117,7 +117,7 @@ import Testing
 
     // MARK: - Progress
 
-    @Test func progressIsToldWhereItIsAskedFor() async throws {
+    @Test func progressIsReportedIfRequested() async throws {
         let transport = ScriptedTransport { request, completion in
             let progress = TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 3, bytesToReceive: 9)
             request.onProgress?(progress)
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: - Deadline
 
-    @Test(arguments: NetworkOperation.Kind.known) func aDeadlineEndsEverythingBelowIt(kind: NetworkOperation.Kind) async
+    @Test(arguments: NetworkOperation.Kind.known) func deadlineEndsEverythingBelowIt(kind: NetworkOperation.Kind) async
     {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
@@ -153,7 +153,7 @@ import Testing
         #expect(runs.cancels == 1)
     }
 
-    @Test("what heeds no cancelling is not waited for") func aDeadlineEndsWhatHeedsNoCancelling() async {
+    @Test func deadlineDoesNotWaitForUncancellableWork() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let gate = AsyncStream.makeStream(of: Void.self)
@@ -172,7 +172,7 @@ import Testing
         gate.continuation.finish()
     }
 
-    @Test func whatWasCancelledAboveADeadlineIsNotSent() async {
+    @Test func operationCancelledAboveADeadlineIsNotSent() async {
         let gate = AsyncStream.makeStream(of: Void.self)
         let heedless = TransformInterceptor { _ in await Task.detached { for await _ in gate.stream {} }.value }
         let answers = Answers(.success(.init("1")))
@@ -217,7 +217,7 @@ import Testing
         #expect(limits == [max(usual, timeout ?? usual)])
     }
 
-    @Test func anOperationsOwnDeadlineWins() async throws {
+    @Test func operationDeadlineTakesPrecedence() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
@@ -235,7 +235,7 @@ import Testing
 
     // MARK: - Origins, fields, rates
 
-    @Test func fieldsOfAnInterceptorGoToDeclaredOriginsOnly() async throws {
+    @Test func interceptorFieldsAreSentToDeclaredOriginsOnly() async throws {
         let language = HTTPField.Name("X-Language")!
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
         Beagle.dependencies.interceptors = [
@@ -249,8 +249,8 @@ import Testing
         #expect(heads.map { $0[language] } == ["pt", nil])
     }
 
-    @Test("a field of an interceptor that is named secret, too, but not where the request has brought it")
-    func secretFieldsOfAnInterceptor() async throws {
+    @Test("an interceptor's secret field is sent to declared origins only, unlike one that the request sets")
+    func secretInterceptorFieldIsSentToDeclaredOriginsOnly() async throws {
         let name = HTTPField.Name("X-Mine")!
         Beagle.dependencies.redactor.secrets = ["X-Mine"]
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
@@ -275,8 +275,7 @@ import Testing
         #expect(answers.asked.withLock { $0.first?.transfer.head.headerFields[values: name] } == ["1", "2"])
     }
 
-    @Test("a field that a request brings itself goes where the request says, secret or not")
-    func fieldsOfARequestGoWhereItSays() async throws {
+    @Test func fieldSetByTheRequestIsSentToItsTarget() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://own")
         Beagle.dependencies.redactor.secrets = ["X-Partner"]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -284,7 +283,7 @@ import Testing
         #expect(transport.requests.withLock { $0.first?.head.headerFields[.init("X-Partner")!] } == "1")
     }
 
-    @Test func theOriginsOfAClientsOwnBuilderCount() async throws {
+    @Test func originsOfTheClientsOwnBuilderAreUsed() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://old")
         Beagle.dependencies.interceptors.add(HeadersInterceptor { _ in [.acceptLanguage: "pt"] })
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -293,13 +292,13 @@ import Testing
         #expect(transport.requests.withLock { $0.map { $0.head.headerFields[.acceptLanguage] } } == ["pt", nil])
     }
 
-    @Test func whatHasNoPlaceComesAboveTheOriginPolicy() throws {
+    @Test func interceptorWithoutAPlaceIsAddedAboveTheOriginPolicy() throws {
         Beagle.dependencies.interceptors.add(Answers(.failure(.lost)))
         let index = try #require(Beagle.dependencies.interceptors.firstIndex { $0 is Answers })
         #expect(Beagle.dependencies.interceptors[index + 1] is OriginPolicyInterceptor)
     }
 
-    @Test func aRateIsKeptForEachOrigin() async throws {
+    @Test func eachOriginHasItsOwnRateLimit() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let answers = Answers(.success(.init("1")))
@@ -316,7 +315,8 @@ import Testing
         #expect(answers.count == 4)
     }
 
-    @Test("who is cancelled has taken no turn, and the others keep their order") func whoLeavesTheLine() async throws {
+    @Test("a cancelled operation doesn't consume a token, and the others keep their order")
+    func cancelledOperationDoesNotConsumeAToken() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let answers = Answers(.success(.init("1")))
@@ -333,7 +333,7 @@ import Testing
             )
         }
         await clock.sleepers(1)
-        // The first, who waits for the clock, and one who waits for others.
+        // The first, which waits for the clock, and one that waits for others.
         for index in [0, 2] {
             tasks[index].cancel()
             await tasks[index].value
@@ -349,7 +349,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func aServerThatFailsTimeAfterTimeIsLeftAlone(kind: NetworkOperation.Kind) async throws {
+    func repeatedFailuresOpenTheCircuit(kind: NetworkOperation.Kind) async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let failures: [NetworkError] = [.refused, .status(503), .lost, .status(500)]
@@ -374,7 +374,8 @@ import Testing
         Task { await Result { try await client.run(.of(.form)) } }
     }
 
-    @Test("one finds out whether it is back, and a failure opens the circuit again") func oneFindsOut() async {
+    @Test("one trial request is sent, and its failure opens the circuit again")
+    func trialRequestTestsAnOpenCircuit() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
@@ -398,7 +399,7 @@ import Testing
         #expect(runs.count == 3)
     }
 
-    /// Notes when what is below it has ended.
+    /// Counts the calls to `next` that have ended.
     private struct Noting: Interceptor {
         let ends = Lock(0)
 
@@ -413,9 +414,9 @@ import Testing
     }
 
     @Test(
-        "a server that is silent until the deadline opens the circuit, where that was not too soon",
+        "a server that is silent until the deadline opens the circuit, unless the deadline is short",
         arguments: [(Duration.seconds(5), true), (.milliseconds(500), false)]
-    ) func aDeadlineOpensTheCircuit(limit: Duration, opens: Bool) async {
+    ) func deadlineOpensTheCircuit(limit: Duration, opens: Bool) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let asked = Lock(0)
@@ -439,7 +440,7 @@ import Testing
         #expect(runs.count == (opens ? 1 : 2))
     }
 
-    @Test("what began before the circuit opened ends nobody's finding out") func anOldOneEndsNoTrial() async {
+    @Test func olderRequestDoesNotEndATrial() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
@@ -461,7 +462,7 @@ import Testing
         #expect(runs.count == 3)
     }
 
-    @Test("what fails before anything is sent says nothing of the server") func anAsideOpensNoCircuit() async {
+    @Test func failureBeforeSendingDoesNotOpenTheCircuit() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
@@ -484,7 +485,7 @@ import Testing
         #expect(answers.count == 2)
     }
 
-    @Test("retries of a circuit that opens end at once") func retriesEndAtOnce() async {
+    @Test func openCircuitEndsRetries() async {
         let answers = Answers(.failure(.status(503)))
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 10))
         let client = client(retry, CircuitBreakerInterceptor(after: 2), answers)
@@ -493,10 +494,10 @@ import Testing
         #expect(answers.count == 2)
     }
 
-    // MARK: - One function
+    // MARK: - ResponseInterceptor
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func oneFunctionChangesMessageAndAnswerOfEveryKind(kind: NetworkOperation.Kind) async throws {
+    func responseInterceptorChangesRequestAndResponse(kind: NetworkOperation.Kind) async throws {
         let cipher = ResponseInterceptor { message, next in
             var message = message
             message.body = HTTPBody("sealed")
@@ -511,7 +512,7 @@ import Testing
         #expect(answers.asked.withLock { $0.first?.transfer.body?.data } == Data("sealed".utf8))
     }
 
-    @Test func aFunctionSeesTheEndOfASubscription() async throws {
+    @Test func responseInterceptorSeesTheEndOfASubscription() async throws {
         let seen = Lock<[Int]>([])
         let function = ResponseInterceptor { message, next in
             let response = try await next(message)
@@ -523,7 +524,7 @@ import Testing
         #expect(seen.withLock { $0 } == [204])
     }
 
-    @Test func whatAFunctionThrowsFailsTheOperation() async {
+    @Test func errorOfAResponseInterceptorFailsTheOperation() async {
         struct Mine: Error {}
         let result = await Result {
             try await client(ResponseInterceptor { _, _ in throw Mine() }, Answers(.success(.init("1")))).run(.of(.raw))

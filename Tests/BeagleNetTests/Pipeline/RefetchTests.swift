@@ -11,7 +11,7 @@ import Testing
         return StoreWorld()
     }
 
-    @Test func anEventRunsAgainWhatIsWatched() async {
+    @Test func eventRefetchesWatchedOperations() async {
         let world = world()
         let heard = Heard()
         world.client.watch(.asking(), heard.hear)
@@ -27,7 +27,7 @@ import Testing
         #expect(world.requests == 2)
     }
 
-    @Test("who waits for the network is not given a stored answer instead") func aStrongerFollowerStays() async {
+    @Test func networkOnlyFollowerReceivesNoStoredResponse() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = Heard()
@@ -42,7 +42,7 @@ import Testing
         #expect(runs.policies == [.cacheFirst, .networkOnly])
     }
 
-    @Test func eachOfTwoTriggersDoes() async {
+    @Test func eachOfTwoEventStreamsRefetches() async {
         let world = world()
         let others = AsyncStream.makeStream(of: Void.self)
         let heard = Heard()
@@ -62,8 +62,8 @@ import Testing
         #expect(world.requests == 3)
     }
 
-    @Test func aBurstIsOne() async {
-        // Asked for the next event, the one before was seen.
+    @Test func burstOfEventsCausesOneRefetch() async {
+        // A request for the next event shows that the previous one was handled.
         let asked = AsyncStream.makeStream(of: Void.self)
         var questions = asked.stream.makeAsyncIterator()
         let given = events
@@ -121,7 +121,7 @@ import Testing
         @TaskLocal static var name = "nobody"
     }
 
-    @Test func itsRunsAreNobodysButInTheCallersScope() async {
+    @Test func refetchHasTheCallersScopeButNotItsTaskLocals() async {
         Beagle.dependencies.clock = clock
         let seen = Lock<[String]>([])
         let runs = ScriptedRuns { [clock] _, _ in
@@ -141,7 +141,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func whatHasEndedIsForgotten() async {
+    @Test func endedEventStreamsAreReleased() async {
         let world = world()
         for _ in 1...3 { world.client.refetch(on: AsyncStream { $0.finish() }) }
         let token = world.client.refetch(on: events.stream)
@@ -150,7 +150,7 @@ import Testing
         while world.client.listeners > 0 { await Task.yield() }
     }
 
-    @Test func whatWantsNoNetworkIsNotRun() async {
+    @Test func cacheOnlyOperationIsNotRefetched() async {
         let world = world()
         _ = await world.heard(.asking())
         let (stored, other) = (Heard(), Heard())
@@ -166,7 +166,7 @@ import Testing
         withExtendedLifetime(world) {}
     }
 
-    @Test func theTokenEndsListening() async {
+    @Test func tokenEndsListening() async {
         let world = world()
         let heard = Heard()
         world.client.watch(.asking(), heard.hear)
@@ -183,7 +183,7 @@ import Testing
         #expect(heard.all == ["1"])
     }
 
-    @Test("and so does the end of the client, which it does not keep") func theEndOfTheClientEndsIt() async {
+    @Test func releasingTheClientEndsListening() async {
         let ended = AsyncStream.makeStream(of: Void.self)
         events.continuation.onTermination = { _ in ended.continuation.finish() }
         weak var client: NetworkClientDefault?

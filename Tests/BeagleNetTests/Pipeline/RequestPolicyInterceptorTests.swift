@@ -10,7 +10,7 @@ import Testing
         return StoreWorld(interceptor)
     }
 
-    @Test func whatIsOldIsGivenAsStaleAndAskedAnew() async {
+    @Test func expiredResponseIsReturnedAsStaleAndRefetched() async {
         let world = world(.init(ttl: .seconds(10)))
         #expect(await world.heard(.asking()) == ["1"])
         clock.advance(by: .seconds(9))
@@ -24,7 +24,7 @@ import Testing
         #expect(world.requests == 3)
     }
 
-    @Test func fiveMinutesByDefault() async {
+    @Test func defaultLimitIsFiveMinutes() async {
         let world = world(.init())
         _ = await world.heard(.asking())
         clock.advance(by: .seconds(299))
@@ -33,14 +33,14 @@ import Testing
         #expect(await world.heard(.asking()) == ["stored 1 stale", "1"])
     }
 
-    @Test func whatIsNotMeantStaysAsItIs() async {
+    @Test func operationsOutsideTheFilterAreUnchanged() async {
         let world = world(.init(ttl: .zero) { $0.kind != .image })
         for kind in [NetworkOperation.Kind.component, .image] { _ = await world.heard(.asking(kind)) }
         #expect(await world.heard(.asking(.component)) == ["stored 1 stale", "1"])
         #expect(await world.heard(.asking(.image)) == ["stored 1"])
     }
 
-    @Test func anOperationsOwnLimitCounts() async {
+    @Test func operationLimitTakesPrecedence() async {
         let world = world(.init(ttl: .zero))
         _ = await world.heard(.asking())
         var operation = NetworkOperation.asking()
@@ -49,13 +49,13 @@ import Testing
         #expect(await world.heard(operation) == ["stored 1"])
     }
 
-    @Test(arguments: [RequestPolicy.cacheOnly, .networkFirst]) func otherPoliciesStay(policy: RequestPolicy) async {
+    @Test(arguments: [RequestPolicy.cacheOnly, .networkFirst]) func otherPoliciesAreKept(policy: RequestPolicy) async {
         let world = world(.init(ttl: .zero))
         _ = await world.heard(.asking())
         #expect(await world.heard(.asking(.component, policy)) == [policy == .cacheOnly ? "stored 1" : "1"])
     }
 
-    @Test func withoutAStoreTheNetworkIsAsked() async throws {
+    @Test func networkIsUsedIfThereIsNoStore() async throws {
         let runs = ScriptedRuns { _, _ in .init("1") }
         let client = client(RequestPolicyInterceptor(ttl: .zero), runs)
         for _ in 1...2 { #expect(try await client.run(.asking()).told == "1") }

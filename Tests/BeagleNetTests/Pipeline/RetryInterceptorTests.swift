@@ -7,14 +7,14 @@ import Testing
     private let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func whatCannotHaveReachedTheServerIsAskedAgain(kind: NetworkOperation.Kind) async throws {
+    func failureBeforeReachingTheServerIsRetried(kind: NetworkOperation.Kind) async throws {
         let answers = Answers(.failure(.refused), .failure(.refused), .success(.init("1")))
         #expect(try await client(retry, answers).run(.of(kind)).shown == "1")
         #expect(answers.asked.withLock { $0.map(\.attempt) } == [1, 2, 3])
     }
 
-    @Test("and what may have been executed only where that does no harm", arguments: NetworkOperation.Kind.known)
-    func whatMayHaveBeenExecuted(kind: NetworkOperation.Kind) async {
+    @Test(arguments: NetworkOperation.Kind.known)
+    func possiblyExecutedRequestIsRetriedOnlyIfSafe(kind: NetworkOperation.Kind) async {
         let answers = Answers(.failure(.lost), .success(.init("1")))
         let result = await Result { try await client(retry, answers).run(.of(kind)) }
         let mayHarm = [.form, .mutation, .raw].contains(kind)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [NetworkOperation.Kind.form, .mutation, .raw])
-    func anIdempotencyKeyMakesItSafe(kind: NetworkOperation.Kind) async throws {
+    func idempotencyKeyMakesARetrySafe(kind: NetworkOperation.Kind) async throws {
         for failure in [NetworkError.lost, .status(503)] {
             let answers = Answers(.failure(failure), .success(.init("1")))
             let operation = NetworkOperation.of(kind, headers: ["Idempotency-Key": "k1"])
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST", "PATCH"])
-    func idempotentMethodsAreAskedAgain(method: String) async {
+    func idempotentMethodsAreRetried(method: String) async {
         let answers = Answers(.failure(.status(503)), .success(.init("1")))
         let data = Request.RequestData(method: method)
         let operation = NetworkOperation(Request(url: URL(string: "http://host/")!, type: .rawRequest(data)))
@@ -42,20 +42,20 @@ import Testing
     }
 
     @Test(arguments: [400, 401, 403, 404, 408, 409, 422, 429, 500, 501, 502, 503, 504, 505])
-    func statusesThatMayPassAreAskedAgain(code: Int) async {
+    func transientStatusesAreRetried(code: Int) async {
         let answers = Answers(.failure(.status(code)), .success(.init("1")))
         _ = await Result { try await client(retry, answers).run(.of(.component)) }
         #expect(answers.count == ([408, 429, 500, 502, 503, 504].contains(code) ? 2 : 1))
     }
 
-    @Test func theLastFailureIsTheAnswer() async {
+    @Test func lastFailureIsThrown() async {
         let answers = Answers(.failure(.refused), .failure(.lost), .failure(.status(503)))
         let result = await Result { try await client(retry, answers).run(.of(.component)) }
         #expect(answers.count == 3)
         #expect(result.failure?.response?.status.code == 503)
     }
 
-    @Test func itWaitsAsLongAsTheServerAsks() async throws {
+    @Test func retryWaitsForRetryAfter() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let answers = Answers(.failure(.status(429, [.retryAfter: "7"])), .success(.init("1")))
@@ -66,7 +66,7 @@ import Testing
         #expect(try await result.shown == "1")
     }
 
-    @Test("Retry-After as a date is a distance from the server's Date") func itReadsDates() async throws {
+    @Test func retryAfterDateIsRelativeToTheServersDate() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let fields: HTTPFields = [
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["301", "99999999999999999999", "Sunday, 06-Nov-94 09:49:37 GMT", "Sun Nov  6 09:49:37 1994"])
-    func aServerThatAsksForTooLongIsNotAskedAgain(_ wait: String) async {
+    func tooLongRetryAfterPreventsTheRetry(_ wait: String) async {
         let fields: HTTPFields = [.date: "Sun, 06 Nov 1994 08:49:37 GMT", .retryAfter: wait]
         let answers = Answers(.failure(.status(503, fields)), .success(.init("1")))
         let result = await Result { try await client(retry, answers).run(.of(.component)) }
@@ -89,7 +89,7 @@ import Testing
         #expect(result.failure?.kind == .status)
     }
 
-    @Test func waitsGrowAndNeverPassTheWindow() async {
+    @Test func backoffGrowsWithinItsCap() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(backoff: Backoff(base: .seconds(1), cap: .seconds(3), limit: 5))
@@ -103,7 +103,7 @@ import Testing
         #expect(await result.failure?.kind == .connect)
     }
 
-    @Test func nothingBeginsAfterTheMaxTime() async {
+    @Test func noAttemptStartsAfterTheMaxTime() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(backoff: Backoff(base: .zero), maxTime: .seconds(10))
@@ -118,7 +118,7 @@ import Testing
         #expect(answers.count == 3)
     }
 
-    @Test("the first attempt's time counts") func theMaxTimeBeginsWithTheFirstAttempt() async {
+    @Test func maxTimeBeginsWithTheFirstAttempt() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
@@ -135,10 +135,10 @@ import Testing
     }
 
     @Test(
-        "a form is no other request: its method alone does not make it harmless",
+        "an idempotent method alone doesn't make it safe to retry a form",
         arguments: ["GET", "PUT", "DELETE"]
     )
-    func aFormThatMayHaveBeenExecutedIsNotSentAgain(method: String) async {
+    func possiblyExecutedFormIsNotRetried(method: String) async {
         let answers = Answers(.failure(.lost), .success(.init("1")))
         let data = FormRemoteAction.Method(rawValue: method)!
         let request = Request(
@@ -149,7 +149,7 @@ import Testing
         #expect(answers.count == (method == "GET" ? 2 : 1))
     }
 
-    @Test("who leaves gives nothing back, and neither does a failure that does not pass") func whatIsNoSuccess() async {
+    @Test func cancellationAndPermanentFailureDoNotRefundTheBudget() async {
         let budget = RetryBudget(tokens: 2, refund: 1)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
         let failures: [NetworkError] = [.lost, .lost, .cancelled, NetworkError(.badURL, during: .build, ""), .lost]
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func cancellingAWaitEndsIt() async {
+    @Test func cancellingEndsTheBackoff() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let answers = Answers(.failure(.status(503, [.retryAfter: "60"])))
@@ -173,7 +173,7 @@ import Testing
         #expect(answers.count == 1)
     }
 
-    @Test("what one attempt may have done, a later failure does not undo") func aLaterFailureUndoesNothing() async {
+    @Test func laterFailureKeepsMayHaveReachedServer() async {
         let answers = Answers(.failure(.lost), .failure(.refused))
         let operation = NetworkOperation.of(.form, headers: ["Idempotency-Key": "k1"])
         let result = await Result { try await client(retry, answers).run(operation) }
@@ -188,7 +188,7 @@ import Testing
         #expect(await task.value.failure?.mayHaveReachedServer == true)
     }
 
-    @Test func aDeadServerIsNotStormed() async {
+    @Test func budgetLimitsRetriesToADeadServer() async {
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3), budget: RetryBudget(tokens: 10))
         let answers = Answers(.failure(.status(503)))
         let client = client(retry, answers)
@@ -196,7 +196,7 @@ import Testing
         #expect(answers.count == 105)
     }
 
-    @Test func successesGiveTheBudgetBack() async {
+    @Test func successesRefundTheBudget() async {
         let budget = RetryBudget(tokens: 2, refund: 1)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
         let answers = Answers(
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatCannotBeReadTwiceIsNotSentAgain() async {
+    @Test func bodyThatCannotBeReadTwiceIsNotSentAgain() async {
         let answers = Answers(.failure(.refused), .success(.init("1")))
         let body = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
         let data = Request.RequestData(method: "PUT", body: .stream(body))
@@ -234,7 +234,7 @@ import Testing
         )
     }
 
-    @Test func aStreamedAnswerIsAskedAgainToo() async throws {
+    @Test func streamedRequestIsRetried() async throws {
         let statuses = Lock([503, 200])
         let transport = ScriptedTransport { _ in
             let status = statuses.withLock { $0.removeFirst() }

@@ -2,12 +2,12 @@ import BeagleNet
 import BeagleNetTesting
 import Testing
 
-/// How subscriptions are asked for again.
+/// Retries of subscriptions.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct RetrySubscriptionTests {
     private let runs = ScriptedRuns()
     private let heard = Heard()
 
-    /// Waits for nothing, and gives up at the second failure in a row.
+    /// Retries without a wait, and gives up at the second failure in a row.
     private func retry(limit: Int? = 2) -> RetryInterceptor {
         RetryInterceptor(
             backoff: Backoff(base: .zero, limit: 1),
@@ -15,7 +15,7 @@ import Testing
         )
     }
 
-    @Test func oneThatGaveSomethingBeginsItsCountAnew() async {
+    @Test func resultResetsTheFailureCount() async {
         let client = client(retry(), runs)
         client.watch(.of(.subscription), heard.hear)
         for number in 1...5 {
@@ -31,7 +31,7 @@ import Testing
         #expect(heard.all == expected + ["failure: network", "end"])
     }
 
-    @Test func aConnectionThatOpensAndGivesNothingIsAFailure() async {
+    @Test func connectionWithoutAResultCountsAsAFailure() async {
         let client = client(retry(limit: 3), runs)
         client.watch(.of(.subscription), heard.hear)
         for _ in 1...3 {
@@ -47,7 +47,7 @@ import Testing
         #expect(runs.count == 3)
     }
 
-    @Test func aQuietConnectionThatWasOpenForLongIsNoFailure() async {
+    @Test func longQuietConnectionDoesNotCountAsAFailure() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let client = client(retry(), runs)
@@ -65,7 +65,7 @@ import Testing
         #expect(heard.all.suffix(2) == ["failure: network", "end"])
     }
 
-    @Test func whoeverComesLateHearsHowTheConnectionIs() async {
+    @Test func lateSubscriberReceivesTheConnectionState() async {
         let client = client(retry(), runs)
         client.watch(.of(.subscription), heard.hear)
         let run = await runs.next()
@@ -82,7 +82,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func aSubscriptionThatIsTakenAndLostTellsTheCircuitOfNoFailure() async throws {
+    @Test func lostSubscriptionDoesNotOpenTheCircuit() async throws {
         let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
         let client = BeagleNetTests.client(retry(limit: 3), breaker, runs)
         client.watch(.of(.subscription), heard.hear)
@@ -97,7 +97,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func theWaitThatIsToldIsTheWait() async throws {
+    @Test func reportedWaitIsTheActualWait() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(subscriptionBackoff: Backoff(base: .seconds(1), cap: .seconds(4), limit: 6))
@@ -116,7 +116,7 @@ import Testing
             #expect(clock.nextWait == wait)
             clock.advance(by: wait)
         }
-        // What gave something begins with the smallest window.
+        // A run that emitted a result begins with the smallest window.
         let run = await runs.next()
         run.emit(.init("1", hasNext: true))
         run.finish(.failure(.lost))
@@ -125,7 +125,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func anEventEndsWhatWaitsForTheNetworkAndNothingThatAServerAskedFor() async throws {
+    @Test func eventEndsBackoffsButNotWaitsThatTheServerRequested() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(subscriptionBackoff: Backoff(base: .seconds(20), cap: .seconds(20)))
@@ -149,11 +149,8 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test(
-        "an event stream's wish is waited for, up to the longest that may be asked for",
-        arguments: [(4, 4), (900, 60)]
-    )
-    func reconnectionTime(wish: Int, wait: Int) async {
+    @Test(arguments: [(4, 4), (900, 60)])
+    func reconnectionTimeIsHonoredUpToTheMaximum(wish: Int, wait: Int) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let backoff = Backoff(base: .zero, maxAsked: .seconds(60), limit: 2)
@@ -167,7 +164,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func aServerThatRefusesForTooLongIsGivenUp() async {
+    @Test func tooLongRetryAfterEndsTheSubscription() async {
         let client = client(retry(limit: nil), runs)
         client.watch(.of(.subscription), heard.hear)
         await runs.next().finish(.failure(.status(503, [.retryAfter: "301"])))
@@ -176,7 +173,7 @@ import Testing
         #expect(heard.all == ["failure: status", "end"])
     }
 
-    @Test func itNeedsNoBudgetAndHasNoMaxTime() async {
+    @Test func subscriptionIgnoresBudgetAndMaxTime() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(
@@ -209,7 +206,7 @@ import Testing
         while clock.nextWait != nil { await Task.yield() }
     }
 
-    @Test("by default it is given up after ten attempts that gave nothing") func defaults() async {
+    @Test func subscriptionFailsAfterTenAttemptsByDefault() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let client = client(RetryInterceptor(), runs)
@@ -225,7 +222,7 @@ import Testing
         #expect(heard.all.suffix(2) == ["failure: network", "end"])
     }
 
-    @Test func aRefusalThatCannotPassEndsIt() async {
+    @Test func permanentFailureEndsTheSubscription() async {
         let client = client(retry(limit: nil), runs)
         client.watch(.of(.subscription), heard.hear)
         await runs.next().finish(.failure(NetworkError(.unsupported, during: .response, "no such way")))

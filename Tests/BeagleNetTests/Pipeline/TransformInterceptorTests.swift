@@ -5,7 +5,7 @@ import Testing
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct TransformInterceptorTests {
     struct NotSealed: Error {}
 
-    /// What goes out begins with "sealed", and what comes back is written backwards behind a "!".
+    /// Puts "sealed" before each request body, and expects responses that begin with "!" and are reversed.
     private let cipher = TransformInterceptor { message in
         message.body = HTTPBody(
             "sealed " + String(decoding: try await message.body?.collect() ?? Data(), as: UTF8.self)
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func messageAndAnswerAreChanged(kind: NetworkOperation.Kind) async throws {
+    func requestAndResponseAreTransformed(kind: NetworkOperation.Kind) async throws {
         let answers = Answers(.success(.init("!cba", from: .cache, isStale: true)))
         let result = try await client(cipher, answers).run(.of(kind))
         #expect(result.shown == "abc stale")
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func resultsOnTheWayAreChanged(kind: NetworkOperation.Kind) async {
+    func intermediateResultsAreTransformed(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let heard = Heard()
         let client = client(cipher, runs)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [("!dab", "bad"), ("<html>", "<html>")])
-    func theBodyOfARefusalIsChangedWhereItCanBe(sent: String, read: String) async {
+    func errorBodyIsTransformedIfPossible(sent: String, read: String) async {
         var refusal = NetworkError.status(422)
         refusal.data = Data(sent.utf8)
         let result = await Result { [refusal] in try await client(cipher, Answers(.failure(refusal))).run(.of(.form)) }
@@ -49,7 +49,7 @@ import Testing
         #expect(result.failure?.data == Data(read.utf8))
     }
 
-    @Test func theFirstThatCannotBeChangedEndsTheOperation() async {
+    @Test func resultThatCannotBeTransformedEndsTheOperation() async {
         let runs = ScriptedRuns()
         let heard = Heard()
         let client = client(cipher, runs)
@@ -61,7 +61,7 @@ import Testing
         #expect(runs.cancels == 1)
     }
 
-    @Test func whatCannotBeSealedIsNotSent() async {
+    @Test func requestThatCannotBeTransformedIsNotSent() async {
         let answers = Answers(.success(.init("1")))
         let client = client(TransformInterceptor { _ in throw NotSealed() }, answers)
         let error = await Result { try await client.run(.of(.form)) }.failure
@@ -70,8 +70,7 @@ import Testing
         #expect(answers.count == 0)
     }
 
-    @Test("a stream is refused where its answer would be changed, and passes where it would not")
-    func streams() async throws {
+    @Test func streamIsRejectedIfItsResponseWouldBeTransformed() async throws {
         let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
         let runs = ScriptedRuns()
         let refused = client(cipher, runs)

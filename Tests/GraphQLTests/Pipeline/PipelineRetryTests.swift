@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import BeagleNetTesting
 import Testing
 
-/// How often each kind of operation is asked for, on the wire.
+/// How often each kind of operation is sent, on the wire.
 @Suite(.timeLimit(.minutes(1))) struct PipelineRetryTests {
     /// Counts the attempts that reach the end of the pipeline.
     private struct Attempts: Interceptor {
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: WireKind.allCases)
-    func whatCannotHaveReachedTheServerIsAskedAgain(kind: WireKind) async throws {
+    func operationThatHasNotReachedTheServerIsRetried(kind: WireKind) async throws {
         let attempts = Attempts()
         let world = try WireWorld(WireServer(), WireWorld.retry, attempts)
         let error = await world.outcome(kind, at: WireServer.nowhere).failure
@@ -28,8 +28,8 @@ import Testing
         #expect(attempts.count.withLock { $0 } == (kind.isBatch ? 6 : 3))
     }
 
-    @Test("what may have been executed is asked again where that does no harm", arguments: WireKind.allCases)
-    func whatMayHaveBeenExecuted(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases)
+    func operationThatMayHaveRunIsRetriedUnlessItIsAMutation(kind: WireKind) async throws {
         let world = try WireWorld(WireServer([.lost]), WireWorld.retry)
         let outcome = await world.outcome(kind)
         let mayHarm = kind.operationKind == .mutation
@@ -38,11 +38,8 @@ import Testing
         if mayHarm { #expect(outcome.failure?.mayHaveReachedServer == true) }
     }
 
-    @Test(
-        "a mutation with a key is asked again, and so is none whose way has no place for it",
-        arguments: WireKind.mutations
-    )
-    func anIdempotencyKeyMakesItSafe(kind: WireKind) async throws {
+    @Test("a mutation with an idempotency key is retried, except over WebSockets", arguments: WireKind.mutations)
+    func mutationWithAnIdempotencyKeyIsRetried(kind: WireKind) async throws {
         for fault in [WireServer.Fault.lost, .status(503)] where !kind.isSocket {
             let world = try WireWorld(WireServer([fault]), WireWorld.retry)
             #expect(try await world.ask(kind, headers: ["Idempotency-Key": "k"]) == "- -")
@@ -56,13 +53,13 @@ import Testing
     }
 
     @Test(
-        "a refusal that may pass is asked again, of a mutation only where nothing can have been done",
+        "a transient error status is retried, for a mutation only if the server cannot have executed it",
         arguments: WireKind.allCases
     )
-    func aRefusalThatMayPass(kind: WireKind) async throws {
+    func transientErrorStatusIsRetriedAfterRetryAfter(kind: WireKind) async throws {
         let clock = ManualClock()
         let world = try WireWorld(WireServer([.status(503, retryAfter: 7)]), clock: clock, WireWorld.retry)
-        // A handshake executes nothing.
+        // A handshake executes no operation.
         let mayHarm = kind.operationKind == .mutation && !kind.isSocket
         async let outcome = world.outcome(kind)
         if !mayHarm {
@@ -75,7 +72,7 @@ import Testing
         #expect(world.server.count == (mayHarm ? 1 : 2))
     }
 
-    @Test(arguments: WireKind.allCases) func theLastFailureIsTheAnswer(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func lastFailureIsReported(kind: WireKind) async throws {
         let world = try WireWorld(WireServer([.status(502), .status(503), .status(504)]), WireWorld.retry)
         let error = await world.outcome(kind).failure
         let isAskedOnce = kind.operationKind == .mutation && !kind.isSocket
@@ -83,7 +80,7 @@ import Testing
         #expect(world.server.count == (isAskedOnce ? 1 : 3))
     }
 
-    @Test(arguments: WireKind.allCases) func whatWillNotPassIsNotAskedAgain(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func permanentErrorStatusIsNotRetried(kind: WireKind) async throws {
         let world = try WireWorld(WireServer([.status(403)]), WireWorld.retry)
         #expect(await world.outcome(kind).failure?.response?.status.code == 403)
         #expect(world.server.count == 1)

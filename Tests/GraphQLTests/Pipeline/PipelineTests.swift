@@ -7,7 +7,7 @@ import Testing
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PipelineTests {
     // MARK: - Deadlines
 
-    @Test(arguments: WireKind.allCases) func aDeadlineEndsEverythingBelowIt(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func deadlineCancelsAllAttempts(kind: WireKind) async throws {
         let clock = ManualClock()
         let world = try WireWorld(
             WireServer([.stall]),
@@ -23,15 +23,15 @@ import Testing
         #expect(error?.isTimeout == true)
         #expect(error?.message.contains("deadline of 5.0 seconds") == true)
         #expect(error?.mayHaveReachedServer == true)
-        // What is asked over a shared stream is not taken back before it was answered.
+        // An operation over a shared stream is not cancelled on the server before its response.
         if kind != .sharedEvents { await world.server.isTold(kind) }
         #expect(world.server.count == 1)
     }
 
-    // MARK: - Sharing
+    // MARK: - Coalescing
 
     @Test(arguments: WireKind.allCases.filter { !$0.isBatch && $0 != .deferred })
-    func whatOnlyAsksIsSharedWithWhoAsksTheSame(kind: WireKind) async throws {
+    func identicalOperationsAreCoalescedUnlessTheyAreMutations(kind: WireKind) async throws {
         let gate = try LoopbackServer.Gate()
         let world = try WireWorld(WireServer([.gate(gate), .gate(gate)]))
         let values = AsyncStream.makeStream(of: String.self)
@@ -41,7 +41,7 @@ import Testing
                 values.continuation.yield(String(decoding: response.data, as: UTF8.self))
             }
             let isShared = kind.operationKind != .mutation
-            // Over a WebSocket the second comes when the first is answered.
+            // Over a WebSocket, the server reads the second operation after it has completed the first.
             await world.server.asked(isShared || kind.isSocket ? 1 : number)
         }
         gate.open()
@@ -54,10 +54,10 @@ import Testing
         #expect(world.server.count == (kind.operationKind == .mutation ? 2 : 1))
     }
 
-    // MARK: - Changes
+    // MARK: - Transformations
 
-    /// As encryption does: in every kind of operation its body, where it has one, and all that comes back.
-    @Test(arguments: WireKind.allCases) func messagesAndAnswersAreChanged(kind: WireKind) async throws {
+    /// Transforms the request body, if there is one, and every response, as encryption would.
+    @Test(arguments: WireKind.allCases) func requestAndResponseBodiesAreTransformed(kind: WireKind) async throws {
         let cipher = TransformInterceptor { message in
             guard let body = try await message.body?.collect(), message.head.headerFields[.contentType] != nil else {
                 return
@@ -82,7 +82,7 @@ import Testing
 
     // MARK: - Rates and circuits
 
-    @Test(arguments: WireKind.allCases) func aRateIsKept(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func rateLimitIsRespected(kind: WireKind) async throws {
         let clock = ManualClock()
         let limit = RateLimitInterceptor(kind.isBatch ? 2 : 1, per: .seconds(1))
         let world = try WireWorld(WireServer(), clock: clock, limit)
@@ -95,9 +95,9 @@ import Testing
         #expect(world.server.count == 2)
     }
 
-    @Test(arguments: WireKind.allCases) func aServerThatFailsTimeAfterTimeIsLeftAlone(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func repeatedFailuresOpenTheCircuit(kind: WireKind) async throws {
         let clock = ManualClock()
-        // Each of a list counts.
+        // Each operation of a batch counts.
         let breaker = CircuitBreakerInterceptor(after: kind.isBatch ? 4 : 2, for: .seconds(30))
         let world = try WireWorld(WireServer([.status(503), .status(500)]), clock: clock, breaker)
         for number in 1...2 { #expect(await world.outcome(kind, "\(number)").failure?.kind == .status) }
@@ -110,16 +110,16 @@ import Testing
         #expect(try await world.ask(kind) == "- -")
     }
 
-    // MARK: - Stored answers
+    // MARK: - Stored responses
 
-    @Test(arguments: WireKind.allCases) func storedAnswersAreTheQueriesAlone(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func onlyQueryResponsesAreStored(kind: WireKind) async throws {
         let world = try WireWorld(WireServer(), CacheInterceptor())
         for _ in 1...2 { #expect(try await world.ask(kind) { $0.partition = "p" } == "- -") }
         let isStored = WireKind.queries.contains(kind) && kind != .deferred
         #expect(world.server.count == (isStored ? 1 : 2))
     }
 
-    @Test(arguments: WireKind.allCases) func aPolicyIsFollowed(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func requestPolicyIsRespected(kind: WireKind) async throws {
         let world = try WireWorld(WireServer(), RequestPolicyInterceptor(), CacheInterceptor())
         let isQuery = WireKind.queries.contains(kind)
         let ask = { (policy: RequestPolicy) in
@@ -133,13 +133,13 @@ import Testing
         let before = world.server.count
         for policy in [RequestPolicy.networkOnly, .networkFirst] { #expect(await ask(policy).failure == nil) }
         #expect(world.server.count == before + 2)
-        // Of an answer in pieces nothing is stored, and the network is not asked for it.
+        // Incremental responses are not stored, and cacheOnly does not use the network.
         #expect(await ask(.cacheOnly).failure?.kind == (kind == .deferred ? .notStored : nil))
         #expect(world.server.count == before + (isQuery ? 2 : 3))
     }
 
-    @Test("where the server cannot answer, a query's stored answer takes its place", arguments: WireKind.allCases)
-    func aStoredAnswerTakesItsPlace(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases)
+    func storedQueryResponseReplacesAFailedRequest(kind: WireKind) async throws {
         let world = try WireWorld(WireServer(), CacheInterceptor())
         let ask = {
             await world.outcome(kind) {
@@ -154,7 +154,7 @@ import Testing
 
     // MARK: - Fields
 
-    @Test(arguments: WireKind.allCases) func fieldsAreAddedForDeclaredOriginsAlone(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func fieldsAreAddedOnlyForDeclaredOrigins(kind: WireKind) async throws {
         let language = HTTPField.Name("X-Language")!
         let other = try WireServer()
         let world = try WireWorld(WireServer(), HeadersInterceptor { _ in [language: "pt"] })
@@ -162,14 +162,14 @@ import Testing
         #expect(try await world.ask(kind, at: other.url) == "- -")
     }
 
-    @Test("credentials do not follow a redirect to another origin", arguments: WireKind.allCases)
-    func credentialsDoNotFollowARedirect(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases)
+    func credentialsDoNotFollowARedirectToAnotherOrigin(kind: WireKind) async throws {
         let other = try WireServer()
         let world = try WireWorld(WireServer(moved: other.url), Self.auth)
         _ = await world.outcome(kind)
         #expect(world.server.asked.map(\.authorization).first == "one")
         #expect(other.asked.allSatisfy { $0.authorization == nil })
-        // A handshake is not redirected, and a shared stream is the server's that made it.
+        // A handshake is not redirected, and a shared stream belongs to the server that created it.
         if !kind.isSocket, kind != .sharedEvents { #expect(other.count == 1) }
     }
 
@@ -182,9 +182,9 @@ import Testing
         )
     }
 
-    // What is sent in a batch is sent with the batch's fields.
+    // Batches are excluded because a batch is sent with its own fields.
     @Test(arguments: WireKind.allCases.filter { !$0.isBatch })
-    func anOriginPolicyDropsWhatIsNotForTheOrigin(kind: WireKind) async throws {
+    func originPolicyRemovesFieldsForOtherOrigins(kind: WireKind) async throws {
         let other = try WireServer()
         let world = try WireWorld(WireServer())
         world.dependencies.interceptors.replace(with: OriginPolicyInterceptor(scopedFields: [.authorization]))
@@ -196,7 +196,7 @@ import Testing
     // MARK: - Batches
 
     @Test(arguments: [WireKind.socketQuery, .socketMutation])
-    func whatGoesOverASocketIsInNoBatch(kind: WireKind) async throws {
+    func operationsOverAWebSocketAreNotBatched(kind: WireKind) async throws {
         let world = try WireWorld(WireServer(), BatchInterceptor(limit: 2, clock: ManualClock()))
         async let first = world.ask(kind, "1")
         async let second = world.ask(kind, "2")
@@ -208,7 +208,7 @@ import Testing
     // MARK: - Messages
 
     @Test(arguments: WireKind.sockets + [.query, .mutation, .events, .sharedEvents, .parts])
-    func whatInterceptorsMakeOfTheMessageReachesTheServer(kind: WireKind) async throws {
+    func messageChangedByAnInterceptorReachesTheServer(kind: WireKind) async throws {
         let text = #"{"query":"\#(kind.document)","extensions":{"from":"here"}}"#
         let world = try WireWorld(WireServer(), TransformInterceptor { $0.body = HTTPBody(text) })
         #expect(try await world.ask(kind) == "- -")
@@ -216,9 +216,9 @@ import Testing
         #expect(body["extensions"]?["from"] == "here")
     }
 
-    // MARK: - Statuses and log
+    // MARK: - Statuses and logs
 
-    @Test(arguments: WireKind.allCases) func aStatusIsAFailureOfItsKind(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func errorStatusIsAStatusError(kind: WireKind) async throws {
         for code in [403, 429, 500] {
             let world = try WireWorld(WireServer([.status(code)]))
             let error = await world.outcome(kind).failure
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test(arguments: WireKind.allCases, [LogInterceptor.Style.exchanges, .messages])
-    func logLinesNameTheOperationAndHoldNoSecret(kind: WireKind, style: LogInterceptor.Style) async throws {
+    func logNamesTheOperationAndContainsNoSecrets(kind: WireKind, style: LogInterceptor.Style) async throws {
         let world = try WireWorld(WireServer(), LogInterceptor(style))
         _ = try await world.ask(kind, "hunter2", headers: ["Authorization": "hunter2"])
         let messages = world.logger.messages

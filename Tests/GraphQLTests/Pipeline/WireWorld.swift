@@ -2,13 +2,13 @@
 import BeagleNetTesting
 import Foundation
 
-/// A server of every kind of operation, and a client with the interceptors of a test.
+/// A server for every kind of operation and a client with the interceptors of a test.
 struct WireWorld: Sendable {
     let server: WireServer
     let dependencies = BeagleDependencies()
     let client: NetworkClientDefault
     let logger = MemoryLogger()
-    /// Sends lists, which go when they have two: the clock of their window stands still.
+    /// Sends batches of two. The clock of the batch window stands still.
     private let batching: NetworkClientDefault
     private let batchingDependencies: BeagleDependencies
 
@@ -26,7 +26,7 @@ struct WireWorld: Sendable {
         batching = NetworkClientDefault(dependencies: batchingDependencies)
     }
 
-    /// One attempt after another, without waits, three in all.
+    /// Three attempts without delays.
     static var retry: RetryInterceptor {
         let backoff = Backoff(base: .zero, limit: 3)
         return RetryInterceptor(backoff: backoff, subscriptionBackoff: backoff)
@@ -36,11 +36,12 @@ struct WireWorld: Sendable {
         GraphQLOperation(input: WireInput(id, kind), operationString: kind.document)
     }
 
-    /// What an operation of this kind gives, asked as apps ask; of a list two are asked, which get the same.
+    /// Runs an operation of this kind through the public API and returns its value. Batches run two operations, which must
+    /// have the same value.
     ///
     /// - Parameters:
-    ///   - headers: fields of its own.
-    ///   - url: who is asked; the server where nil.
+    ///   - headers: Additional header fields.
+    ///   - url: The URL of the endpoint. `nil` is the server of this world.
     func ask(
         _ kind: WireKind,
         _ id: String = "1",
@@ -80,7 +81,7 @@ struct WireWorld: Sendable {
         return value
     }
 
-    /// What `ask` comes to.
+    /// Returns the result of `ask`.
     func outcome(
         _ kind: WireKind,
         _ id: String = "1",
@@ -91,7 +92,7 @@ struct WireWorld: Sendable {
         await result { () throws(NetworkError) in try await ask(kind, id, headers: headers, at: url, configure) }
     }
 
-    /// The operation as the client runs it, to be watched.
+    /// Returns the operation as the client runs it, for watching.
     func networkOperation(_ kind: WireKind, _ id: String = "1") throws -> NetworkOperation {
         let endpoint = kind.endpoint(server.url)
         if kind.operationKind == .subscription {
@@ -101,7 +102,7 @@ struct WireWorld: Sendable {
     }
 }
 
-/// What a function gives or throws.
+/// Returns the value or the error of a function.
 func result<Value: Sendable>(
     _ body: nonisolated(nonsending) () async throws(NetworkError) -> Value
 ) async -> Result<Value, NetworkError> {

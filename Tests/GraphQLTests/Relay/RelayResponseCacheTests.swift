@@ -13,7 +13,7 @@ struct RelayResponseCacheTests {
 
     private func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
-    @Test func storedAnswerTellsWhenItWasStored() {
+    @Test func storedResponseHasATimestamp() {
         let cache = cache()
         cache.store(answer, of: "q", ["a": 1])
         pass(30)
@@ -21,7 +21,7 @@ struct RelayResponseCacheTests {
         #expect(cache.answer(to: "q", ["a": 1]) == expected)
     }
 
-    @Test func idAndVariablesTellAnswersApart() {
+    @Test func responsesAreKeyedByIDAndVariables() {
         let cache = cache()
         cache.store(answer, of: "q", ["a": 1, "b": ["x": "1", "y": "2"]])
         #expect(cache.answer(to: "q", ["b": ["y": "2", "x": "1"], "a": 1]) != nil)
@@ -30,7 +30,7 @@ struct RelayResponseCacheTests {
         #expect(cache.answer(to: "q", ["a": "1", "b": ["x": "1", "y": "2"]]) == nil)
     }
 
-    @Test func answersGoWithTheirTime() {
+    @Test func expiredResponsesAreRemoved() {
         let cache = cache(ttl: .seconds(60))
         cache.store(answer, of: "old", [:])
         pass(30)
@@ -44,7 +44,7 @@ struct RelayResponseCacheTests {
         #expect(cache.count == 1)
     }
 
-    @Test func whatWasStoredLongestAgoMakesRoom() {
+    @Test func oldestStoredResponseIsEvicted() {
         let cache = cache(size: 2)
         cache.store(answer, of: "a", [:])
         cache.store(answer, of: "b", [:])
@@ -56,13 +56,13 @@ struct RelayResponseCacheTests {
         #expect(cache.answer(to: "c", [:]) != nil)
     }
 
-    @Test func cacheWithoutRoomKeepsNothing() {
+    @Test func cacheOfSizeZeroStoresNothing() {
         let cache = cache(size: 0)
         cache.store(answer, of: "a", [:])
         #expect(cache.answer(to: "a", [:]) == nil)
     }
 
-    @Test func clearingForgetsAll() {
+    @Test func clearRemovesAllResponses() {
         let cache = cache()
         cache.store(answer, of: "a", [:])
         cache.clear()

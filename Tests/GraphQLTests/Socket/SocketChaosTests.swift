@@ -16,7 +16,7 @@ struct SocketChaosTests {
         case number(Int), gap
     }
 
-    /// A feed that goes on where it was, whoever listens: what one connection was sent, the next is not.
+    /// A feed that continues across connections: each connection gets the numbers after those of the previous one.
     private final class Feed: Sendable {
         private let state = Lock((sent: 0, steps: [Step]()))
 
@@ -61,7 +61,7 @@ struct SocketChaosTests {
         }
     }
 
-    @Test func whatReachedTheSocketArrivesOnceAndInOrderAndGapsAreTold() async throws {
+    @Test func resultsArriveOnceInOrderAndGapsAreReported() async throws {
         let feed = Feed()
         let server = try SocketServer { Self.play(feed, &$0) }
         let endpoint = try server.endpoint()
@@ -82,13 +82,13 @@ struct SocketChaosTests {
         #expect(steps.withLock { $0 } == feed.steps)
         #expect(steps.withLock { $0 }.count { $0 == .gap } > 20)
         #expect(endpoint.memory.sockets.count <= 1)
-        // Nothing is left of the connections but the last.
+        // Only the last connection may remain.
         await server.heard.until { $0.ended >= $0.connections - 1 }
         while sockets.withLock({ $0.count { $0.object != nil } }) > 1 { await Task.yield() }
     }
 
-    /// Cancelled at any moment, while connections break: each ends once, and the last leaves nothing.
-    @Test func cancellingAnyTimeEndsEachOperationOnce() async throws {
+    /// Operations are cancelled at arbitrary times while connections break. Each ends once and leaves nothing behind.
+    @Test func cancellingAtAnyTimeEndsEachOperationOnce() async throws {
         let server = try SocketServer { peer in
             var random = Noise(seed: UInt64(peer.request.connection))
             peer.hear("connection_init")
@@ -121,7 +121,7 @@ struct SocketChaosTests {
     }
 }
 
-/// Knows an object without keeping it.
+/// A weak reference to an object.
 private struct ObjectReference: Sendable {
     weak let object: GraphQLSocket?
 

@@ -3,10 +3,10 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// What an app hears of the connections of its WebSockets.
+/// The events that an app receives about its WebSocket connections.
 @Suite(.timeLimit(.minutes(1)))
 struct SocketEventTests {
-    /// What was told, in words.
+    /// Descriptions of the reported events.
     private let log = Noted<[String]>([])
 
     private var options: GraphQLSocketOptions {
@@ -15,7 +15,7 @@ struct SocketEventTests {
         return options
     }
 
-    @Test func lifeOfAConnectionAndOfTheNextIsTold() async throws {
+    @Test func eventsCoverTheLifeOfAConnectionAndOfItsSuccessor() async throws {
         let server = try SocketServer { peer in
             let isFirst = peer.request.connection == 1
             peer.hear("connection_init")
@@ -45,7 +45,7 @@ struct SocketEventTests {
         )
     }
 
-    @Test func connectionThatCannotBeOpenedFailsAndIsClosed() async throws {
+    @Test func failedConnectReportsFailedAndClosed() async throws {
         var endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:1/graphql")))
         endpoint.subscriptions = [.webSocket(options)]
         #expect(try await SocketClient.shared.subscribe(endpoint).error?.kind == .connect)
@@ -53,7 +53,7 @@ struct SocketEventTests {
         #expect(log.value == ["connecting", "failed connect", "closed 1006"])
     }
 
-    @Test func serverThatBreaksTheProtocolIsAFailure() async throws {
+    @Test func protocolViolationReportsFailedAndClosed() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.say("nonsense")
@@ -65,7 +65,7 @@ struct SocketEventTests {
         #expect(log.value.last?.hasPrefix("closed 4004 ") == true)
     }
 
-    @Test func signsOfLifeThatAreAskedForAreTold() async throws {
+    @Test func keepAlivePingAndPongAreReported() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -77,13 +77,13 @@ struct SocketEventTests {
         var options = options
         options.keepAlive = .milliseconds(10)
         #expect(try await SocketClient.shared.subscribe(server.endpoint(options)).error == nil)
-        // It may be heard just after the answer to it.
+        // The event may be reported just after the pong that follows it.
         await log.until { $0.contains("ping sent nothing") }
         #expect(log.value.contains(#"pong received {"load":2}"#))
     }
 
-    /// A number that no value can hold is not the connection's fault.
-    @Test func signOfLifeOfTooLargeANumberEndsNothing() async throws {
+    /// A number that no value can represent is not a connection failure.
+    @Test func pingAndPongWithATooLargeNumberKeepTheConnection() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -99,7 +99,7 @@ struct SocketEventTests {
         #expect(log.value.dropFirst(3) == ["pong received \(load)", "ping received \(load)", "pong sent \(load)"])
     }
 
-    @Test func connectionThatNobodyWaitedForIsClosedWithoutAGoodbye() async throws {
+    @Test func unusedConnectionIsClosedWithoutACloseFrame() async throws {
         let server = try LoopbackServer { _ in .stall }
         var options = options
         options.linger = .zero
@@ -112,7 +112,7 @@ struct SocketEventTests {
         #expect(log.value == ["connecting", "closed 1006"])
     }
 
-    @Test func messageThatIsTooLargeIsAFailure() async throws {
+    @Test func tooLargeMessageReportsFailedAndClosed() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.say(#"{"type":"ping","payload":{"text":"\#(String(repeating: "a", count: 2_000))"}}"#)
@@ -125,8 +125,8 @@ struct SocketEventTests {
         #expect(log.value.suffix(2) == ["failed too_large", "closed 1006"])
     }
 
-    /// What is there to be read already is not read to its end.
-    @Test func connectionThatIsDroppedIsSoWhileTheServerTalks() async throws {
+    /// Messages that have already arrived are not read to the end.
+    @Test func connectionIsTerminatedWhileTheServerSends() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             _ = peer.operation()
@@ -142,7 +142,7 @@ struct SocketEventTests {
         #expect(!log.value.contains { $0.hasPrefix("failed") })
     }
 
-    @Test func signOfLifeOfTheOlderProtocolIsTold() async throws {
+    @Test func keepAliveOfTheOlderProtocolIsReportedAsAPong() async throws {
         let server = try SocketServer("graphql-ws") { peer in
             peer.acknowledge()
             peer.say(#"{"type":"ka"}"#)

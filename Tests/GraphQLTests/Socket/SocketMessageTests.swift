@@ -2,12 +2,12 @@
 import Foundation
 import Testing
 
-/// Messages of both protocols.
+/// Messages of both subprotocols.
 struct SocketMessageTests {
     private static let current = GraphQLSocketOptions.Subprotocol.graphQLTransportWS
     private static let older = GraphQLSocketOptions.Subprotocol.graphQLWS
 
-    @Test func idThatIsNoTextEndsNothingWhereNoneIsNeeded() throws {
+    @Test func nonStringIDIsIgnoredIfTheMessageNeedsNone() throws {
         #expect(
             try SocketMessage(#"{"type":"connection_ack","id":null}"#, .graphQLTransportWS) == .acknowledgement(nil)
         )
@@ -19,7 +19,7 @@ struct SocketMessageTests {
         #expect(throws: SocketFault.self) { try SocketMessage(#"{"type":"complete","id":1}"#, .graphQLTransportWS) }
     }
 
-    private static let messagesOfTheProtocolAreReadArguments: [(String, SocketMessage)] = [
+    private static let messagesOfTheCurrentProtocolAreParsedArguments: [(String, SocketMessage)] = [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
         (#"{"type":"connection_ack","payload":null}"#, .acknowledgement(nil)),
         (#" { "payload" : {"a":[1,{}]} , "type" : "connection_ack" } "#, .acknowledgement(Data(#"{"a":[1,{}]}"#.utf8))),
@@ -42,12 +42,12 @@ struct SocketMessageTests {
         ),
     ]
 
-    @Test(arguments: Self.messagesOfTheProtocolAreReadArguments)
-    func messagesOfTheProtocolAreRead(text: String, expected: SocketMessage) throws {
+    @Test(arguments: Self.messagesOfTheCurrentProtocolAreParsedArguments)
+    func messagesOfTheCurrentProtocolAreParsed(text: String, expected: SocketMessage) throws {
         #expect(try SocketMessage(text, Self.current) == expected)
     }
 
-    private static let messagesOfTheOlderProtocolAreReadArguments: [(String, SocketMessage)] = [
+    private static let messagesOfTheOlderProtocolAreParsedArguments: [(String, SocketMessage)] = [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
         (#"{"type":"ka"}"#, .signOfLife(nil)),
         (#"{"type":"connection_error","payload":{"message":"no"}}"#, .refusal(Data(#"{"message":"no"}"#.utf8))),
@@ -57,8 +57,8 @@ struct SocketMessageTests {
         (#"{"id":"1","type":"complete","payload":null}"#, .completion(id: 1)),
     ]
 
-    @Test(arguments: Self.messagesOfTheOlderProtocolAreReadArguments)
-    func messagesOfTheOlderProtocolAreRead(text: String, expected: SocketMessage) throws {
+    @Test(arguments: Self.messagesOfTheOlderProtocolAreParsedArguments)
+    func messagesOfTheOlderProtocolAreParsed(text: String, expected: SocketMessage) throws {
         #expect(try SocketMessage(text, Self.older) == expected)
     }
 
@@ -87,7 +87,7 @@ struct SocketMessageTests {
     ]
 
     @Test(arguments: malformed)
-    func whatTheProtocolDoesNotKnowIsRefused(text: String) throws {
+    func malformedMessageIsAProtocolError(text: String) throws {
         let fault = #expect(throws: SocketFault.self) { try SocketMessage(text, Self.current) }
         let error = try #require(fault).error
         #expect(error.kind == .protocol)
@@ -95,19 +95,19 @@ struct SocketMessageTests {
     }
 
     @Test(arguments: [#"{"type":"next","id":"1","payload":{}}"#, #"{"type":"ping"}"#, #"{"type":"data","id":"1"}"#])
-    func whatTheOlderProtocolDoesNotKnowIsRefused(text: String) {
+    func messageUnknownToTheOlderProtocolIsRejected(text: String) {
         #expect(throws: SocketFault.self) { try SocketMessage(text, Self.older) }
     }
 
-    /// What comes off the wire whole is what the tokenizer takes, too; cut off anywhere it is nothing.
-    @Test func messagesThatAreCutOffAreRefused() {
+    /// Any truncation of a message that the tokenizer accepts as a whole.
+    @Test func truncatedMessageIsRejected() {
         let text = #"{"id":"12","type":"next","payload":{"data":{"a":[1,-2.5e3,"\u00e9\n",true,null,{}]}}}"#
         for length in 0..<text.utf8.count {
             #expect(throws: SocketFault.self) { try SocketMessage(String(text.prefix(length)), Self.current) }
         }
     }
 
-    @Test func deepPayloadsAreTakenUpToTheLimit() throws {
+    @Test func deepPayloadsAreAcceptedUpToTheLimit() throws {
         let deep = String(repeating: "[", count: 511) + String(repeating: "]", count: 511)
         let mixed = String(repeating: #"{"a":["#, count: 255) + String(repeating: "]}", count: 255)
         for payload in [#"{"a":\#(deep)}"#, #"{"a":\#(mixed)}"#] {
@@ -116,7 +116,7 @@ struct SocketMessageTests {
         }
     }
 
-    private static let requestsAreWrittenAsEachProtocolWantsThemArguments: [(SocketRequest, String, String)] = [
+    private static let requestsAreEncodedForEachProtocolArguments: [(SocketRequest, String, String)] = [
         (SocketRequest.initialisation(nil), #"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#),
         (
             .initialisation(Data(#"{"a":1}"#.utf8)), #"{"type":"connection_init","payload":{"a":1}}"#,
@@ -134,8 +134,8 @@ struct SocketMessageTests {
         ),
     ]
 
-    @Test(arguments: Self.requestsAreWrittenAsEachProtocolWantsThemArguments)
-    func requestsAreWrittenAsEachProtocolWantsThem(request: SocketRequest, current: String, older: String) {
+    @Test(arguments: Self.requestsAreEncodedForEachProtocolArguments)
+    func requestsAreEncodedForEachProtocol(request: SocketRequest, current: String, older: String) {
         #expect(request.text(Self.current) == current)
         #expect(request.text(Self.older) == older)
     }

@@ -3,9 +3,9 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// One operation's way from its results to its end.
+/// One operation, from its results to its end.
 struct SocketOperationTests {
-    @Test func theFirstEndCountsAndNothingIsToldAfterwards() async throws {
+    @Test func onlyTheFirstEndCountsAndNoEventsFollow() async throws {
         let told = Lock(0)
         let operation = SocketOperation(Data()) { _ in told.withLock { $0 += 1 } }
         operation.give(.open)
@@ -16,7 +16,7 @@ struct SocketOperationTests {
         #expect(told.withLock { $0 } == 1)
     }
 
-    @Test func itDoesNotEndWhileSomethingIsTold() async throws {
+    @Test func operationDoesNotEndWhileAnEventIsDelivered() async throws {
         let slot = Lock<SocketOperation?>(nil)
         let steps = Lock<[String]>([])
         let operation = SocketOperation(Data()) { _ in
@@ -24,7 +24,7 @@ struct SocketOperationTests {
             steps.withLock { $0.append("told") }
         }
         slot.withLock { $0 = operation }
-        // Whoever waits goes on inside of the call that ends the wait.
+        // The waiting task resumes inside the call that ends the wait.
         let waiting = Task(executorPreference: InlineExecutor()) {
             try await operation.wait {}
             steps.withLock { $0.append("over") }
@@ -35,7 +35,7 @@ struct SocketOperationTests {
         slot.withLock { $0 = nil }
     }
 
-    @Test func cancelledTaskAsksForTheEnd() async {
+    @Test func cancellingTheTaskEndsTheOperation() async {
         let operation = SocketOperation(Data()) { _ in }
         let task = Task { () -> NetworkError? in
             do throws(NetworkError) {
@@ -50,7 +50,7 @@ struct SocketOperationTests {
     }
 }
 
-/// Runs each task where it is resumed.
+/// Runs each task on the thread that resumes it.
 private final class InlineExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())

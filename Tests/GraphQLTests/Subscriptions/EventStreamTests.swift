@@ -4,11 +4,11 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Subscriptions over event streams of their own.
+/// Subscriptions with one event stream each.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct EventStreamTests {
     private static let next = #"event: next\#ndata: {"data":{"count":1}}\#n\#n"#
 
-    @Test func anotherIterationBeginsAnew() async throws {
+    @Test func secondIterationStartsWithoutLastEventID() async throws {
         let world = try SubscriptionWorld { _ in .events("id: 7\n" + events(1...1)) }
         let subscription = try world.subscription()
         for _ in 0..<2 {
@@ -19,7 +19,7 @@ import Testing
         #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
     }
 
-    @Test func queryThatIsLostDoesNotGoOnBehindWhatItLost() async throws {
+    @Test func retriedQueryStartsWithoutLastEventID() async throws {
         var world = try SubscriptionWorld(
             answers: .sequence([
                 .raw(
@@ -35,7 +35,7 @@ import Testing
         #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
     }
 
-    @Test func answerInPiecesThatIsNotWholeIsAnError() async throws {
+    @Test func incompleteIncrementalResponseThrows() async throws {
         var world = try SubscriptionWorld(
             answers: .events("event: next\ndata: {\"data\":{\"a\":1},\"hasNext\":true}\n\nevent: complete\n\n")
         )
@@ -48,7 +48,7 @@ import Testing
         #expect(error?.kind == .truncated)
     }
 
-    @Test func resultsComeUntilTheServerSaysThatNothingMoreDoes() async throws {
+    @Test func resultsArriveUntilTheServerSendsComplete() async throws {
         let world = try SubscriptionWorld(answers: .events(": hello\n\n" + events(1...3)))
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":2}"#, #"{"count":3}"#])
@@ -56,7 +56,7 @@ import Testing
         #expect(world.server.requests.count == 1)
         let request = try #require(world.server.requests.first)
         #expect(request.method == "POST")
-        // Ariadne takes no other.
+        // Ariadne accepts no other value.
         #expect(request.values(of: "Accept") == ["text/event-stream"])
         #expect(request["Content-Type"] == "application/json")
         #expect(request["X-App"] == "demo")
@@ -64,7 +64,7 @@ import Testing
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"query":"subscription Count { count }"}"#)
     }
 
-    @Test func subscriptionGoesIntoTheURLWhereThatIsSaid() async throws {
+    @Test func subscriptionIsSentInTheURLIfTheEndpointSaysSo() async throws {
         var world = try SubscriptionWorld(answers: .events("id: 7\n" + Self.next), .events(events(2...2)))
         world.endpoint.subscriptionMethod = .get
         let heard = try await world.heard()
@@ -80,7 +80,7 @@ import Testing
         #expect(request.body.isEmpty)
     }
 
-    @Test func subscriptionGoesIntoABodyWhereTheURLWouldBeTooLong() async throws {
+    @Test func longSubscriptionIsSentInABody() async throws {
         var world = try SubscriptionWorld(answers: .events(events(1...1)))
         world.endpoint.subscriptionMethod = .get
         world.endpoint.maxURLBytes = 60
@@ -88,7 +88,7 @@ import Testing
         #expect(world.server.requests.map(\.method) == ["POST"])
     }
 
-    @Test func mutationIsNeverInTheURL() async throws {
+    @Test func mutationIsNeverSentInTheURL() async throws {
         var world = try SubscriptionWorld(answers: .events(events(1...1)))
         world.endpoint.subscriptionMethod = .get
         world.endpoint.kindsOverSubscriptions = [.mutation]
@@ -97,7 +97,7 @@ import Testing
         #expect(world.server.requests.map(\.method) == ["POST"])
     }
 
-    @Test func queryThatTheServerFindsTooLongIsPosted() async throws {
+    @Test func queryIsPostedIfTheServerRejectsTheURLAsTooLong() async throws {
         var world = try SubscriptionWorld { request in
             request.method == "GET" ? .response(414) : .events(events(1...1))
         }
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [GraphQLSubscriptionTransport.webSocket(), .events(.single), .multipart])
-    func whatGoesAnotherWayIsNotAskedForInAURL(way: GraphQLSubscriptionTransport) async throws {
+    func getWithAnotherTransportIsABadConfiguration(way: GraphQLSubscriptionTransport) async throws {
         var world = try SubscriptionWorld([.events(), way], answers: .events(events(1...1)))
         world.endpoint.subscriptionMethod = .get
         let error = #expect(throws: NetworkError.self) { try world.subscription() }
@@ -117,8 +117,8 @@ import Testing
         #expect(world.server.requests.isEmpty)
     }
 
-    @Test("and lines may end in any way, cut anywhere", arguments: ["\n", "\r\n", "\r"])
-    func lines(end: String) async throws {
+    @Test(arguments: ["\n", "\r\n", "\r"])
+    func anyLineEndingIsParsedBytewise(end: String) async throws {
         let text = Data(events(1...2).replacing("\n", with: end).utf8)
         let world = try SubscriptionWorld(
             answers: .chunked(text.map { Data([$0]) }, ["Content-Type": "text/event-stream"])
@@ -126,21 +126,21 @@ import Testing
         #expect(try await world.heard().events == ["open", #"{"count":1}"#, #"{"count":2}"#])
     }
 
-    @Test func theEndMayHaveNoData() async throws {
+    @Test func completeEventMayHaveNoData() async throws {
         let world = try SubscriptionWorld(answers: .events(Self.next + "event: complete\n\n"))
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#])
         #expect(heard.error == nil)
     }
 
-    @Test func aStreamThatEndsBeforeItSaidSoIsAskedForAgain() async throws {
+    @Test func streamThatEndsWithoutCompleteIsRetried() async throws {
         let world = try SubscriptionWorld(answers: .events(Self.next), .events(events(2...2)))
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
         #expect(heard.error == nil)
     }
 
-    @Test func aConnectionThatBreaksIsFollowedByAnother() async throws {
+    @Test func lostConnectionIsReplaced() async throws {
         let world = try SubscriptionWorld(
             answers: .sequence([.begun(Self.next), .reset]),
             .sequence([.begun("event: next\ndata: {\"dat"), .close]),
@@ -154,21 +154,21 @@ import Testing
         #expect(heard.error == nil)
     }
 
-    @Test func aServerWithoutLifeIsTakenForLost() async throws {
+    @Test func idleStreamTimesOutAndIsRetried() async throws {
         var world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]), .events(events(2...2)))
         world.endpoint.options = TransferOptions(timeouts: Timeouts(idle: .milliseconds(200)))
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: timeout, 0", "open", #"{"count":2}"#])
     }
 
-    @Test func aServerThatIsLostTooOftenIsGivenUp() async throws {
+    @Test func subscriptionFailsAfterTooManyLosses() async throws {
         let world = try SubscriptionWorld(answers: .events(": nothing\n\n"))
         let heard = try await world.heard()
         #expect(heard.events == ["open", "lost: truncated, 0", "open", "lost: truncated, 0", "open"])
         #expect(heard.error?.kind == .truncated)
     }
 
-    @Test func aStreamGoesOnBehindTheLastEventThatWasGiven() async throws {
+    @Test func retrySendsTheLastEventID() async throws {
         let first = "id: a\n" + Self.next + "id: b\n\nid: c\nevent: next\ndata: {\"data\""
         let world = try SubscriptionWorld(
             answers: .events(first),
@@ -182,7 +182,7 @@ import Testing
         #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, "b", "b", "ä", nil])
     }
 
-    @Test func theServersWishForTheNextConnectionIsRespected() async throws {
+    @Test func retryFieldOfTheServerSetsTheDelay() async throws {
         let clock = ManualClock()
         let world = try SubscriptionWorld(answers: .events("retry: 7000\n\n" + Self.next), .events(events(2...2)))
         world.dependencies.clock = clock
@@ -193,7 +193,7 @@ import Testing
         #expect(try await heard.events == ["open", #"{"count":1}"#, "lost: truncated, 7000", "open", #"{"count":2}"#])
     }
 
-    @Test func aWishThatIsTooLongIsCutShort() async throws {
+    @Test func tooLongRetryFieldIsCapped() async throws {
         let clock = ManualClock()
         let world = try SubscriptionWorld(answers: .events("retry: 900000\n\n"), .events(events(2...2)))
         world.retry(by: Backoff(base: .zero, maxAsked: .seconds(9), limit: 3))
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(arguments: [408, 429, 500, 502, 503, 504])
-    func aRefusalThatMayPassIsAskedAgainAfterAsLongAsTheServerAsks(status: Int) async throws {
+    func transientErrorStatusIsRetriedAfterRetryAfter(status: Int) async throws {
         let clock = ManualClock()
         let world = try SubscriptionWorld(
             answers: .response(status, ["Retry-After": "3", "Content-Type": "text/plain"], "busy"),
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: [400, 401, 403, 409, 422, 505])
-    func aRefusalThatStaysEndsIt(status: Int) async throws {
+    func permanentErrorStatusEndsTheSubscription(status: Int) async throws {
         let world = try SubscriptionWorld(
             [.events(), .multipart],
             answers: .response(status, ["Content-Type": "text/plain"], "no")
@@ -235,7 +235,7 @@ import Testing
         #expect(world.server.requests.count == 1)
     }
 
-    @Test func credentialsThatAreRefusedAreRenewed() async throws {
+    @Test func rejectedCredentialsAreRenewed() async throws {
         let world = try SubscriptionWorld { request in
             request["Authorization"] == "new" ? .events(events(1...1)) : .response(401)
         }
@@ -251,17 +251,14 @@ import Testing
         #expect(world.server.requests.map { $0["Authorization"] } == ["old", "new"])
     }
 
-    private static let errorsArguments: [(Int, String, NetworkError.Kind)] = [
+    private static let operationErrorsTryNoOtherTransportArguments: [(Int, String, NetworkError.Kind)] = [
         (200, "application/json", NetworkError.Kind.graphQL), (400, "application/json", .status),
         (422, "application/graphql-response+json", .graphQL), (404, "application/graphql-response+json", .graphQL),
         (401, "application/graphql-response+json", .status), (404, "application/json", .status),
     ]
 
-    @Test(
-        "what a server says is wrong with the operation is what is told, and no other way is tried",
-        arguments: Self.errorsArguments
-    )
-    func errors(status: Int, type: String, kind: NetworkError.Kind) async throws {
+    @Test(arguments: Self.operationErrorsTryNoOtherTransportArguments)
+    func operationErrorsTryNoOtherTransport(status: Int, type: String, kind: NetworkError.Kind) async throws {
         let body = #"{"errors":[{"message":"no such field","extensions":{"code":"BAD"}}]}"#
         let world = try SubscriptionWorld([.events(), .multipart], answers: .json(body, status: status, type: type))
         let heard = try await world.heard()
@@ -272,7 +269,7 @@ import Testing
         #expect(world.server.requests.count == 1)
     }
 
-    @Test func errorsOfOneResultComeWithIt() async throws {
+    @Test func errorsOfAResultAreDeliveredWithIt() async throws {
         let text = """
             event: next\ndata: {"data":null,"errors":[{"message":"boom"}]}\n\n\
             event: next\ndata: {"data":{"count":null},"errors":[{"message":"bang"}]}\n\n
@@ -282,14 +279,13 @@ import Testing
     }
 
     @Test(
-        "a subscription that a server runs as a query is not subscribed to",
         arguments: ["application/json", "application/graphql-response+json; charset=utf-8"],
         [
             #"{"data":{"count":1}}"#, #"{"data":{"count":null}}"#,
             #"{"data":null,"errors":[{"message":"Cannot return null","path":["count"]}]}"#,
         ]
     )
-    func answerOfAnExecution(type: String, body: String) async throws {
+    func subscriptionThatTheServerRunsAsAQueryIsUnsupported(type: String, body: String) async throws {
         let heard = try await SubscriptionWorld(answers: .json(body, type: type)).heard()
         #expect(heard.events == [])
         #expect(heard.error?.kind == .unsupported)
@@ -297,10 +293,9 @@ import Testing
     }
 
     @Test(
-        "errors of a subscription that did not begin are those of the operation",
         arguments: [#"{"data":null,"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no","path":["count"]}]}"#]
     )
-    func answerOfARefusal(body: String) async throws {
+    func errorsOfASubscriptionThatDidNotStartAreReported(body: String) async throws {
         let world = try SubscriptionWorld([.events(), .multipart], answers: .json(body))
         let heard = try await world.heard()
         #expect(heard.error?.kind == .graphQL)
@@ -308,7 +303,7 @@ import Testing
         #expect(world.server.requests.count == 1)
     }
 
-    @Test func status204IsTheEnd() async throws {
+    @Test func status204EndsTheSubscription() async throws {
         let world = try SubscriptionWorld(answers: .events("id: 1\n" + Self.next), .response(204))
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0"])
@@ -316,7 +311,7 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
-    private static let fallsBackArguments: [LoopbackServer.Answer] = [
+    private static let unsupportedEventStreamsFallBackToTheNextTransportArguments: [LoopbackServer.Answer] = [
         LoopbackServer.Answer.response(404), .response(405), .response(406, ["Content-Type": "text/plain"], "?"),
         .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406), .response(415), .response(501),
         .response(200, ["Content-Type": "text/html"], "<html>"), .json(#"{"data":{"count":null}}"#), .json("[]"),
@@ -325,10 +320,10 @@ import Testing
     ]
 
     @Test(
-        "where the server does not know event streams the next way is tried, and that is remembered",
-        arguments: Self.fallsBackArguments
+        "the next transport is tried if the server doesn't support event streams, and the client remembers that",
+        arguments: Self.unsupportedEventStreamsFallBackToTheNextTransportArguments
     )
-    func fallsBack(answer: LoopbackServer.Answer) async throws {
+    func unsupportedEventStreamsFallBackToTheNextTransport(answer: LoopbackServer.Answer) async throws {
         let world = try SubscriptionWorld([.events(), .multipart]) { request in
             guard request["Accept"]?.hasPrefix("multipart/mixed") == true else { return answer }
             return .parts("--graphql\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql--")
@@ -337,16 +332,13 @@ import Testing
         #expect(world.server.requests.map { $0["Accept"]?.prefix(4) } == ["text", "mult", "mult"])
     }
 
-    private static let mutationArguments: [(LoopbackServer.Answer, Bool)] = [
+    private static let mutationThatMayHaveRunIsNotSentOverAnotherTransportArguments: [(LoopbackServer.Answer, Bool)] = [
         (LoopbackServer.Answer.response(204), false), (.response(200, ["Content-Type": "text/plain"], "ok"), false),
         (.json(#"{"status":"ok"}"#), false), (.response(404), true), (.response(405), true), (.response(415), true),
     ]
 
-    @Test(
-        "a mutation goes no other way where the server may have done it",
-        arguments: Self.mutationArguments
-    )
-    func mutation(answer: LoopbackServer.Answer, goesOn: Bool) async throws {
+    @Test(arguments: Self.mutationThatMayHaveRunIsNotSentOverAnotherTransportArguments)
+    func mutationThatMayHaveRunIsNotSentOverAnotherTransport(answer: LoopbackServer.Answer, goesOn: Bool) async throws {
         var world = try SubscriptionWorld([.multipart, .events()]) { request in
             request["Accept"]?.hasPrefix("multipart/mixed") == true ? answer : .events(events(1...1))
         }
@@ -366,7 +358,7 @@ import Testing
         #expect(world.server.requests.count == (goesOn ? 2 : 1))
     }
 
-    @Test func whereNoWayIsKnownTheLastOneTellsAndAllAreTriedAnew() async throws {
+    @Test func lastTransportErrorIsReportedAndAllAreTriedNextTime() async throws {
         let world = try SubscriptionWorld(
             [.events(), .multipart],
             answers: .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406)
@@ -381,7 +373,7 @@ import Testing
         #expect(world.server.requests.count == 4)
     }
 
-    @Test func leavingEndsTheTransfer() async throws {
+    @Test func leavingTheLoopEndsTheTransfer() async throws {
         let world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]))
         let heard = await Heard(try world.subscription().events, upTo: 2)
         #expect(heard.events == ["open", #"{"count":1}"#])
@@ -407,7 +399,7 @@ import Testing
         #expect(await world.server.until { $0.openConnections == 0 })
     }
 
-    @Test func queriesGoThatWayWhereTheEndpointSaysSo() async throws {
+    @Test func queriesUseEventStreamsIfTheEndpointSaysSo() async throws {
         var world = try SubscriptionWorld(
             answers: .events(events(1...1)),
             .json(#"{"errors":[{"message":"no"}]}"#),
@@ -427,7 +419,7 @@ import Testing
         #expect(error?.graphQLErrors.map(\.message) == ["no"])
     }
 
-    @Test func theTextIsSentWhereOtherOperationsSendHashes() async throws {
+    @Test func subscriptionSendsItsTextDespiteAutomaticHashes() async throws {
         var world = try SubscriptionWorld(answers: .events(events(1...1)))
         world.endpoint.documents = .automatic
         #expect(try await world.heard().error == nil)
@@ -436,8 +428,8 @@ import Testing
         #expect(body["extensions"] == nil)
     }
 
-    @Test("events with ids over connections cut anywhere: none lost, none twice, in order", arguments: [1, 2, 3, 4])
-    func chaos(seed: UInt64) async throws {
+    @Test(arguments: [1, 2, 3, 4])
+    func eventsWithIDsArriveOnceAndInOrderDespiteLostConnections(seed: UInt64) async throws {
         let chance = Lock(Noise(seed: seed))
         let last = 10_000
         let world = try SubscriptionWorld { request in
@@ -470,7 +462,7 @@ import Testing
         #expect(losses > 20)
     }
 
-    // MARK: - Results in pieces
+    // MARK: - Incremental results
 
     private static let pieces = [
         #"{"data":{"count":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
@@ -482,11 +474,8 @@ import Testing
         "id: \(id)\nevent: next\ndata: \(payload)\n\n"
     }
 
-    @Test(
-        "results that come in pieces are put together, each by itself",
-        arguments: [GraphQLSubscriptionTransport.events(), .multipart]
-    )
-    func pieces(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
+    func incrementalResultsAreMergedSeparately(way: GraphQLSubscriptionTransport) async throws {
         let payloads = Self.pieces + [#"{"data":{"count":3},"hasNext":false}"#]
         let answer: LoopbackServer.Answer =
             if case .multipart = way {
@@ -499,11 +488,8 @@ import Testing
         #expect(heard.error == nil)
     }
 
-    @Test(
-        "a piece that belongs nowhere ends it, although more would come",
-        arguments: [inPieces, "{ count ... @defer { late } }"]
-    )
-    func pieceOfNothing(query: String) async throws {
+    @Test(arguments: [inPieces, "{ count ... @defer { late } }"])
+    func misplacedPieceEndsTheOperation(query: String) async throws {
         let text =
             Self.event(1, Self.pieces[0]) + Self.event(2, #"{"incremental":[{"path":["no"],"data":{"late":2}}]}"#)
         var world = try SubscriptionWorld(answers: .sequence([.begun(text), .stall]))
@@ -523,7 +509,7 @@ import Testing
         #expect(await world.server.until { $0.openConnections == 0 })
     }
 
-    @Test func aResultThatIsCutIsAskedForFromItsBeginning() async throws {
+    @Test func truncatedResultIsRequestedFromItsBeginning() async throws {
         let world = try SubscriptionWorld(
             answers: .events(Self.pieces.map { Self.event(1, $0) }.joined() + Self.event(2, Self.pieces[0])),
             .events(Self.event(3, Self.pieces[0]) + Self.event(4, Self.pieces[1]) + "event: complete\ndata:\n\n")

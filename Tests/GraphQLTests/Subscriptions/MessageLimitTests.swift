@@ -4,9 +4,9 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// `GraphQLEndpoint.maxMessageBytes`, whichever way messages come; of WebSockets in `SocketFaultTests`.
+/// `GraphQLEndpoint.maxMessageBytes` for all transports except WebSockets, which `SocketFaultTests` covers.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MessageLimitTests {
-    /// Results of these sizes, in bytes.
+    /// Returns results with these sizes, in bytes.
     private static func results(_ sizes: [Int]) -> [String] {
         sizes.map { size in
             let frame = #"{"data":{"text":""}}"#
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
-    func aMessageThatIsTooLargeEndsItAndTellsWhichLimit(way: GraphQLSubscriptionTransport) async throws {
+    func tooLargeMessageEndsTheSubscriptionAndNamesTheLimit(way: GraphQLSubscriptionTransport) async throws {
         let heard = try await heard(way, [200, 3000], limit: 1000)
         #expect(heard.events.count == 2)
         #expect(heard.error?.kind == .tooLarge)
@@ -52,13 +52,13 @@ import Testing
     }
 
     @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
-    func whatIsSmallerComes(way: GraphQLSubscriptionTransport) async throws {
+    func messageBelowTheLimitIsDelivered(way: GraphQLSubscriptionTransport) async throws {
         let heard = try await heard(way, [200, 900], limit: 1000)
         #expect(heard.events.count == 3)
         #expect(heard.error == nil)
     }
 
-    @Test func theOnlyResultOfAServerWithoutAStreamHasTheSameLimit() async throws {
+    @Test func singleJSONResponseHasTheSameLimit() async throws {
         var world = try SubscriptionWorld(answers: .json(Self.results([2000])[0]))
         world.endpoint.maxMessageBytes = 1000
         let heard = try await world.heard()
@@ -66,7 +66,7 @@ import Testing
         #expect(heard.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
     }
 
-    @Test(arguments: [0, -1]) func aLimitOfNothingIsNone(limit: Int) async throws {
+    @Test(arguments: [0, -1]) func nonpositiveLimitIsABadConfiguration(limit: Int) async throws {
         var world = try SubscriptionWorld(answers: .events(events(1...1)))
         world.endpoint.maxMessageBytes = limit
         let heard = try await world.heard()

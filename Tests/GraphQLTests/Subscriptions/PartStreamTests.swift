@@ -4,29 +4,26 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Subscriptions over bodies of parts.
+/// Subscriptions over multipart bodies.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PartStreamTests {
     private static let type = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json"
     private static let part =
         "\r\nContent-Type: application/json\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql"
 
-    private static let resultsArguments: [String] = [
+    private static let payloadsOfPartsAreResultsArguments: [String] = [
         "--graphql\(part)\(part)--",
-        // Heartbeats, and what Strawberry writes: a first part that nothing begins, and a last of nothing.
+        // Heartbeats, and Strawberry's format: a first part without a boundary before it and an empty last part.
         """
         \r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}\r\n--graphql\(part)\
         \r\n\r\n{}\r\n--graphql\(part)\r\n--graphql--\r\n
         """,
         "--graphql\(part)\r\n\r\n{ \"payload\": null }\r\n--graphql\(part)\r\n\r\n{\"payload\":null,\"errors\":[]}\r\n--graphql--",
-        // What is not wrapped is a result itself.
+        // A part without a payload wrapper is a result.
         "--graphql\r\n\r\n{\"data\":{\"count\":1}}\r\n--graphql\(part)--",
     ]
 
-    @Test(
-        "results are what parts have as payload",
-        arguments: Self.resultsArguments
-    )
-    func results(text: String) async throws {
+    @Test(arguments: Self.payloadsOfPartsAreResultsArguments)
+    func payloadsOfPartsAreResults(text: String) async throws {
         let world = try SubscriptionWorld([.multipart], answers: .parts(text))
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1}"#])
@@ -41,11 +38,8 @@ import Testing
         )
     }
 
-    @Test(
-        "an error of the connection's ends it",
-        arguments: [("null", ["open"]), (#"{"data":{"count":2}}"#, ["open", #"{"count":2}"#])]
-    )
-    func transportError(payload: String, expected: [String]) async throws {
+    @Test(arguments: [("null", ["open"]), (#"{"data":{"count":2}}"#, ["open", #"{"count":2}"#])])
+    func transportErrorEndsTheSubscription(payload: String, expected: [String]) async throws {
         let part = "{\"payload\":\(payload),\"errors\":[{\"message\":\"gone\",\"extensions\":{\"code\":\"SUBGRAPH\"}}]}"
         let world = try SubscriptionWorld([.multipart], answers: .parts("--graphql\r\n\r\n\(part)\r\n--graphql--"))
         let heard = try await world.heard()
@@ -55,7 +49,7 @@ import Testing
         #expect(world.server.requests.count == 1)
     }
 
-    @Test("a body that is cut is asked for again", arguments: [true, false]) func cut(isReset: Bool) async throws {
+    @Test(arguments: [true, false]) func truncatedBodyIsRetried(isReset: Bool) async throws {
         let begun = LoopbackServer.Answer.begun("--graphql" + Self.part, type: Self.type)
         let world = try SubscriptionWorld(
             [.multipart],
@@ -68,8 +62,8 @@ import Testing
         #expect(heard.error == nil)
     }
 
-    @Test("a part that is none ends it", arguments: ["[1]", "{\"payload\":", "no"])
-    func broken(text: String) async throws {
+    @Test(arguments: ["[1]", "{\"payload\":", "no"])
+    func invalidPartEndsTheSubscription(text: String) async throws {
         let world = try SubscriptionWorld([.multipart], answers: .parts("--graphql\r\n\r\n\(text)\r\n--graphql--"))
         let heard = try await world.heard()
         #expect(heard.events == ["open"])
@@ -77,7 +71,7 @@ import Testing
         #expect(world.server.requests.count == 1)
     }
 
-    @Test func aBodyWithoutBoundaryIsBroken() async throws {
+    @Test func bodyWithoutABoundaryIsAProtocolError() async throws {
         let world = try SubscriptionWorld(
             [.multipart],
             answers: .response(200, ["Content-Type": "multipart/mixed"], "x")
@@ -85,7 +79,7 @@ import Testing
         #expect(try await world.heard().error?.kind == .protocol)
     }
 
-    @Test func leavingEndsTheTransfer() async throws {
+    @Test func leavingTheLoopEndsTheTransfer() async throws {
         let world = try SubscriptionWorld(
             [.multipart],
             answers: .sequence([.begun("--graphql" + Self.part, type: Self.type), .stall])

@@ -10,7 +10,7 @@ import Testing
     private static let next1 = #"event: next\#ndata: {"id":"1","payload":{"data":{"count":1}}}\#n\#n"#
     private static let complete1 = "event: complete\ndata: {\"id\":\"1\"}\n\n"
 
-    /// Answers by the method of the request, each GET with the next stream. Connections are not kept, but those of streams.
+    /// Responds by the method of the request, to each GET with the next stream. Only streams keep their connections.
     private func world(
         _ streams: LoopbackServer.Answer...,
         ways: [GraphQLSubscriptionTransport] = [.events(.single)],
@@ -36,12 +36,12 @@ import Testing
 
     private func methods(_ world: SubscriptionWorld) -> [String] { world.server.requests.map(\.method) }
 
-    @Test func aStreamIsReservedAndOpenedAndThenTheOperationIsAskedFor() async throws {
+    @Test func streamIsReservedAndOpenedBeforeTheOperationIsSent() async throws {
         let world = try world(.sequence([.begun(":\n\n" + Self.next1 + Self.complete1), .stall]))
         let heard = try await world.heard()
         #expect(heard.events == ["open", #"{"count":1}"#])
         #expect(heard.error == nil)
-        // What is scripted may come before the operation.
+        // The scripted events may arrive before the operation is sent.
         #expect(await world.server.until { $0.requestCount == 3 })
         let requests = world.server.requests
         #expect(requests.map(\.method) == ["PUT", "GET", "POST"])
@@ -57,8 +57,8 @@ import Testing
         )
     }
 
-    @Test("what else is in extensions stays", arguments: [["a": 1], [:]] as [[String: JSONValue]])
-    func extensions(extensions: [String: JSONValue]) async throws {
+    @Test(arguments: [["a": 1], [:]] as [[String: JSONValue]])
+    func otherExtensionsAreKept(extensions: [String: JSONValue]) async throws {
         let world = try world(.sequence([.begun(Self.complete1), .stall]))
         let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription, extensions: extensions)
         #expect(await Heard(try world.client.subscribe(to: request, at: world.endpoint).events).error == nil)
@@ -69,7 +69,7 @@ import Testing
         #expect(body["extensions"] == .object(expected))
     }
 
-    @Test func aDocumentMayBeNamedByTheURLAlone() async throws {
+    @Test func documentInTheURLPathIsSupported() async throws {
         var world = try world(.sequence([.begun(Self.complete1), .stall]))
         world.endpoint.documents = .path
         let request = GraphQLRequest(documentID: "abc", kind: .subscription)
@@ -109,7 +109,7 @@ import Testing
         #expect(methods(world) == ["PUT", "GET", "POST", "POST"])
     }
 
-    @Test func othersDoNot() async throws {
+    @Test func operationsWithOtherCredentialsUseAnotherStream() async throws {
         let stream = LoopbackServer.Answer.sequence([.begun(Self.next1 + Self.complete1), .stall])
         var world = try world(stream, stream, stream)
         #expect(try await world.heard().error == nil)
@@ -121,7 +121,7 @@ import Testing
         #expect(world.server.requests.map { $0["Authorization"] } == [nil, nil, nil, "another", "another", "another"])
     }
 
-    @Test func resultsMayComeBeforeTheAnswerToTheOperation() async throws {
+    @Test func resultsMayArriveBeforeTheResponseToTheOperation() async throws {
         let gate = try LoopbackServer.Gate()
         let world = try world(.sequence([.begun(Self.next1 + Self.next1), .stall])) { _ in
             .sequence([.gate(gate), .response(202)])
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [(400, NetworkError.Kind.status), (200, .graphQL)])
-    func anOperationThatIsRefusedTellsWhyAndTheOthersGoOn(status: Int, kind: NetworkError.Kind) async throws {
+    func rejectedOperationFailsAndOthersContinue(status: Int, kind: NetworkError.Kind) async throws {
         let gate = try LoopbackServer.Gate()
         let world = try world(
             .sequence([
@@ -157,7 +157,7 @@ import Testing
         #expect(methods(world) == ["PUT", "GET", "POST", "POST"])
     }
 
-    @Test func aLostStreamIsLostForAllAndTheyShareTheNext() async throws {
+    @Test func lostStreamInterruptsAllOperationsAndTheyShareTheNext() async throws {
         let gate = try LoopbackServer.Gate()
         let ends = "event: complete\ndata: {\"id\":\"1\"}\n\nevent: complete\ndata: {\"id\":\"2\"}\n\n"
         let second = try LoopbackServer.Gate()
@@ -170,7 +170,7 @@ import Testing
                 posts += 1
                 return posts
             }
-            // When both have asked over the next stream.
+            // Both operations have been sent over the next stream.
             if count == 4 { second.open() }
             return .response(202)
         }
@@ -189,7 +189,7 @@ import Testing
         #expect(!methods(world).contains("DELETE"))
     }
 
-    @Test func theServersWishForTheNextConnectionIsRespected() async throws {
+    @Test func retryFieldOfTheServerSetsTheDelay() async throws {
         let clock = ManualClock()
         let world = try world(.events("retry: 7000\n\n"), .sequence([.begun(Self.complete1), .stall]))
         world.dependencies.clock = clock
@@ -200,9 +200,9 @@ import Testing
         #expect(try await heard.error == nil)
     }
 
-    @Test func leavingTellsTheServer() async throws {
+    @Test func leavingTheLoopSendsDelete() async throws {
         let world = try world(.sequence([.begun(":\n\n"), .stall]))
-        // Open when the server has taken it.
+        // The open event means that the server has accepted the operation.
         #expect(await Heard(try world.subscription().events, upTo: 1).events == ["open"])
         #expect(await world.server.until { $0.requests.contains { $0.method == "DELETE" } })
         let delete = try #require(world.server.requests.last)
@@ -212,10 +212,10 @@ import Testing
         #expect(delete["Content-Type"] == nil)
     }
 
-    @Test func theServerIsToldBehindItsAnswerWhereOneLeavesBeforeIt() async throws {
+    @Test func deleteIsSentAfterThePendingResponse() async throws {
         let gate = try LoopbackServer.Gate()
         let world = try world(.sequence([.begun(Self.next1), .stall])) { _ in .sequence([.gate(gate), .response(202)]) }
-        // The first result comes before the answer.
+        // The first result arrives before the response.
         _ = await Heard(try world.subscription().events, upTo: 2)
         #expect(await world.server.until { $0.requests.contains { $0.method == "POST" } })
         #expect(!methods(world).contains("DELETE"))
@@ -223,7 +223,7 @@ import Testing
         #expect(await world.server.until { $0.requests.contains { $0.method == "DELETE" } })
     }
 
-    @Test func theStreamIsKeptForAWhileAndThenNothingIsLeft() async throws {
+    @Test func idleStreamLingersAndThenCloses() async throws {
         let clock = ManualClock()
         let world = try world(
             .sequence([.begun(Self.next1 + Self.complete1 + "event: complete\ndata: {\"id\":\"2\"}\n\n"), .stall])
@@ -233,7 +233,7 @@ import Testing
         await clock.sleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(4))
-        // What comes in time uses it, and has its own 5 s.
+        // An operation that starts in time uses the stream and restarts the 5 seconds.
         var second = try world.subscription("subscription B { count }").events.makeAsyncIterator()
         #expect(try await second.next()?.words == "open")
         #expect(clock.nextWait == nil)
@@ -246,7 +246,7 @@ import Testing
         #expect(clock.nextWait == nil)
     }
 
-    @Test func nothingHoldsWhatHasEnded() async throws {
+    @Test func endedStreamDoesNotRetainTheTransport() async throws {
         let clock = ManualClock()
         weak var transport: CurlTransport?
         let server = try await {
@@ -266,7 +266,7 @@ import Testing
         while transport != nil { await Task.yield() }
     }
 
-    private static let fallsBackArguments: [(String, LoopbackServer.Answer)] = [
+    private static let unsupportedSharedStreamFallsBackArguments: [(String, LoopbackServer.Answer)] = [
         ("PUT", LoopbackServer.Answer.response(405)), ("PUT", .response(404)), ("PUT", .response(400)),
         ("PUT", .response(501)), ("PUT", .response(200, ["Content-Type": "text/html"], "<html>")),
         ("PUT", .json(#"{"errors":[{"message":"POST or GET"}]}"#, status: 400)), ("PUT", .response(201)),
@@ -274,11 +274,8 @@ import Testing
         ("POST", .response(405)),
     ]
 
-    @Test(
-        "where the server does not know it the next way is tried",
-        arguments: Self.fallsBackArguments
-    )
-    func fallsBack(method: String, answer: LoopbackServer.Answer) async throws {
+    @Test(arguments: Self.unsupportedSharedStreamFallsBackArguments)
+    func unsupportedSharedStreamFallsBack(method: String, answer: LoopbackServer.Answer) async throws {
         let world = try SubscriptionWorld([.events(.single), .events()]) { request in
             if request.method == method, request["Accept"] != "text/event-stream" || method == "GET" { return answer }
             switch request.method {
@@ -291,8 +288,8 @@ import Testing
         #expect(methods(world).filter { $0 == "PUT" }.count == 1)
     }
 
-    @Test("refusals that tell of who asks, or when, are no reason for another way", arguments: ["PUT", "GET", "POST"])
-    func refusals(method: String) async throws {
+    @Test(arguments: ["PUT", "GET", "POST"])
+    func authorizationErrorsDoNotFallBackToAnotherTransport(method: String) async throws {
         for (status, kind) in [(401, NetworkError.Kind.status), (403, .status)] {
             let world = try SubscriptionWorld([.events(.single), .events()]) { request in
                 if request.method == method { return .response(status) }
@@ -304,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func aTokenThatIsForgottenIsAskedForAnew() async throws {
+    @Test func unknownTokenIsReplaced() async throws {
         let isFirst = Lock(true)
         let stream = LoopbackServer.Answer.sequence([.begun(":\n\n" + Self.complete1), .stall])
         let world = try world(.sequence([.begun(":\n\n"), .stall]), stream) { _ in
@@ -319,20 +316,17 @@ import Testing
         #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
     }
 
-    private static let brokenArguments: [String] = [
+    private static let malformedEventIsAProtocolErrorArguments: [String] = [
         "x", "[]", "{}", #"{"id":1,"payload":{}}"#, #"{"id":"1","payload":null}"#, #"{"id":"1"}"#,
     ]
 
-    @Test(
-        "events that are none break the stream",
-        arguments: Self.brokenArguments
-    )
-    func broken(data: String) async throws {
+    @Test(arguments: Self.malformedEventIsAProtocolErrorArguments)
+    func malformedEventIsAProtocolError(data: String) async throws {
         let world = try world(.sequence([.begun("event: next\ndata: \(data)\n\n"), .stall]))
         #expect(try await world.heard().error?.kind == .protocol)
     }
 
-    @Test func handshakeThatIsForbiddenIsFollowedByAnotherWayAndNotRemembered() async throws {
+    @Test func forbiddenHandshakeFallsBackButIsNotRemembered() async throws {
         let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(403) : .events(events(1...1))
         }
@@ -344,7 +338,7 @@ import Testing
         #expect(try await forbidding.heard().error?.response?.status == .forbidden)
     }
 
-    @Test func refusalsAreForgottenWhereConnectionsAreRetired() async throws {
+    @Test func retiringConnectionsResetsUnsupportedTransports() async throws {
         let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(404) : .events(events(1...1))
         }
@@ -354,7 +348,7 @@ import Testing
         #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
 
-    @Test func aWayThatOneServerRefusesIsTriedAtAnother() async throws {
+    @Test func transportUnsupportedByOneServerIsTriedWithAnother() async throws {
         let worlds = try (0..<2).map { _ in
             try SubscriptionWorld([.webSocket(), .events()]) { request in
                 request.method == "GET" ? .response(404) : .events(events(1...1))
@@ -371,7 +365,7 @@ import Testing
         #expect(worlds.map { methods($0) } == [["GET", "POST"], ["GET", "POST"]])
     }
 
-    @Test func aRefusedWayIsTriedAgainAfterFiveMinutes() async throws {
+    @Test func unsupportedTransportIsTriedAgainAfterFiveMinutes() async throws {
         let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(404) : .events(events(1...1))
         }
@@ -384,7 +378,7 @@ import Testing
         #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
 
-    @Test func whoDoesNotReadLosesByItsOwnBufferAndOthersGoOn() async throws {
+    @Test func slowReaderOverflowsItsOwnBufferAndOthersContinue() async throws {
         let gate = try LoopbackServer.Gate()
         func next(_ id: Int, _ number: Int) -> String {
             "event: next\ndata: {\"id\":\"\(id)\",\"payload\":{\"data\":{\"count\":\(number)}}}\n\n"
@@ -410,7 +404,7 @@ import Testing
         #expect(error?.kind == .tooLarge)
     }
 
-    @Test func aResultInPiecesIsPutTogetherForItsOperationAlone() async throws {
+    @Test func incrementalResultIsMergedForItsOperation() async throws {
         let payloads = [
             #"{"data":{"count":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
             #"{"incremental":[{"id":"0","data":{"late":2}}],"completed":[{"id":"0"}],"hasNext":false}"#,
@@ -422,7 +416,7 @@ import Testing
         #expect(heard.error == nil)
     }
 
-    @Test func filesGoAnotherWay() async throws {
+    @Test func uploadsUseAnotherTransport() async throws {
         let world = try world(
             .sequence([.begun(":\n\n"), .stall]),
             ways: [.events(.single), .events()],

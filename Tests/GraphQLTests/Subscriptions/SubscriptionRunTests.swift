@@ -3,9 +3,9 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// What becomes of results that are not read at once.
+/// Buffering of unread results.
 @Suite(.timeLimit(.minutes(1))) struct SubscriptionRunTests {
-    /// A subscription whose connection is open, and of which nothing more was read when what is scripted has come.
+    /// An open subscription with scripted results that have all arrived before the test reads them.
     private struct World {
         let source: Source
         var events: GraphQLSubscription<JSONValue>.Events.AsyncIterator
@@ -31,7 +31,7 @@ import Testing
             for await _ in source.played.stream { break }
         }
 
-        /// All that is left, and what ended it.
+        /// Reads the remaining events and the error, if there is one.
         mutating func rest() async -> (events: [String], error: NetworkError?) {
             var words: [String] = []
             do throws(NetworkError) {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Performs a subscription in the place of a server: opens it, waits, plays, and ends.
+    /// Takes the place of a server: opens the subscription, waits, plays the script and ends.
     private final class Source: Interceptor {
         typealias Play = @Sendable (_ emit: Emit) -> Void
 
@@ -54,7 +54,7 @@ import Testing
         private let end: NetworkError?
         private let play: Play
 
-        /// - Parameter isEnding: whether it ends by itself.
+        /// - Parameter isEnding: Whether the subscription ends by itself.
         init(isEnding: Bool = true, end: NetworkError?, _ play: @escaping Play) {
             (self.isEnding, self.end, self.play) = (isEnding, end, play)
         }
@@ -68,7 +68,7 @@ import Testing
             for await _ in start.stream { break }
             play(emit)
             played.continuation.yield()
-            // What was cancelled meanwhile tells it.
+            // Reports whether the operation was cancelled meanwhile.
             ended.continuation.yield(Task.isCancelled)
             if let end { throw end }
             return NetworkOperation.Result(.connection(.ended))
@@ -84,7 +84,7 @@ import Testing
     private func words(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { #"{"count":\#($0)}"# } }
 
     @Test(arguments: [GraphQLBuffering.failing(5), .newest(5), .oldest(5)])
-    func allIsKeptUpToTheLimitInOrder(buffering: GraphQLBuffering) async throws {
+    func eventsUpToTheLimitAreKeptInOrder(buffering: GraphQLBuffering) async throws {
         var world = try await World(buffering) { emit in
             Self.counts(1...2, emit)
             emit(.notice(.interrupted(Self.lost, wait: .seconds(2))))
@@ -100,7 +100,7 @@ import Testing
         #expect(try await world.events.next() == nil)
     }
 
-    @Test func oneMoreEndsItAfterThoseThatAreKept() async throws {
+    @Test func failingBufferThrowsAfterTheKeptResults() async throws {
         var world = try await World(.failing(3)) { emit in Self.counts(1...50, emit) }
         let rest = await world.rest()
         #expect(rest.events == words(1...3))
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func moreBytesThanMayBeKeptEndIt() async throws {
+    @Test func failingBufferThrowsOverTheByteLimit() async throws {
         var world = try await World(.failing(100, maxBytes: 35)) { emit in Self.counts(1...9, emit) }
         let rest = await world.rest()
         #expect(rest.events.count == 35 / Self.byteCount)
@@ -123,7 +123,7 @@ import Testing
         #expect(rest.error?.advice?.contains("maxBytes") == true)
     }
 
-    @Test func bytesMakeRoomToo() async throws {
+    @Test func byteLimitDropsResults() async throws {
         let room = 3 * Self.byteCount
         var newest = try await World(.newest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
         #expect(await newest.rest().events == ["missed 6"] + words(7...9))
@@ -131,15 +131,15 @@ import Testing
         #expect(await oldest.rest().events == words(1...3) + ["missed 6"])
     }
 
-    @Test("one result is kept, whatever its size", arguments: [0, .min]) func oneIsKept(maxBytes: Int) async throws {
+    @Test(arguments: [0, .min]) func oneResultIsKeptWhateverItsSize(maxBytes: Int) async throws {
         var world = try await World(.newest(100, maxBytes: maxBytes)) { emit in Self.counts(1...3, emit) }
         #expect(await world.rest().events == ["missed 2"] + words(3...3))
     }
 
-    /// Of a result of one digit.
+    /// The size of a result with one digit.
     private static let byteCount = NetworkOperation.Result.count(1).response?.data.count ?? 0
 
-    @Test func theOldestMakeRoomAndAreCounted() async throws {
+    @Test func newestBufferDropsAndCountsTheOldestResults() async throws {
         var world = try await World(.newest(3)) { emit in
             Self.counts(1...4, emit)
             emit(.notice(.interrupted(Self.lost, wait: .zero)))
@@ -151,7 +151,7 @@ import Testing
         #expect(rest.error == nil)
     }
 
-    @Test func thoseThatComeAreDroppedAndCountedWhereTheyBelong() async throws {
+    @Test func oldestBufferDropsAndCountsNewResults() async throws {
         var world = try await World(.oldest(3)) { emit in
             Self.counts(1...7, emit)
             emit(.notice(.interrupted(Self.lost, wait: .zero)))
@@ -162,7 +162,7 @@ import Testing
         #expect(rest.error == nil)
     }
 
-    @Test func roomIsUsedAgainWhenThereIsSome() async throws {
+    @Test func freedRoomIsUsedForNewResults() async throws {
         let go = AsyncStream.makeStream(of: Void.self)
         let second = SecondSource(go.stream)
         let dependencies = BeagleDependencies()
@@ -185,7 +185,7 @@ import Testing
         #expect(words == [#"{"count":2}"#, "missed 2", #"{"count":5}"#, "missed 3"])
     }
 
-    /// Gives four results each time it is told to, twice.
+    /// Emits four results at each signal, twice.
     private final class SecondSource: Interceptor {
         let played = AsyncStream.makeStream(of: Void.self)
         private let go: AsyncStream<Void>
@@ -209,11 +209,8 @@ import Testing
         }
     }
 
-    @Test(
-        "a connection that is lost again and again takes no room",
-        arguments: [GraphQLBuffering.failing(2), .newest(2), .oldest(2)]
-    )
-    func notices(buffering: GraphQLBuffering) async throws {
+    @Test(arguments: [GraphQLBuffering.failing(2), .newest(2), .oldest(2)])
+    func repeatedConnectionEventsDoNotFillTheBuffer(buffering: GraphQLBuffering) async throws {
         var world = try await World(buffering, Self.lost) { emit in
             for round in 1...10_000 {
                 emit(.notice(.interrupted(Self.lost, wait: .seconds(round))))
@@ -225,8 +222,8 @@ import Testing
         #expect(rest.error?.kind == .network)
     }
 
-    @Test("what is not read takes no more room than what is kept", arguments: [GraphQLBuffering.newest(2), .oldest(2)])
-    func memory(buffering: GraphQLBuffering) async throws {
+    @Test(arguments: [GraphQLBuffering.newest(2), .oldest(2)])
+    func droppedResultsAreReleased(buffering: GraphQLBuffering) async throws {
         let alive = Lock(0)
         var world = try await World(buffering) { emit in
             for number in 1...2_000 {
@@ -235,21 +232,21 @@ import Testing
                 emit(.notice(.open))
             }
         }
-        // The hub keeps the last.
+        // The coalescer keeps the last result, too.
         #expect(alive.withLock { $0 } <= 3)
         let rest = await world.rest()
         #expect(rest.events.contains("missed 1998"))
         #expect(rest.events.count <= 16)
     }
 
-    @Test(arguments: [0, -3]) func theLeastThatIsKeptIsOne(limit: Int) async throws {
+    @Test(arguments: [0, -3]) func nonpositiveLimitKeepsOneResult(limit: Int) async throws {
         var world = try await World(.failing(limit)) { emit in Self.counts(1...3, emit) }
         let rest = await world.rest()
         #expect(rest.events == words(1...1))
         #expect(rest.error?.message == "the subscription has more than 1 unread results")
     }
 
-    @Test func whatCameBeforeTheErrorIsGivenBeforeIt() async throws {
+    @Test func resultsBeforeTheErrorAreDeliveredFirst() async throws {
         var world = try await World(.failing(9), Self.lost) { emit in Self.counts(1...2, emit) }
         let rest = await world.rest()
         #expect(rest.events == words(1...2))
@@ -257,7 +254,7 @@ import Testing
     }
 }
 
-/// Counts how many of its kind there are.
+/// Counts the live instances.
 private final class Tracked: Sendable {
     private let count: Lock<Int>
 
@@ -274,9 +271,9 @@ private final class Tracked: Sendable {
 extension NetworkOperation.Result {
     fileprivate static func notice(_ connection: Connection) -> Self { Self(.connection(connection), hasNext: true) }
 
-    /// A result of this number.
+    /// Returns a result with this number.
     ///
-    /// - Parameter tracked: is let go with it.
+    /// - Parameter tracked: An object that is released with the result.
     fileprivate static func count(_ number: Int, _ tracked: AnyObject? = nil) -> Self {
         var response = NetworkResponse(response: HTTPResponse(status: .ok))
         let text = Array(#"{"data":{"count":\#(number)}}"#.utf8)

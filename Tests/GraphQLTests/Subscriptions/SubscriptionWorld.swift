@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// A server that answers subscriptions, and a client that asks again without waiting.
+/// A server for subscriptions and a client that retries without delay.
 struct SubscriptionWorld {
     static let query = "subscription Count { count }"
 
@@ -25,7 +25,7 @@ struct SubscriptionWorld {
         retry(by: Backoff(base: .zero, limit: 3))
     }
 
-    /// Answers one after another, the last again and again.
+    /// Sends the responses in order and then repeats the last one.
     init(_ ways: [GraphQLSubscriptionTransport] = [.events()], answers: LoopbackServer.Answer...) throws {
         let left = Lock(answers)
         try self.init(ways) { _ in
@@ -54,13 +54,13 @@ struct SubscriptionWorld {
         )
     }
 
-    /// All that is told of a subscription, and what ended it.
+    /// Returns all events of a subscription and its error.
     func heard(_ query: String = Self.query) async throws -> Heard {
         await Heard(try subscription(query).events)
     }
 }
 
-/// What is told of a subscription, in words.
+/// The events of a subscription as text.
 struct Heard {
     var events: [String] = []
     var error: NetworkError?
@@ -88,24 +88,24 @@ extension GraphQLSubscription<JSONValue>.Event {
 }
 
 extension JSONValue {
-    /// Its text, with sorted keys.
+    /// The JSON text with sorted keys.
     var words: String { (try? data()).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 }
 
 extension LoopbackServer.Answer {
-    /// A stream of server-sent events that comes to its end.
+    /// A complete stream of server-sent events.
     static func events(_ text: String) -> Self {
         chunked([Data(text.utf8)], ["Content-Type": "text/event-stream; charset=utf-8"])
     }
 
-    /// The head of a stream without end, and what comes at first.
+    /// The head of an endless stream and its first events.
     static func begun(_ text: String, type: String = "text/event-stream") -> Self {
         raw("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(text))
     }
 
     static func chunk(_ text: String) -> String { "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n" }
 
-    /// A body of parts that comes to its end.
+    /// A complete multipart body.
     static func parts(_ text: String) -> Self {
         chunked(
             [Data(text.utf8)],
@@ -118,7 +118,7 @@ extension LoopbackServer.Answer {
     }
 }
 
-/// The events of results, and their end.
+/// Returns the events of results, followed by `complete`.
 func events(_ numbers: ClosedRange<Int>) -> String {
     numbers.map { "event: next\ndata: {\"data\":{\"count\":\($0)}}\n\n" }.joined() + "event: complete\ndata:\n\n"
 }

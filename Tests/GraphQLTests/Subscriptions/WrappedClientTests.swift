@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// Subscriptions and queries through clients of an app that wrap another.
+/// Subscriptions through an app's own clients that wrap another.
 @Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct WrappedClientTests {
     private struct Wrapper: NetworkClientWrapper {
         let wrapped: any NetworkClient
@@ -25,7 +25,7 @@ import Testing
     private static let results =
         "event: next\ndata: {\"data\":{\"count\":1}}\n\nevent: next\ndata: {\"data\":{\"count\":2}}\n\nevent: complete\ndata:\n\n"
 
-    @Test func aRegisteredWrapperSubscribesAtTheEndpointOfItsScope() async throws {
+    @Test func registeredWrapperUsesTheEndpointOfItsScope() async throws {
         let world = try SubscriptionWorld(answers: .events(Self.results))
         let names = Lock<[String]>([])
         let app = BeagleDependencies()
@@ -40,7 +40,7 @@ import Testing
         #expect(world.server.record.requestCount == 1)
     }
 
-    @Test func aClientWithOneMethodSaysWhatToAdopt() async throws {
+    @Test func minimalClientThrowsAnErrorThatNamesTheRequiredProtocol() async throws {
         let world = try SubscriptionWorld(answers: .events(Self.results))
         let client = SeedClient(client: world.client)
         let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)

@@ -48,7 +48,7 @@ struct GraphQLQueryTests {
     ]
 
     @Test(arguments: values)
-    func valuesAreWrittenAsDocumentsHaveThem(_ value: GraphQLValue, written: String) throws {
+    func valuesAreWrittenInDocumentSyntax(_ value: GraphQLValue, written: String) throws {
         let query = GraphQLQuery(variables: ["a": "Int"]) { GraphQLField("f", arguments: ["v": value]) }
         #expect(query.text.description == "query($a: Int) { f(v: \(written)) }")
         #expect(try query.document().operation().responseKeys == ["f"])
@@ -74,7 +74,7 @@ struct GraphQLQueryTests {
     ]
 
     @Test(arguments: broken)
-    func whatIsNoNameIsNotWritten(_ query: GraphQLQuery) {
+    func invalidNameThrows(_ query: GraphQLQuery) {
         let error = #expect(throws: NetworkError.self) { try query.document() }
         #expect(error?.kind == .badRequest)
         #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: query.text.description) }

@@ -9,7 +9,7 @@ struct ComparisonPropertyTests {
     private indirect enum Value {
         case scalar(String), array([Value]), object([(String, Value)])
 
-        /// As JSON, with members in an order and whitespace of its own.
+        /// As JSON, with random order of members and random whitespace.
         func json(_ random: inout Noise) -> String {
             switch self {
             case .scalar(let text): return text
@@ -39,7 +39,7 @@ struct ComparisonPropertyTests {
             }
         }
 
-        /// Puts a value that is nowhere else in place of a random one, and says where.
+        /// Replaces a random value with a unique one, and returns its path.
         mutating func edit(_ random: inout Noise) -> String {
             switch self {
             case .array(var elements) where !elements.isEmpty:
@@ -59,7 +59,7 @@ struct ComparisonPropertyTests {
         }
     }
 
-    @Test func aDocumentDiffersFromItselfInNothingAndAnEditIsFoundWhereItIs() throws {
+    @Test func onlyTheEditOfADocumentIsReported() throws {
         var random = Noise(seed: 5)
         for _ in 0..<2000 {
             var value = Value.random(5, &random)

@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetReplay
 
 struct HarmlessTextsTests {
-    @Test func aTextIsKnownUnderItsNameAlone() {
+    @Test func fieldValueIsCachedForItsName() {
         let texts = HarmlessTexts()
         #expect(!texts.contain("nginx", .field, name: "Server"))
         texts.insert("nginx", .field, name: "Server")
@@ -13,7 +13,7 @@ struct HarmlessTextsTests {
         #expect(!texts.contain("nginx", .field, name: "server") && !texts.contain("nginy", .field, name: "Server"))
     }
 
-    @Test func aTextIsKnownAsWhatItWasLookedAtAlone() {
+    @Test func textIsCachedForItsKind() {
         let texts = HarmlessTexts()
         texts.insert("/a?k=b", .text)
         #expect(texts.contain("/a?k=b", .text) && !texts.contain("/a?k=b", .url) && !texts.contain("/a?k=b", .field))
@@ -21,14 +21,14 @@ struct HarmlessTextsTests {
         #expect(texts.contain("/b", .url) && !texts.contain("/b", .text) && !texts.contain("/b", .field))
     }
 
-    @Test func twoThatHaveTheSamePlaceAreBothKnown() {
+    @Test func twoTextsWithTheSameSlotAreBothCached() {
         let texts = HarmlessTexts()
         for value in ["xaz", "xbz", "xcz"] { texts.insert(value, .field, name: "A") }
         #expect(["xaz", "xbz", "xcz"].map { texts.contain($0, .field, name: "A") } == [false, true, true])
     }
 
-    /// Places come in pairs: of two in one, none may put the other out of its own time and again.
-    @Test func neighboursAreBothKnown() {
+    /// Slots come in pairs: two texts in one pair must not evict each other repeatedly.
+    @Test func twoTextsWithNeighboringSlotsAreBothCached() {
         let texts = HarmlessTexts()
         let values = "abcdefghijklmnopqrstuvwxyz".map { "\($0)." }
         for (value, next) in zip(values, values.dropFirst()) {
@@ -40,10 +40,10 @@ struct HarmlessTextsTests {
         }
     }
 
-    /// The sign of the kelvin and the letter are equal as texts.
-    @Test func textsOfOtherBytesAreOthers() {
+    /// The Kelvin sign and the letter K are equal as strings, but have different bytes.
+    @Test func equalTextsWithDifferentBytesAreDistinct() {
         let texts = HarmlessTexts()
-        // So many that both have the same place.
+        // Long enough that both have the same slot.
         let letters = "x" + String(repeating: "K", count: 128) + "x"
         let signs = "x" + String(repeating: "\u{212A}", count: 128) + "x"
         texts.insert(letters, .field, name: "a")
@@ -54,7 +54,7 @@ struct HarmlessTextsTests {
         #expect(!texts.contain("\u{212A}", .field, name: "b"))
     }
 
-    @Test func anotherRedactorKnowsNothing() {
+    @Test func differentRedactorClearsTheCache() {
         let texts = HarmlessTexts()
         texts.insert("x", .field, name: "X-Nick")
         texts.use(Redactor())
@@ -63,7 +63,7 @@ struct HarmlessTextsTests {
         #expect(!texts.contain("x", .field, name: "X-Nick"))
     }
 
-    @Test func longTextsAreNotKept() {
+    @Test func longTextsAreNotCached() {
         let texts = HarmlessTexts()
         texts.insert(String(repeating: "a", count: 257), .field, name: "a")
         #expect(!texts.contain(String(repeating: "a", count: 257), .field, name: "a"))
@@ -72,8 +72,8 @@ struct HarmlessTextsTests {
         #expect(!texts.contain("a", .field, name: name))
     }
 
-    /// Each is looked at once, and only what stays as it is counts as harmless.
-    @Test func anEntryIsRedactedTheSameAgain() {
+    /// Each text is redacted once, and only unchanged texts are cached.
+    @Test func entryIsRedactedEquallyWithACache() {
         let texts = HarmlessTexts()
         var entry = LogEntry.sample()
         entry.request.url = "https://api.example/a?token=abcdefgh"

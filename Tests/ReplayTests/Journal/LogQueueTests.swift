@@ -31,52 +31,52 @@ struct LogQueueTests {
         return queue.take(until: .now()) ?? LogQueue.Batch()
     }
 
-    @Test func theEndTakesThePlaceOfABeginningThatWaits() {
+    @Test func endReplacesAQueuedStart() {
         #expect(queue([start(1), start(2), end(1)]).jobs.map(\.exchange) == [2, 1])
     }
 
-    /// Whoever follows the log knows messages by the beginning of what they belong to.
-    @Test func theEndLeavesABeginningWithMessages() {
+    /// A reader that follows the log assigns messages by the start of their exchange.
+    @Test func endKeepsAStartWithMessages() {
         let message = LoggedMessage(.send, at: Date(timeIntervalSince1970: 0), Data("hello".utf8))
         let said = LogJob(exchange: 1, work: .message(message, Redactor()), bytes: 5)
         let batch = queue([start(1), said, end(1)])
         #expect(batch.jobs.map { $0.start != nil } == [true, false, false])
     }
 
-    @Test func bodiesAreLeftOutFirst() {
+    @Test func bodyChunksAreDroppedFirst() {
         let batch = queue([chunk(1), end(2), chunk(1), end(3), end(4), end(5)])
         #expect(batch.jobs.map(\.exchange) == [2, 3, 4, 5])
         #expect(batch.cuts == [BodyPlace(exchange: 1, side: .response)])
         #expect(batch.losses == LogQueue.Losses(bodies: 1, records: 0))
     }
 
-    @Test func aBodyThatLostAPieceGetsNoMoreOfThem() {
+    @Test func bodyThatLostAChunkReceivesNoMore() {
         let batch = queue([chunk(2), chunk(1, bytes: 90), chunk(2), end(2)], maxCount: 9)
         #expect(batch.jobs.map(\.exchange) == [1, 2])
         #expect(batch.cuts == [BodyPlace(exchange: 2, side: .response)])
     }
 
-    @Test func theBodyThatBeganLastIsLeftOut() {
+    @Test func newestBodyIsDroppedFirst() {
         let batch = queue([chunk(1), chunk(3, bytes: 80), chunk(2), chunk(1), chunk(3)], maxCount: 9)
         #expect(batch.jobs.map(\.exchange) == [1, 2, 1])
         #expect(batch.cuts == [BodyPlace(exchange: 3, side: .response)])
         #expect(queue([chunk(1, bytes: 50), chunk(2, bytes: 50), end(3)]).jobs.map(\.exchange) == [1, 3])
     }
 
-    @Test func thenTheBodiesOfWhatHasEnded() {
+    @Test func bodiesOfEndsAreDroppedNext() {
         let heavy = LogJob.headBytes
         let batch = queue([end(1, bytes: 3 * heavy), end(2, bytes: 3 * heavy)], maxBytes: 5 * heavy)
         #expect(batch.jobs.map(\.isBodiless) == [true, false])
         #expect(batch.losses == LogQueue.Losses(bodies: 1, records: 0))
     }
 
-    @Test func thenTheOldestRecordsThatTellOfNoFailure() {
+    @Test func oldestSuccessfulRecordsAreDroppedNext() {
         let batch = queue([end(1, isFailure: true), end(2), end(3), end(4), end(5), end(6)])
         #expect(batch.jobs.map(\.exchange) == [1, 4, 5, 6])
         #expect(batch.losses == LogQueue.Losses(bodies: 0, records: 2))
     }
 
-    @Test func anEndThatIsLeftOutIsNamed() {
+    @Test func droppedEndIsForgotten() {
         let batch = queue([
             end(1), end(2, isFailure: true), end(3, isFailure: true), end(4, isFailure: true), end(5), end(6),
         ])
@@ -84,14 +84,14 @@ struct LogQueueTests {
         #expect(batch.forgotten == [1, 5])
     }
 
-    @Test func aBodyThatBeginsAnewIsNotCutForWhatItWas() {
+    @Test func reopenedBodyIsNotCut() {
         let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         let batch = queue([end(2), chunk(1, bytes: 91), open, chunk(1)])
         #expect(batch.jobs.map(\.exchange) == [2, 1, 1])
         #expect(batch.cuts == [])
     }
 
-    @Test func aBodyWhoseBeginningWasLeftOutGetsNoPieces() {
+    @Test func bodyWhoseOpeningWasDroppedReceivesNoChunks() {
         let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         let failures = (2...5).map { end($0, isFailure: true) }
         let queue = LogQueue(maxBytes: 100, maxCount: 4, isLossless: false)
@@ -102,7 +102,7 @@ struct LogQueueTests {
         #expect(queue.take(until: .now())?.jobs.isEmpty == true)
     }
 
-    @Test func whoMayNotWaitDoesNotAndLosesNothing() {
+    @Test func losslessQueueAcceptsJobsThatMustNotWait() {
         let queue = LogQueue(maxBytes: 100, maxCount: 1, isLossless: true)
         queue.add(end(1))
         queue.add(end(2, bytes: 1_000), mayWait: false)
@@ -112,11 +112,11 @@ struct LogQueueTests {
         #expect(batch?.jobs.contains(where: \.isBodiless) == false)
     }
 
-    @Test func whatIsLargerThanTheRoomGoesAlone() {
+    @Test func oversizedJobIsAcceptedIfItIsAlone() {
         #expect(queue([end(1, bytes: 1_000)]).jobs.map(\.isBodiless) == [false])
     }
 
-    @Test func whatTheWriterHasTakenCountsUntilItIsDone() {
+    @Test func takenJobsCountUntilTheyAreFinished() {
         let queue = LogQueue(maxBytes: 100, maxCount: 2, isLossless: false)
         queue.add(end(1, isFailure: true))
         queue.add(end(2, isFailure: true))
@@ -128,7 +128,7 @@ struct LogQueueTests {
         #expect(queue.take(until: .now())?.jobs.map(\.exchange) == [4])
     }
 
-    @Test func whereNothingMayBeLostWhoAsksWaits() {
+    @Test func losslessQueueBlocksTheSenderWhenFull() {
         let queue = LogQueue(maxBytes: 100, maxCount: 1, isLossless: true)
         queue.add(end(1))
         let writer = DispatchQueue(label: "writer")
@@ -146,10 +146,10 @@ struct LogQueueTests {
         #expect(queue.take(until: .now())?.jobs.isEmpty == true)
     }
 
-    // MARK: patience
+    // MARK: Patience
 
     private let patience = Duration.milliseconds(20)
-    /// When to give up.
+    /// The time at which a test gives up.
     private var soon: DispatchTime { .now() + 10 }
 
     private func patientQueue(_ patience: Duration, maxBytes: Int = 1_000, maxCount: Int = 100) -> LogQueue {
@@ -158,22 +158,22 @@ struct LogQueueTests {
             maxCount: maxCount,
             isLossless: false,
             patience: patience,
-            // Longer than other tests hold this one up.
+            // Longer than other tests delay this one.
             withBeginnings: max(patience, .seconds(3))
         )
     }
 
-    @Test func aBeginningIsWrittenOnceItsEndIsLate() {
+    @Test func startIsWrittenIfItsEndIsLate() {
         let queue = patientQueue(patience)
         queue.add(start(1))
         queue.add(end(2))
-        // The end of 1 may come yet.
+        // The end of 1 may still arrive.
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
         #expect(queue.take(until: .now())?.jobs.isEmpty == true)
     }
 
-    @Test func anEndThatComesInTimeTakesThePlaceOfItsBeginning() {
+    @Test func timelyEndReplacesItsStart() {
         let queue = patientQueue(patience)
         queue.add(start(1))
         queue.add(end(2))
@@ -183,7 +183,7 @@ struct LogQueueTests {
         #expect(jobs.map(\.exchange) == [1] && !jobs.contains { if case .start = $0.work { true } else { false } })
     }
 
-    @Test func aBeginningComesBeforeAllElseOfItsExchange() {
+    @Test func startPrecedesOtherJobsOfItsExchange() {
         let queue = patientQueue(patience)
         let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         for job in [start(1), start(2), open] { queue.add(job) }
@@ -192,7 +192,7 @@ struct LogQueueTests {
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
     }
 
-    /// Takes what there is until the queue is closed, on a thread of its own, and says of each exchange when it has it.
+    /// Takes jobs on another thread until the queue is closed, and yields the exchange of each one.
     private func write(_ queue: LogQueue) -> AsyncStream<Int> {
         let (taken, told) = AsyncStream.makeStream(of: Int.self)
         DispatchQueue(label: "writer").async {
@@ -208,7 +208,7 @@ struct LogQueueTests {
         return taken
     }
 
-    @Test(.timeLimit(.minutes(1))) func nobodyWaitsForAPatientWriter() async {
+    @Test(.timeLimit(.minutes(1))) func flushAndFillLevelWakeAPatientWriter() async {
         let queue = patientQueue(.seconds(90), maxBytes: 80)
         var exchanges = write(queue).makeAsyncIterator()
         await withCheckedContinuation { continuation in
@@ -217,7 +217,7 @@ struct LogQueueTests {
         }
         #expect(await exchanges.next() == 1)
         #expect(await exchanges.next() == 0)
-        // With the third more than a quarter of the room is taken, and with the first done less.
+        // The third job fills more than a quarter of the queue; when the first is finished, it is less.
         for exchange in 2...4 { queue.add(end(exchange)) }
         #expect(await exchanges.next() == 2)
         queue.add(chunk(5))
@@ -228,13 +228,13 @@ struct LogQueueTests {
         #expect(await exchanges.next() == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: 0..<4) func whateverComesWakesAWriterThatWaitsForEnds(which: Int)
+    @Test(.timeLimit(.minutes(1)), arguments: 0..<4) func anyJobWakesAWriterThatWaitsForEnds(which: Int)
         async throws
     {
         let queue = LogQueue(isLossless: false, patience: .milliseconds(1), withBeginnings: .seconds(90))
         var exchanges = write(queue).makeAsyncIterator()
         queue.add(start(1))
-        // In which it begins to wait.
+        // Time for the writer to begin to wait.
         try await Task.sleep(for: .milliseconds(50))
         switch which {
         case 0:
@@ -253,9 +253,9 @@ struct LogQueueTests {
         queue.close()
     }
 
-    /// They come faster than the writer is patient, until the first is written.
-    @Test(.timeLimit(.minutes(1))) func otherBeginningsDoNotHoldOneUp() async throws {
-        // With room for more than can come.
+    /// Starts arrive at intervals shorter than the writer's patience, until the first is written.
+    @Test(.timeLimit(.minutes(1))) func furtherStartsDoNotDelayTheFirst() async throws {
+        // With capacity for more jobs than can arrive.
         let queue = LogQueue(
             maxBytes: .max,
             maxCount: .max,
@@ -277,7 +277,7 @@ struct LogQueueTests {
         queue.close()
     }
 
-    @Test(.timeLimit(.minutes(1))) func beginningsThatCrowdTheQueueAreWritten() async throws {
+    @Test(.timeLimit(.minutes(1))) func startsThatCrowdTheQueueAreWritten() async throws {
         let crowded = LogQueue(
             maxCount: 40,
             isLossless: false,
@@ -286,27 +286,27 @@ struct LogQueueTests {
         )
         var exchanges = write(crowded).makeAsyncIterator()
         crowded.add(start(1))
-        // In which the writer begins to wait.
+        // Time for the writer to start waiting.
         try await Task.sleep(for: .milliseconds(50))
         for exchange in 2...11 { crowded.add(start(exchange)) }
         #expect(await exchanges.next() == 1)
         crowded.close()
     }
 
-    @Test func whatIsDueIsDoneWhileBeginningsWait() {
+    @Test func takeReturnsAtItsDeadlineWhileStartsWait() {
         let queue = LogQueue(isLossless: false, patience: .milliseconds(1), withBeginnings: .seconds(90))
         queue.add(start(1))
         #expect(queue.take(until: .now() + 0.05)?.jobs.isEmpty == true)
     }
 
-    @Test func allBeginningsOfWhatHasEndedAreDropped() {
+    @Test func allStartsOfAnEndedExchangeAreDropped() {
         let queue = patientQueue(patience)
         for job in [start(1), start(2), start(1, hasHead: true), end(1)] { queue.add(job) }
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
         #expect(queue.isBusy == false)
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoWaitsForRoomWakesAPatientWriter() async {
+    @Test(.timeLimit(.minutes(1))) func blockedSenderWakesAPatientWriter() async {
         let queue = LogQueue(maxBytes: 100, maxCount: 100, isLossless: true, patience: .seconds(90))
         let taken = write(queue)
         queue.add(end(1))
@@ -321,7 +321,7 @@ struct LogQueueTests {
         #expect(await taken.reduce(into: []) { $0.append($1) } == [1, 2])
     }
 
-    @Test func aPatientWriterTakesLittleAtATimeWhereRoomIsShort() {
+    @Test func patientWriterTakesSmallBatchesWhenSpaceIsShort() {
         let queue = patientQueue(patience, maxBytes: 80)
         for exchange in 1...3 { queue.add(end(exchange, isFailure: true)) }
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
@@ -329,8 +329,8 @@ struct LogQueueTests {
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2, 3])
     }
 
-    /// Or nobody would know that it is not whole.
-    @Test func aBodyIsCutOnceItHasBegun() {
+    /// Otherwise the body would not be marked as truncated.
+    @Test func bodyIsCutAfterItsOpening() {
         let open = LogJob(exchange: 2, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         let queue = patientQueue(patience, maxBytes: 80)
         for job in [end(1, bytes: 60), open, chunk(2, bytes: 11), chunk(2, bytes: 30)] { queue.add(job) }
@@ -341,8 +341,8 @@ struct LogQueueTests {
         #expect(second?.jobs.map(\.exchange) == [2] && second?.cuts == [BodyPlace(exchange: 2, side: .response)])
     }
 
-    /// Or it would be kept for ever.
-    @Test func aBodyIsForgottenOnceItHasBegun() {
+    /// Otherwise the body would never be released.
+    @Test func bodyIsForgottenAfterItsOpening() {
         let open = LogJob(exchange: 2, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         let queue = patientQueue(patience, maxBytes: 80)
         for job in [end(1, bytes: 60, isFailure: true), open, end(2, bytes: 30)] { queue.add(job) }
@@ -353,7 +353,7 @@ struct LogQueueTests {
         #expect(second?.jobs.map(\.exchange) == [2] && second?.forgotten == [2])
     }
 
-    @Test func whatIsLostIsToldWhileBeginningsWait() {
+    @Test func lossesAreReportedWhileStartsWait() {
         let queue = patientQueue(patience, maxBytes: 100)
         for job in [chunk(1, bytes: 90), chunk(1, bytes: 20), start(2)] { queue.add(job) }
         let batch = queue.take(until: .distantFuture)
@@ -361,7 +361,7 @@ struct LogQueueTests {
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
     }
 
-    @Test func aClosedQueueGivesWhatItHasAndEnds() {
+    @Test func closedQueueReturnsItsJobsAndEnds() {
         let queue = LogQueue(maxBytes: 100, maxCount: 4, isLossless: false)
         queue.add(end(1))
         queue.close()

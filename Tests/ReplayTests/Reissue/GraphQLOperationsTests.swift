@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-/// Which messages to a GraphQL server change nothing.
+/// Classification of GraphQL requests as safe or unsafe.
 struct GraphQLOperationsTests {
     private static let operationsAreFoundArguments: [(String, Set<String>)] = [
         ("{ a }", ["query"]), ("query { a }", ["query"]),
@@ -29,17 +29,17 @@ struct GraphQLOperationsTests {
         #expect(GraphQLText.operations(in: document) == operations)
     }
 
-    private static let whatIsNoDocumentHasNoneArguments: [String] = [
+    private static let invalidDocumentHasNoOperationsArguments: [String] = [
         "", "shoes", "query", "query {", "{ a } }", "fragment F on T { a }", "type Query { a: Int }", "{ a } mutation",
         "queryable { a }", #"{ a(b: "} "#,
     ]
 
-    @Test(arguments: Self.whatIsNoDocumentHasNoneArguments)
-    func whatIsNoDocumentHasNone(_ text: String) {
+    @Test(arguments: Self.invalidDocumentHasNoOperationsArguments)
+    func invalidDocumentHasNoOperations(_ text: String) {
         #expect(GraphQLText.operations(in: text) == nil)
     }
 
-    /// Whether a POST with this body goes out although unsafe methods are not allowed.
+    /// Whether a POST with this body is sent although unsafe methods are not allowed.
     private func isSent(_ type: String, _ body: Data, _ method: String = "POST", _ url: String = "https://h/graphql")
         throws
         -> Bool
@@ -93,24 +93,24 @@ struct GraphQLOperationsTests {
         #expect(try !isSent(type, Data(body.utf8), "PUT"))
     }
 
-    @Test func theBodyIsDecodedFirst() throws {
+    @Test func bodyIsDecodedBeforeItIsParsed() throws {
         let charset = try #require(Charset(label: "utf-16"))
         let query = try #require(charset.encoded(#"{"query":"{ a }"}"#))
         #expect(try isSent("application/json; charset=utf-16", query))
     }
 
-    private static let aMutationByGETIsNotSafeArguments: [(String, Bool)] = [
+    private static let mutationByGETIsNotSafeArguments: [(String, Bool)] = [
         ("https://h/graphql?query=%7Ba%7D", true), ("https://h/graphql?query=mutation%7Ba%7D", false),
         ("https://h/graphql?query=mutation+%7B+a+%7D&operationName=x", false),
         ("https://h/search?query=mutation", true),
     ]
 
-    @Test(arguments: Self.aMutationByGETIsNotSafeArguments)
-    func aMutationByGETIsNotSafe(_ url: String, _ isSafe: Bool) throws {
+    @Test(arguments: Self.mutationByGETIsNotSafeArguments)
+    func mutationByGETIsNotSafe(_ url: String, _ isSafe: Bool) throws {
         #expect(try isSent("", Data(), "GET", url) == isSafe)
     }
 
-    @Test func aQueryWhoseBodyWasNotKeptIsSkippedWithTheReason() throws {
+    @Test func queryWithAnUnrecordedBodyIsSkippedWithTheReason() throws {
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
             request: LoggedRequest(method: "POST", url: "https://h/", body: LoggedBody(.omitted("too large"))),

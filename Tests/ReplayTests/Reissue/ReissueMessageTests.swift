@@ -52,13 +52,13 @@ struct ReissueMessageTests {
         #expect(try request(entry("GET", "https://h/"), hosts: hosts).head.urlText == "http://127.0.0.1:81/")
     }
 
-    private static let urlThatCannotBeSentIsEncodedArguments: [(String, String)] = [
+    private static let invalidURLIsPercentEncodedArguments: [(String, String)] = [
         ("/a b?q=c d%2F", "/a%20b?q=c%20d%2F"), ("/x?a=b|c&s=%3D", "/x?a=b%7Cc&s=%3D"), ("/é/%C3%A9", "/%C3%A9/%C3%A9"),
         ("/s?d=100%", "/s?d=100%25"),
     ]
 
-    /// Recorders write URLs as they were typed.
-    @Test(arguments: Self.urlThatCannotBeSentIsEncodedArguments) func urlThatCannotBeSentIsEncoded(
+    /// Recorders write URLs as the user typed them.
+    @Test(arguments: Self.invalidURLIsPercentEncodedArguments) func invalidURLIsPercentEncoded(
         target: String,
         sent: String
     ) throws {
@@ -67,12 +67,12 @@ struct ReissueMessageTests {
         )
     }
 
-    @Test func targetOfOtherLettersIsAskedByItsASCIIForm() throws {
+    @Test func internationalTargetHostIsConvertedToASCII() throws {
         #expect("\(try ReissueTarget("http://bücher.de:81"))" == "http://xn--bcher-kva.de:81")
         #expect(throws: NetworkError.self) { try ReissueTarget("http://a b") }
     }
 
-    @Test func whatBelongsToAConnectionStaysBehind() throws {
+    @Test func connectionFieldsAreNotSent() throws {
         let sent = try request(
             entry(
                 "GET",
@@ -92,7 +92,7 @@ struct ReissueMessageTests {
     @Test(arguments: [
         "request.url:?token", "request.postData.text:=password", "request.postData.params.password",
     ])
-    func whatWasLeftOutOfARecordingIsNotSent(_ place: String) throws {
+    func requestWithRemovedSecretsIsSkipped(_ place: String) throws {
         let form = LoggedBody(.data(Data("a=1".utf8)), mediaType: "application/x-www-form-urlencoded")
         #expect(throws: SkippedEntry.self) {
             try request(entry("POST", "https://h/", [], form, redactions: [place]), unsafe: true)
@@ -101,14 +101,14 @@ struct ReissueMessageTests {
         #expect(try request(entry("POST", "https://h/", [], form, redactions: unsent), unsafe: true).body != nil)
     }
 
-    @Test func mappedHeadersTakeThePlaceOfRecordedOnes() throws {
+    @Test func mappedHeadersReplaceRecordedOnes() throws {
         let token = try HeaderMapping("Authorization=Bearer env:TOKEN", environment: ["TOKEN": "canary"])
         let recorded = entry("GET", "https://h/", [("authorization", "Bearer REDACTED"), ("A", "1")])
         #expect(try fields(request(recorded, headers: [token])) == ["A: 1", "Authorization: Bearer canary"])
         #expect(try fields(request(entry(), headers: [token])) == ["Authorization: Bearer canary"])
     }
 
-    @Test func aHostWithATargetOfItsOwnGetsNoSecretThatItHadNot() throws {
+    @Test func hostWithItsOwnTargetReceivesNoNewSecret() throws {
         let token = HeaderMapping(.authorization, "canary")
         let hosts = ["cdn.example.com": try ReissueTarget("http://other")]
         let plain = entry("GET", "https://cdn.example.com/i.png")
@@ -117,7 +117,7 @@ struct ReissueMessageTests {
         #expect(try fields(request(asked, headers: [token], hosts: hosts)) == ["Authorization: canary"])
     }
 
-    @Test func whatNeedsASecretIsNotSent() {
+    @Test func requestThatNeedsASecretIsSkipped() {
         let form = LoggedBody(.data(Data("a=1&password=REDACTED".utf8)), mediaType: "application/x-www-form-urlencoded")
         let table: [(LogEntry, String)] = [
             (entry("GET", "https://h/", [("Cookie", "a=REDACTED; b=1")]), "the secret in Cookie"),
@@ -137,7 +137,7 @@ struct ReissueMessageTests {
         }
     }
 
-    @Test func onlySafeMethodsGoOutUnlessAllowed() throws {
+    @Test func unsafeMethodsAreSkippedUnlessAllowed() throws {
         for method in ["GET", "HEAD", "OPTIONS"] { #expect(try request(entry(method)).head.method.rawValue == method) }
         for method in ["POST", "PUT", "DELETE", "PATCH", "get", "PROPFIND"] {
             let error = #expect(throws: SkippedEntry.self) { try request(entry(method)) }
@@ -150,42 +150,42 @@ struct ReissueMessageTests {
     }
 
     @Test(arguments: ["", "/a", "ws://h/", "data:text/plain,x", "chrome-extension://x/y", "http:///x"])
-    func whatIsNoHTTPIsNotSent(_ url: String) {
+    func nonHTTPURLIsSkipped(_ url: String) {
         #expect(throws: SkippedEntry.self) { try request(entry("GET", url)) }
     }
 
-    @Test func aFieldThatCannotBeSentIsTold() {
+    @Test func invalidFieldIsSkipped() {
         #expect(throws: SkippedEntry.self) { try request(entry("GET", "https://h/", [("a b", "1")])) }
         #expect(throws: SkippedEntry.self) { try request(entry("GET", "https://h/", [("A", "1\r\nB: 2")])) }
     }
 
-    private static let aTargetThatIsNoneIsRefusedArguments: [(String, String)] = [
+    private static let invalidTargetIsRejectedArguments: [(String, String)] = [
         ("staging.example.com", "no scheme"), ("", "no scheme"), ("https://", "no scheme"), ("ftp://h", "neither http"),
         ("https://u:canary@h", "has a user"), ("https://h/path", "path"), ("https://h?q=1", "path"),
         ("https://:80", "has no host"),
     ]
 
-    @Test(arguments: Self.aTargetThatIsNoneIsRefusedArguments)
-    func aTargetThatIsNoneIsRefused(_ url: String, _ reason: String) {
+    @Test(arguments: Self.invalidTargetIsRejectedArguments)
+    func invalidTargetIsRejected(_ url: String, _ reason: String) {
         let error = #expect(throws: NetworkError.self) { try ReissueTarget(url) }
         #expect(error?.kind == .badURL)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
         #expect(error?.message.contains("canary") == false)
     }
 
-    @Test func aTargetMayHaveAPortAndASlash() throws {
+    @Test func targetMayHaveAPortAndASlash() throws {
         #expect(try ReissueTarget("HTTPS://h:8443/").description == "https://h:8443")
         #expect(try ReissueTarget("http://[::1]:80").description == "http://[::1]:80")
     }
 
-    private static let aMappingThatIsNoneIsRefusedArguments: [(String, String)] = [
+    private static let invalidMappingIsRejectedArguments: [(String, String)] = [
         ("Authorization", "must be Name=value"), ("a b=c", "must be Name=value"), ("=x", "must be Name=value"),
         ("Authorization=env:NONE", "variable NONE"), ("Authorization=env:EMPTY", "variable EMPTY"),
         ("Authorization=env:FEED", "cannot be sent"),
     ]
 
-    @Test(arguments: Self.aMappingThatIsNoneIsRefusedArguments)
-    func aMappingThatIsNoneIsRefused(_ text: String, _ reason: String) {
+    @Test(arguments: Self.invalidMappingIsRejectedArguments)
+    func invalidMappingIsRejected(_ text: String, _ reason: String) {
         let environment = ["EMPTY": "", "FEED": "canary\ncanary"]
         let error = #expect(throws: NetworkError.self) { try HeaderMapping(text, environment: environment) }
         #expect(error?.kind == .badConfiguration)
@@ -193,13 +193,13 @@ struct ReissueMessageTests {
         #expect(error?.description.contains("canary") == false)
     }
 
-    private static let aMappingHasAValueOrAVariableArguments: [(String, String)] = [
+    private static let mappingHasAValueOrAVariableArguments: [(String, String)] = [
         ("X=1", "1"), ("X=a=b", "a=b"), ("X=env:T", "t"), ("X=Bearer env:T", "Bearer t"), ("X=", ""),
         ("X=myenv:T", "myenv:T"),
     ]
 
-    @Test(arguments: Self.aMappingHasAValueOrAVariableArguments)
-    func aMappingHasAValueOrAVariable(_ text: String, _ value: String) throws {
+    @Test(arguments: Self.mappingHasAValueOrAVariableArguments)
+    func mappingHasAValueOrAVariable(_ text: String, _ value: String) throws {
         #expect(try HeaderMapping(text, environment: ["T": "t"]).value == value)
     }
 }
