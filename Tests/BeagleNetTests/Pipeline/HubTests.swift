@@ -218,7 +218,7 @@ import Testing
         await runs.next().finish("2")
         await heard.heard(3)
         #expect(heard.all == ["1", "1 stale", "2"])
-        #expect(runs.policies == [.cacheFirst, .networkOnly])
+        #expect(runs.policies == [.networkFirst, .networkOnly])
     }
 
     @Test("R5: a refetch during a run doesn't start another run", arguments: 1...4)
@@ -324,7 +324,7 @@ import Testing
         await other.heard(2)
         #expect(one.all == ["stored", "stored stale", "fresh"])
         #expect(other.all == ["stored stale", "stored stale", "fresh"])
-        #expect(runs.policies == [.cacheFirst, .networkOnly])
+        #expect(runs.policies == [.networkFirst, .networkOnly])
     }
 
     @Test(arguments: [RequestPolicy.networkOnly, .cacheAndNetwork])
@@ -402,7 +402,7 @@ import Testing
         client.watch(component, one.hear)
         client.watch(NetworkOperation(component.request, policy: .cacheOnly), stored.hear)
         client.refetch()
-        #expect(one.all == ["cacheFirst", "networkOnly"])
+        #expect(one.all == ["networkFirst", "networkOnly"])
         #expect(stored.all == ["cacheOnly", "cacheOnly"])
     }
 

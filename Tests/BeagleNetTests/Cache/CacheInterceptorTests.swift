@@ -774,6 +774,7 @@ import Testing
     }
 
     private func waiting(_ obstacle: Obstacle, _ held: HeldCompletion) -> (NetworkClientDefault, ScriptedTransport) {
+        Beagle.dependencies.policy = .cacheFirst
         Beagle.dependencies.interceptors =
             switch obstacle {
             case .interceptor: [Onlooker(), CacheInterceptor()]
