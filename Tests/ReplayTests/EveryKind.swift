@@ -75,7 +75,7 @@ enum EveryKind {
         }
         let form = Request.FormData(method: .post, values: ["name": "Ána", "password": "s3same"])
         _ = try await client.executeRequest(Request(url: url("/form"), type: .submitForm(form)))
-        var operation = NetworkOperation(Request(url: try url("/text"), type: .fetchComponent))
+        var operation = NetworkOperation(Request(url: try url("/text"), type: .fetchComponent), policy: .cacheFirst)
         operation.partition = "ana"
         for _ in 0..<2 { _ = try await client.run(operation) }
         let transport = RecordingTransport(CurlTransport(), log: log)

@@ -297,9 +297,11 @@ import Testing
         let runs = ScriptedRuns()
         let client = client(runs)
         let other = Heard()
-        client.watch(component) { _ in }
+        var older = component
+        older.policy = .cacheFirst
+        client.watch(older) { _ in }
         let run = await runs.next()
-        var younger = component
+        var younger = older
         younger.maxAge = .seconds(10)
         client.watch(younger, other.hear)
         run.finish("stored", from: .cache)
