@@ -290,7 +290,10 @@ import Testing
         #expect(world.store.count == 0, "an older one is taken away, too")
     }
 
-    @Test(arguments: ["max-age=10", "max-age", "s-maxage=0", "private", "x-no-store", "extension=no-store", "no-cache=\"x\"", "max-age=0"])
+    @Test(arguments: [
+        "max-age=10", "max-age", "s-maxage=0", "private", "x-no-store", "extension=no-store", "no-cache=\"x\"",
+        "max-age=0",
+    ])
     func otherDirectivesLetItBeStored(directives: String) async {
         let world = StoreWorld()
         world.answers(.text("1", [.cacheControl: directives]))

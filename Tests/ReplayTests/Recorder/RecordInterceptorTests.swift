@@ -202,7 +202,10 @@ import Testing
                 options: TransferOptions()
             )
         } _: { client, url in
-            var operation = NetworkOperation(Request(url: URL(string: url)!, type: .fetchComponent), policy: .cacheFirst)
+            var operation = NetworkOperation(
+                Request(url: URL(string: url)!, type: .fetchComponent),
+                policy: .cacheFirst
+            )
             operation.partition = "ana"
             for _ in 0..<2 { _ = try await client.run(operation) }
             operation.policy = .cacheAndNetwork
