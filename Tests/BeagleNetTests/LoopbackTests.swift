@@ -19,7 +19,7 @@ struct LoopbackTests {
 
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
-    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer) throws
+    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws
         -> LoopbackServer
     {
         let server = try LoopbackServer(answer: answer)

@@ -22,7 +22,7 @@ import Testing
         var validators = "ETag: \"one\"\r\n"
 
         /// - Parameter count: The number of body bytes after which the connection closes; `nil` sends all.
-        func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Answer {
+        func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Response {
             var (status, range, body) = ("200 OK", "", content)
             if let start = request["Range"].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) }),
                 request["If-Range"].map({ validators.contains(": \($0)\r\n") }) != false
@@ -33,7 +33,7 @@ import Testing
                 range = "Content-Range: bytes \(sent)/\(content.count)\r\n"
             }
             let head = "HTTP/1.1 \(status)\r\n\(range)\(validators)Content-Length: \(body.count)\r\n\r\n"
-            let whole = LoopbackServer.Answer.raw(Data(head.utf8) + body.prefix(count ?? body.count))
+            let whole = LoopbackServer.Response.raw(Data(head.utf8) + body.prefix(count ?? body.count))
             return count == nil ? whole : .sequence([whole, .close])
         }
     }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    private typealias Script = @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer
+    private typealias Script = @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
 
     private func cut(_ served: Served = Served(), at count: Int = 1000) -> Script {
         { served.answer($0, upTo: count) }
@@ -214,7 +214,7 @@ import Testing
     @Test func completePartialFileIsNotDownloadedAgain() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let head = "HTTP/1.1 200 OK\r\nETag: \"one\"\r\nTransfer-Encoding: chunked\r\n\r\nbb8\r\n"
-        let unended = LoopbackServer.Answer.sequence([.raw(Data(head.utf8) + Self.content), .close])
+        let unended = LoopbackServer.Response.sequence([.raw(Data(head.utf8) + Self.content), .close])
         let server = try server({ _ in unended }) { Served().answer($0) }
         _ = try await failDownload(from: server)
         let response = try await client.download("\(server.url)/file", to: path, resuming: true)
@@ -227,7 +227,7 @@ import Testing
     @Test func rangeOfUnknownLengthIsRequestedInFull() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let head = "HTTP/1.1 200 OK\r\nETag: \"one\"\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"
-        let unended = LoopbackServer.Answer.sequence([.raw(Data(head.utf8) + Self.content.prefix(1000)), .close])
+        let unended = LoopbackServer.Response.sequence([.raw(Data(head.utf8) + Self.content.prefix(1000)), .close])
         let fields = "Content-Range: bytes 1000-1999/*\r\nETag: \"one\"\r\nContent-Length: 1000\r\n\r\n"
         let short = Data("HTTP/1.1 206 Partial Content\r\n\(fields)".utf8) + Self.content[1000..<2000]
         let server = try server({ _ in unended }) { $0["Range"] == nil ? Served().answer($0) : .raw(short) }
@@ -293,7 +293,7 @@ import Testing
 
     @Test func unrequestedPartIsAnError() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let answer = LoopbackServer.Answer.response(206, ["Content-Range": "bytes 0-3/9"], "part")
+        let answer = LoopbackServer.Response.response(206, ["Content-Range": "bytes 0-3/9"], "part")
         let server = try LoopbackServer(answer)
         let error = try await #require(throws: NetworkError.self) {
             try await client.download("\(server.url)/file", to: path)

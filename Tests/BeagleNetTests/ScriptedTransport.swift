@@ -10,7 +10,7 @@ final class ScriptedTransport: CookieTransport {
     let cancels = Lock(0)
     private let script: @Sendable (TransferRequest, @escaping Completion) -> Void
     private let onCancel: @Sendable () -> Void
-    let keepsCookies = false
+    let storesCookies = false
 
     /// Passes each request and its completion to `script`, inside `perform`.
     init(

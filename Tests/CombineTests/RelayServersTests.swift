@@ -108,7 +108,7 @@ struct RelayServersTests {
     @Test(arguments: [multipart, GraphQLEndpoint.incrementalAccept])
     func patchesArePublishedSeparately(accept: String) async throws {
         var network = try await network("/graphql", ["Accept": accept])
-        network.pieces = .patches
+        network.incrementalDelivery = .patches
         let answers = try await answers(of: network, to: Self.deferred, ["id": "1"])
         let expected: [JSONValue] = [
             ["data": ["post": ["id": "1"]], "extensions": ["is_final": false]],

@@ -17,15 +17,15 @@ package struct LeftoverTrait: SuiteTrait, TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         #if COUNTS_LEFTOVERS
-            let ledger = Ledger()
-            try await Ledger.$current.withValue(ledger) { try await function() }
+            let resourceTracker = ResourceTracker()
+            try await ResourceTracker.$current.withValue(resourceTracker) { try await function() }
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await ledger.untilEmpty() }
+                group.addTask { await resourceTracker.waitUntilEmpty() }
                 group.addTask { try? await Task.sleep(for: Self.patience) }
                 await group.next()
                 group.cancelAll()
             }
-            let left = ledger.left
+            let left = resourceTracker.inUse
             #expect(left.isEmpty, "the test left \(left)")
         #else
             try await function()

@@ -13,7 +13,7 @@ struct AlternativeTests {
 
     /// A long patience, because a server on a busy machine isn't unreachable.
     init() throws {
-        store = AltSvcStore(patience: .seconds(30))
+        store = AltSvcStore(connectTimeout: .seconds(30))
         var configuration = CurlConfiguration()
         configuration.altSvc = store
         transport = CurlTransport(configuration)
@@ -117,7 +117,7 @@ struct AlternativeTests {
 
     @Test func silentAlternativeIsAbandoned() async throws {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
-        let impatient = AltSvcStore(patience: .milliseconds(200))
+        let impatient = AltSvcStore(connectTimeout: .milliseconds(200))
         try impatient.add(AltSvcStore.Service(for: origin, host: "localhost", port: Int(server.port)))
         var configuration = CurlConfiguration()
         configuration.altSvc = impatient
@@ -217,6 +217,6 @@ struct AlternativeTests {
 extension CurlTransport {
     /// Returns the alternative service that a request would use now, instead of its origin.
     fileprivate func alternative(for request: TransferRequest) -> AltSvcStore.Service? {
-        ClientMemory(configuration)?.alternative(for: request)
+        ClientStores(configuration)?.alternative(for: request)
     }
 }

@@ -11,8 +11,8 @@ struct BadServerTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
 
-    private static func cut(_ text: String) -> LoopbackServer.Answer { .sequence([.raw(text), .close]) }
-    private static func head(_ line: String) -> LoopbackServer.Answer {
+    private static func cut(_ text: String) -> LoopbackServer.Response { .sequence([.raw(text), .close]) }
+    private static func head(_ line: String) -> LoopbackServer.Response {
         .raw("\(ok)\(line)\r\nContent-Length: 2\r\n\r\nok")
     }
 
@@ -245,7 +245,7 @@ struct BadServerTests {
 
     struct Leftover: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: LoopbackServer.Answer
+        let answer: LoopbackServer.Response
         var method = HTTPRequest.Method.get
         var status = 200
     }
@@ -285,7 +285,7 @@ struct BadServerTests {
         let first = try await transport.perform(server.request(leftover.method, "/first"))
         #expect(first.head.status.code == leftover.status)
         #expect(try await first.text() == "")
-        await server.until { $0.answers == 1 || $0.openConnections == 0 }
+        await server.until { $0.responses == 1 || $0.openConnections == 0 }
         let second = try await transport.perform(
             server.request(next, "/second", body: next == .post ? .init("x") : nil)
         )

@@ -70,7 +70,7 @@ struct ConnectionsTests {
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
             let pair = try SocketPair()
-            poller.opened(pair.ours, mayHoldUp: false)
+            poller.opened(pair.ours, mayHang: false)
             poller.watch(pair.ours, CURL_POLL_IN)
             poller.applyChanges()
             poller.wait(milliseconds: 0)
@@ -79,7 +79,7 @@ struct ConnectionsTests {
             let connection = try #require(added)
             connection.begin()
             connection.isMultiplexed = false
-            connection.end(at: poller.looks)
+            connection.end(at: poller.pollCount)
             if hasWaited { poller.wait(milliseconds: 0) }
             #expect(write(pair.theirs, "x", 1) == 1)
 

@@ -142,12 +142,12 @@ struct EncodingTests {
     @Test(arguments: try bombs()) func decoderWaitsForItsReader(_ bomb: Encoded) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Encoding": bomb.name], bomb.body))
         let response = try await transport.perform(server.request(delivery: .stream))
-        #expect(await server.until { $0.answers == 1 })
+        #expect(await server.until { $0.responses == 1 })
         var count = 0
         for try await chunk in response.body { count += chunk.count }
         #expect(count == 64 << 20)
         #if COUNTS_LEFTOVERS
-            let peak = try #require(Ledger.current).peak(.buffered)
+            let peak = try #require(ResourceTracker.current).peak(.buffered)
             #expect(peak >= 1 << 20 && peak <= 2 * (1 << 20 + 64 << 10))
         #endif
     }

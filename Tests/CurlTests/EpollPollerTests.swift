@@ -19,7 +19,7 @@
             let poller = try EpollPoller(multi)
             let lost = try SocketPair()
             let number = lost.ours
-            poller.opened(number, mayHoldUp: false)
+            poller.opened(number, mayHang: false)
             watch(number, CURL_POLL_OUT, by: poller)
             watch(number, CURL_POLL_REMOVE, by: poller)
 
@@ -44,7 +44,7 @@
             let poller = try EpollPoller(multi)
             let lost = try SocketPair()
             let number = lost.ours
-            poller.opened(number, mayHoldUp: false)
+            poller.opened(number, mayHang: false)
             watch(number, CURL_POLL_IN, by: poller)
             watch(number, CURL_POLL_REMOVE, by: poller)
             let pair = try SocketPair()
@@ -61,24 +61,24 @@
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
             let pair = try SocketPair()
-            poller.opened(pair.ours, mayHoldUp: false)
+            poller.opened(pair.ours, mayHang: false)
             watch(pair.ours, CURL_POLL_OUT, by: poller)
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "the wait didn't poll for input")
+            #expect(!poller.hadNoEvents(pair.ours), "the wait didn't poll for input")
 
             watch(pair.ours, CURL_POLL_IN, by: poller)
-            #expect(!poller.wasQuiet(pair.ours), "no wait has polled for input yet")
+            #expect(!poller.hadNoEvents(pair.ours), "no wait has polled for input yet")
             poller.wait(milliseconds: 0)
-            #expect(poller.wasQuiet(pair.ours))
+            #expect(poller.hadNoEvents(pair.ours))
 
             watch(pair.ours, CURL_POLL_REMOVE, by: poller)
             #expect(write(pair.theirs, "x", 1) == 1)
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "the socket has input, although libcurl no longer watches it")
+            #expect(!poller.hadNoEvents(pair.ours), "the socket has input, although libcurl no longer watches it")
 
-            _ = poller.act()
+            _ = poller.dispatchEvents()
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "the socket is no longer polled")
+            #expect(!poller.hadNoEvents(pair.ours), "the socket is no longer polled")
             poller.closing(pair.ours)
         }
 
@@ -88,12 +88,12 @@
             let poller = try EpollPoller(multi)
             let pairs = try (0..<300).map { _ in try SocketPair() }
             for pair in pairs {
-                poller.opened(pair.ours, mayHoldUp: false)
+                poller.opened(pair.ours, mayHang: false)
                 watch(pair.ours, CURL_POLL_IN, by: poller)
                 #expect(write(pair.theirs, "x", 1) == 1)
             }
             poller.wait(milliseconds: 0)
-            #expect(pairs.allSatisfy { !poller.wasQuiet($0.ours) })
+            #expect(pairs.allSatisfy { !poller.hadNoEvents($0.ours) })
         }
 
         private func watch(_ socket: Int32, _ what: Int32, by poller: EpollPoller) {

@@ -25,7 +25,7 @@ struct EventSourceTests {
     }
 
     /// Makes a server that sends these responses in order and repeats the last one.
-    private func server(_ answers: LoopbackServer.Answer...) throws -> LoopbackServer {
+    private func server(_ answers: LoopbackServer.Response...) throws -> LoopbackServer {
         let count = Lock(0)
         return try LoopbackServer { _ in
             count.withLock { count in
@@ -50,7 +50,7 @@ struct EventSourceTests {
         return events
     }
 
-    private static let over = LoopbackServer.Answer.response(204)
+    private static let over = LoopbackServer.Response.response(204)
 
     // MARK: connections that end
 
@@ -140,7 +140,7 @@ struct EventSourceTests {
     func retryFieldSetsTheMinimumWaitUpToACap(milliseconds: Int, seconds: Int) async throws {
         let server = try server(.events("retry: \(milliseconds)\n\n"), .events("data: a\n\n"), .close, Self.over)
         var source = try source(server)
-        source.backoff.maxAsked = .seconds(60)
+        source.backoff.maxServerDelay = .seconds(60)
         _ = try await all(source)
         #expect(clock.waits.count == 3)
         #expect(clock.waits.allSatisfy { $0 >= .seconds(seconds) && $0 <= .seconds(seconds + 2) }, "\(clock.waits)")
@@ -216,7 +216,7 @@ struct EventSourceTests {
         var iterator = try source(server).makeAsyncIterator()
         for _ in 0..<5_000 { #expect(try await iterator.next()?.data.count == 1000) }
         #if COUNTS_LEFTOVERS
-            let peak = Ledger.current?.peak(.buffered) ?? .max
+            let peak = ResourceTracker.current?.peak(.buffered) ?? .max
             #expect(peak < 3 << 20, "\(peak) bytes were buffered")
         #endif
     }
@@ -236,14 +236,14 @@ struct EventSourceTests {
     }
 }
 
-extension LoopbackServer.Answer {
+extension LoopbackServer.Response {
     fileprivate static let eventsHead = raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
     fileprivate static let chunkedHead = raw(
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
 
     /// An event stream that ends with its connection.
-    fileprivate static func events(_ text: String) -> LoopbackServer.Answer {
+    fileprivate static func events(_ text: String) -> LoopbackServer.Response {
         sequence([eventsHead, raw(text), close])
     }
 }

@@ -21,7 +21,7 @@ struct ExpectTests {
             .sequence([.gate(gate), .raw("HTTP/1.1 100 Continue\r\n\r\n"), .stall])
         }
         let size = 4 << 20
-        let options = options(.ask(from: 0, waiting: .seconds(600)))
+        let options = options(.ask(from: 0, timeout: .seconds(600)))
         let completion = Completion()
         let request = try server.request(.put, body: HTTPBody(Data(count: size)), options: options)
         let token = transport.perform(request, completion: completion.complete)
@@ -36,7 +36,7 @@ struct ExpectTests {
 
     @Test func bodyIsNotSentAfterARejection() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in .response(413, ["Connection": "close"], "too much") }
-        let options = options(.ask(from: 0, waiting: .seconds(600)))
+        let options = options(.ask(from: 0, timeout: .seconds(600)))
         let request = try server.request(.post, body: HTTPBody(Data(count: 1 << 20)), options: options)
         let response = try await transport.perform(request)
         #expect(response.status.code == 413)
@@ -58,7 +58,7 @@ struct ExpectTests {
 
     @Test(arguments: bodies) func expectIsSentForBodiesFromTheThreshold(_ body: Body) async throws {
         let server = try LoopbackServer(.response(200))
-        let options = options(.ask(from: 5, waiting: .milliseconds(1)))
+        let options = options(.ask(from: 5, timeout: .milliseconds(1)))
         let response = try await transport.perform(server.request(.post, body: body.body, options: options))
         #expect(response.status.code == 200)
         #expect(server.requests[0].values(of: "Expect") == (body.asks ? ["100-continue"] : []))
@@ -77,7 +77,7 @@ struct ExpectTests {
             return .response(status, ["Connection": "close"], "ok")
         }
         let body = isStreamed ? .stream { AsyncStream([Data("pay".utf8)]) } : HTTPBody("pay")
-        let options = options(.ask(from: 0, waiting: .seconds(600)))
+        let options = options(.ask(from: 0, timeout: .seconds(600)))
         let response = try await transport.perform(server.request(.post, body: body, options: options))
         #expect(response.status.code == 200)
         #expect(response.metrics.resends == 1)
@@ -99,7 +99,7 @@ struct ExpectTests {
             gate.open()
             return chunks
         }
-        let options = options(.ask(from: 0, waiting: .milliseconds(1)))
+        let options = options(.ask(from: 0, timeout: .milliseconds(1)))
         let error = try await transport.failure(of: server.request(.post, body: body, options: options))
         #expect(error.kind == .status && error.response?.status.code == 417, "\(error)")
         #expect(begun.withLock { $0 } == 1)

@@ -10,7 +10,7 @@ struct ForkTests {
 
     @Test func forkedChildOpensItsOwnConnections() async throws {
         let gate = try LoopbackServer.Gate()
-        let message = LoopbackServer.Answer.sequence([.gate(gate), .raw(Data([0x81, 1, 0x61])), .stall])
+        let message = LoopbackServer.Response.sequence([.gate(gate), .raw(Data([0x81, 1, 0x61])), .stall])
         let server = try LoopbackServer { request in
             if let key = request["Sec-WebSocket-Key"] { return .webSocket(key, message) }
             if request.target == "/body" {

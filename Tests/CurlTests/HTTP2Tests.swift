@@ -107,7 +107,7 @@ struct HTTP2Tests {
         for try await chunk in bombed.body { count += chunk.count }
         #expect(count == 16 << 20)
         #if COUNTS_LEFTOVERS
-            #expect(try #require(Ledger.current).peak(.buffered) <= 2 * (1 << 20 + 64 << 10))
+            #expect(try #require(ResourceTracker.current).peak(.buffered) <= 2 * (1 << 20 + 64 << 10))
         #endif
     }
 

@@ -19,7 +19,7 @@ struct HTTP3Tests {
 
     /// A long patience, because a server on a busy machine isn't unreachable.
     init() throws {
-        store = AltSvcStore(patience: .seconds(30))
+        store = AltSvcStore(connectTimeout: .seconds(30))
         var configuration = CurlConfiguration()
         configuration.altSvc = store
         transport = CurlTransport(configuration)
@@ -170,7 +170,7 @@ struct HTTP3Tests {
 
     private func isNamed() -> Bool {
         let request = peer.request("/", at: "origin", version: .automatic)
-        return ClientMemory(transport.configuration)?.alternative(for: request) != nil
+        return ClientStores(transport.configuration)?.alternative(for: request) != nil
     }
 
     @Test func announcedAlternativeIsUsed() async throws {

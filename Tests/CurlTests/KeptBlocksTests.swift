@@ -124,7 +124,7 @@ struct KeptBlocksTests {
     @Test func blocksDoNotOverlap() throws {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
-        var noise = Noise(seed: 1)
+        var noise = SeededGenerator(seed: 1)
         var blocks: [Block] = []
         var broken = 0
         for turn in 0..<30_000 {

@@ -33,8 +33,8 @@ struct LimitOptionTests {
             $0.bandwidth.receive = 10
         },
         Value("expect") { $0.expect = .ask(from: -1) },
-        Value("expect") { $0.expect = .ask(waiting: .zero) },
-        Value("expect") { $0.expect = .ask(waiting: .seconds(1_000_000)) },
+        Value("expect") { $0.expect = .ask(timeout: .zero) },
+        Value("expect") { $0.expect = .ask(timeout: .seconds(1_000_000)) },
     ]
 
     @Test(arguments: values) func errorNamesTheInvalidLimit(_ value: Value) async throws {

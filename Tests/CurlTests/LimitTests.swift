@@ -11,7 +11,7 @@ struct LimitTests {
         (0..<count).map { "X-\($0): \(String(repeating: "v", count: length))\r\n" }.joined()
     }
 
-    private static func response(_ lines: String) -> LoopbackServer.Answer {
+    private static func response(_ lines: String) -> LoopbackServer.Response {
         .raw("HTTP/1.1 200 OK\r\n\(lines)Content-Length: 2\r\n\r\nok")
     }
 

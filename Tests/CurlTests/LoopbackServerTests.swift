@@ -61,7 +61,7 @@ struct LoopbackServerTests {
 
     struct Script: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: LoopbackServer.Answer
+        let answer: LoopbackServer.Response
         let received: String?
     }
 
@@ -102,7 +102,7 @@ struct LoopbackServerTests {
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\n\r\n")
         await server.until { $0.requestCount == 1 }
-        #expect(server.record.answers == 0)
+        #expect(server.record.responses == 0)
         gate.open()
         #expect(client.text(upTo: "through") == "through")
     }

@@ -32,7 +32,7 @@ struct NetworkChangeTests {
         let server = try LoopbackServer { request in
             guard request.target == "/slow" else { return .response(200, [:], "ok") }
             let answer =
-                isRedirected ? LoopbackServer.Answer.response(302, ["Location": "/on"]) : .response(200, [:], "ok")
+                isRedirected ? LoopbackServer.Response.response(302, ["Location": "/on"]) : .response(200, [:], "ok")
             return .sequence([.gate(gate), answer])
         }
         let (transport, changes) = makeTransport()

@@ -137,8 +137,8 @@ struct ProxyTests {
         #expect(!error.mayHaveReachedServer)
     }
 
-    @Test(arguments: [LoopbackServer.Answer.close, .reset, .raw("nonsense\r\n\r\n"), .response(407)])
-    func refusingProxyIsAConnectError(_ answer: LoopbackServer.Answer) async throws {
+    @Test(arguments: [LoopbackServer.Response.close, .reset, .raw("nonsense\r\n\r\n"), .response(407)])
+    func refusingProxyIsAConnectError(_ answer: LoopbackServer.Response) async throws {
         let proxy = try LoopbackServer(answer)
         let error = try await transport.failure(of: request(through: proxy, Self.confess))
         #expect([.connect, .network, .protocol].contains(error.kind), "\(error)")

@@ -135,7 +135,7 @@ struct QueueTests {
         async let first = transport.perform(target.request(.get, "/first"))
         await target.until { $0.requestCount == 1 }
         async let redirected = transport.perform(origin.request(.get, "/away"))
-        await origin.until { $0.answers == 1 }
+        await origin.until { $0.responses == 1 }
         _ = try await transport.perform(origin.request(.get, "/other"))
         gate.open()
         _ = try await first
@@ -207,7 +207,7 @@ struct HTTP2QueueTests {
         // connection: there may be many connections in sequence, but at most two at a time.
         if port == \.secure { #expect((1...2).contains(connections.count)) }
         #if COUNTS_LEFTOVERS
-            #expect(try #require(Ledger.current).peak(.socket) <= 2)
+            #expect(try #require(ResourceTracker.current).peak(.socket) <= 2)
         #endif
     }
 }

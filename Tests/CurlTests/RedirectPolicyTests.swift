@@ -38,8 +38,8 @@ struct RedirectPolicyTests {
         #expect(try await transport.perform(request).text() == "there")
         let proposal = try #require(seen.withLock { $0 })
         #expect(proposal.response.status.code == 302)
-        #expect(proposal.answered.method == .post)
-        #expect(proposal.answered.headerFields[.authorization] == "Bearer secret")
+        #expect(proposal.redirected.method == .post)
+        #expect(proposal.redirected.headerFields[.authorization] == "Bearer secret")
         #expect(proposal.next.method == .get)
         #expect(proposal.next.url?.absoluteString == "\(other.url)/to?x=1")
         #expect(proposal.next.headerFields[.authorization] == nil)
@@ -49,7 +49,7 @@ struct RedirectPolicyTests {
     @Test func redirectResponseIsReturned() async throws {
         let server = try redirecting(to: "/to")
         let response = try await transport.perform(
-            server.request(.get, "/from", options: options { _ in .handOver })
+            server.request(.get, "/from", options: options { _ in .returnRedirect })
         )
         #expect(response.status.code == 302)
         #expect(try await response.text() == "moved")
@@ -105,7 +105,7 @@ struct RedirectPolicyTests {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(to: "\(other.url)/to")
         let options = options { proposal in
-            var next = proposal.answered
+            var next = proposal.redirected
             next.authority = other.authority
             return .followChanged(next)
         }
@@ -176,7 +176,7 @@ struct RedirectPolicyTests {
         let server = try LoopbackServer(.response(307, ["Location": "/to"]))
         let options = options { proposal in
             switch reason {
-            case .handedOver: return .handOver
+            case .handedOver: return .returnRedirect
             case .refused: return .refuse("not there")
             case .changedToNowhere:
                 var next = proposal.next
@@ -200,7 +200,7 @@ struct RedirectPolicyTests {
 
     @Test func invalidRedirectIsRejectedWithoutAskingTheApp() async throws {
         let server = try redirecting(to: "gopher://127.0.0.1/")
-        let request = try server.request(.get, "/from", options: options { _ in .handOver })
+        let request = try server.request(.get, "/from", options: options { _ in .returnRedirect })
         #expect(try await transport.failure(of: request).kind == .unsupportedScheme)
     }
 

@@ -10,7 +10,7 @@ struct ResendTests {
     let transport = CurlTransport()
 
     /// Makes a server that ends its first connection when it receives "/second" there.
-    private func server(_ ending: LoopbackServer.Answer = .close) throws -> LoopbackServer {
+    private func server(_ ending: LoopbackServer.Response = .close) throws -> LoopbackServer {
         try LoopbackServer { request in
             request.target == "/second" && request.connection == 1 ? ending : .response(200, [:], request.method)
         }
@@ -20,10 +20,10 @@ struct ResendTests {
         _ = try await transport.perform(server.request(.get, "/first"))
     }
 
-    static let endings: [LoopbackServer.Answer] = [.close, .reset]
+    static let endings: [LoopbackServer.Response] = [.close, .reset]
 
     @Test(arguments: [.get, .put, .delete, .options] as [HTTPRequest.Method], endings)
-    func idempotentRequestIsResentOnce(_ method: HTTPRequest.Method, _ ending: LoopbackServer.Answer) async throws {
+    func idempotentRequestIsResentOnce(_ method: HTTPRequest.Method, _ ending: LoopbackServer.Response) async throws {
         let server = try server(ending)
         try await warmUp(server)
         let body = method == .put ? HTTPBody("body") : nil
@@ -40,12 +40,12 @@ struct ResendTests {
     /// Nothing was sent on a connection that turns out to be stale, so the body was not read either.
     @Test func streamedBodyIsSentAfterAStaleConnection() async throws {
         let server = try LoopbackServer { request in
-            let answer = LoopbackServer.Answer.response(200, [:], request.body)
+            let answer = LoopbackServer.Response.response(200, [:], request.body)
             guard request.target == "/first" else { return answer }
             return .sequence([answer, .raw("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")])
         }
         try await warmUp(server)
-        #expect(await server.until { $0.answers == 1 })
+        #expect(await server.until { $0.responses == 1 })
         let chunks = AsyncStream([Data("one ".utf8), Data("two ".utf8), Data("three".utf8)])
         let response = try await transport.perform(server.request(.post, "/second", body: .stream { chunks }))
         #expect(try await response.text() == "one two three")
@@ -77,7 +77,7 @@ struct ResendTests {
     ]
 
     @Test(arguments: submissions, endings)
-    func nonRepeatableRequestIsNotResent(_ submission: Submission, _ ending: LoopbackServer.Answer) async throws {
+    func nonRepeatableRequestIsNotResent(_ submission: Submission, _ ending: LoopbackServer.Response) async throws {
         let server = try server(ending)
         try await warmUp(server)
         let error = try await transport.failure(
@@ -92,7 +92,7 @@ struct ResendTests {
     }
 
     /// The body stream is restarted, even if it was read to its end.
-    @Test(arguments: endings) func replayableStreamIsResent(_ ending: LoopbackServer.Answer) async throws {
+    @Test(arguments: endings) func replayableStreamIsResent(_ ending: LoopbackServer.Response) async throws {
         let server = try server(ending)
         try await warmUp(server)
         let begins = Lock(0)
@@ -107,7 +107,7 @@ struct ResendTests {
     }
 
     private static let requestIsResentIfItsOperationAllowsItArguments:
-        [(HTTPRequest.Method, TransferRequest.Repetition, Bool, Int)] = [
+        [(HTTPRequest.Method, TransferRequest.ResendPolicy, Bool, Int)] = [
             (.put, .ifSafe, false, 1), (.delete, .ifSafe, false, 1), (.get, .ifSafe, false, 2),
             (.put, .never, false, 1), (.put, .never, true, 2), (.put, .ifSafe, true, 2), (.post, .always, false, 2),
             (.put, .ifIdempotent, false, 2),
@@ -117,14 +117,14 @@ struct ResendTests {
     @Test(arguments: Self.requestIsResentIfItsOperationAllowsItArguments)
     func requestIsResentIfItsOperationAllowsIt(
         _ method: HTTPRequest.Method,
-        _ repetition: TransferRequest.Repetition,
+        _ resendPolicy: TransferRequest.ResendPolicy,
         withKey hasKey: Bool,
         _ copies: Int
     ) async throws {
         let server = try server()
         try await warmUp(server)
         var request = try server.request(method, "/second", body: method == .get ? nil : HTTPBody("pay"))
-        request.repetition = repetition
+        request.resendPolicy = resendPolicy
         if hasKey { request.head.headerFields[.idempotencyKey] = "1" }
         if copies == 2 {
             #expect(try await transport.perform(request).text() == method.rawValue)
@@ -144,7 +144,7 @@ struct ResendTests {
             }
         }
         var request = try server.request(.put, "/form", body: HTTPBody("pay"))
-        request.repetition = .ifSafe
+        request.resendPolicy = .ifSafe
         #expect(try await transport.perform(request).text() == "GET")
         #expect(server.requests.map(\.target) == ["/form", "/second", "/second"])
     }

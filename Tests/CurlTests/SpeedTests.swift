@@ -18,8 +18,8 @@ struct SpeedTests {
         options.bandwidth.receive = 10_000
         let completion = Completion()
         let token = transport.perform(try server.request(options: options), completion: completion.complete)
-        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
-        #expect(server.record.answers == 0)
+        await server.until { $0.stalledSends == 1 || $0.responses == 1 }
+        #expect(server.record.responses == 0)
         token.cancel()
         #expect(await completion.result.failure?.isCancelled == true)
     }
@@ -60,7 +60,7 @@ struct SpeedTests {
         options.bandwidth.receive = 4 << 20
         let transport = CurlTransport(isPortable: isPortable)
         let response = try await transport.perform(server.request(options: options, delivery: .stream))
-        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
+        await server.until { $0.stalledSends == 1 || $0.responses == 1 }
         #expect(try await response.body.collect() == body)
     }
 
@@ -74,8 +74,8 @@ struct SpeedTests {
         options.priority = .prefetch
         let completion = Completion()
         let token = transport.perform(try server.request(options: options), completion: completion.complete)
-        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
-        #expect(server.record.answers == 0)
+        await server.until { $0.stalledSends == 1 || $0.responses == 1 }
+        #expect(server.record.responses == 0)
         try #require(token as? any PrioritizedToken).raise(to: .normal)
         #expect(try await completion.result.get().body.collect() == body)
     }
@@ -89,7 +89,7 @@ struct SpeedTests {
     }
 
     @Test func slowDownloadTimesOut() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))])
         )
@@ -102,7 +102,7 @@ struct SpeedTests {
     }
 
     @Test func bodyAboveTheMinimumSpeedIsReceived() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n")
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n")
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 40), every: .milliseconds(10))])
         )

@@ -49,7 +49,7 @@ struct StormTests {
     @Test(arguments: [false, true])
     func everyWebSocketEnds(onThePortableLoop isPortable: Bool) async throws {
         let frames = Data([0x81, 1, 0x61, 0x89, 1, 0x70, 0x82, 126, 4, 0] + [UInt8](repeating: 7, count: 1024))
-        let ends: [LoopbackServer.Answer] = [.stall, .endless(frames), .raw(Data([0x88, 0])), .close, .reset]
+        let ends: [LoopbackServer.Response] = [.stall, .endless(frames), .raw(Data([0x88, 0])), .close, .reset]
         try await twice("\(Self.webSockets) WebSockets") {
             let turn = Lock(0)
             let server = try LoopbackServer { request in

@@ -95,11 +95,11 @@ struct StreamTests {
 
         #expect(await server.until { $0.stalledSends > 0 })
         #expect(server.record.bytesSent < 32 << 20)
-        #expect(server.record.answers == 0)
+        #expect(server.record.responses == 0)
 
         while let chunk = try await chunks.next() { received += chunk }
         #expect(received == body)
-        #expect(await server.until { $0.answers == 1 })
+        #expect(await server.until { $0.responses == 1 })
     }
 
     @Test func pausedStreamDoesNotBlockOtherTransfers() async throws {
@@ -127,7 +127,7 @@ struct StreamTests {
             try await group.waitForAll()
         }
         #if COUNTS_LEFTOVERS
-            let peak = try #require(Ledger.current).peak(.buffered)
+            let peak = try #require(ResourceTracker.current).peak(.buffered)
             #expect(peak >= 8 << 20 && peak <= 28 << 20)
         #endif
         #expect(try await transport.perform(request).body.collect().count == 16 << 20)
@@ -158,7 +158,7 @@ struct StreamTests {
         for try await chunk in response.body where kept == nil && chunk.count >= 16 << 10 { kept = chunk }
         #expect(kept != nil)
         #if COUNTS_LEFTOVERS
-            #expect(try #require(Ledger.current).left[.slab] == 1)
+            #expect(try #require(ResourceTracker.current).inUse[.slab] == 1)
         #endif
         withExtendedLifetime((response, kept)) {}
     }
@@ -186,7 +186,7 @@ struct StreamTests {
     @Test func progressIsReportedWhileTheServerIsSilent() async throws {
         let gate = try LoopbackServer.Gate()
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8)
-        let eight = LoopbackServer.Answer.dribble(Data("eight888".utf8), every: .milliseconds(1))
+        let eight = LoopbackServer.Response.dribble(Data("eight888".utf8), every: .milliseconds(1))
         let server = try LoopbackServer { request in
             request.target == "/" ? .response(200) : .sequence([.raw(head), eight, .gate(gate), .raw("9")])
         }
@@ -249,7 +249,7 @@ struct StreamTests {
             AsyncThrowingStream<Data, any Error> { continuation in
                 continuation.yield(Data("abc".utf8))
                 Task {
-                    await server.until { $0.answers == 1 }
+                    await server.until { $0.responses == 1 }
                     continuation.yield(Data("d".utf8))
                     continuation.finish()
                 }

@@ -137,7 +137,7 @@ struct TLSOptionTests {
     }
 
     @Test func everyIdentityHasADistinctCertificateForLibcurl() throws {
-        var identities = Identities()
+        var identities = IdentityRegistry()
         let paths = ["/a/c.pem", "/./a/c.pem", "/a/./c.pem", "//a//c.pem", "c.pem", "./c.pem", "././c.pem"]
         let blobs = ["c", "c\n", "c\n\n"].map { Data($0.utf8) }
         let known = ["k", "l"].flatMap { key in
@@ -160,7 +160,7 @@ struct TLSOptionTests {
         }
     }
 
-    /// Identities with rewritten paths or bytes also have their own pooled connections.
+    /// IdentityRegistry with rewritten paths or bytes also have their own pooled connections.
     @Test(arguments: ["in files", "in bytes"])
     func identityWithAnotherKeySourceHasItsOwnConnections(_ form: String) async throws {
         let closed = try request {

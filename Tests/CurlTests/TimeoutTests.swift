@@ -129,7 +129,7 @@ struct TimeoutTests {
             }
         }
         gate.open()
-        #expect(await server.until { $0.answers == count })
+        #expect(await server.until { $0.responses == count })
         try await Task.sleep(for: .seconds(8))
         goesOn.signal()
         for completion in completions { _ = try await completion.result.get() }
@@ -159,14 +159,14 @@ struct TimeoutTests {
 
     @Test func idleTimeoutDoesNotEndASlowBody() async throws {
         let body = Data("0123456789".utf8)
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
         let server = try LoopbackServer(.sequence([head, .dribble(body, every: .milliseconds(100))]))
         let response = try await transport.perform(server.request(options: options(idle: .milliseconds(900))))
         #expect(try await response.text() == "0123456789")
     }
 
     @Test func totalTimeoutEndsASlowBody() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(20))])
         )

@@ -16,40 +16,40 @@ struct TunnelOwnersTests {
 
     @Test func firstCredentialsShareTunnels() {
         var owners = TunnelOwners()
-        let shares = [first, first, second].map { owners.enter($0) }
+        let shares = [first, first, second].map { owners.acquire($0) }
         #expect(shares == [true, true, false])
     }
 
     /// A request without a tunnel doesn't free the place: the tunnels of other requests may open at any time.
     @Test func pendingRequestKeepsTheOwnership() {
         var owners = TunnelOwners()
-        for _ in 1...2 { _ = owners.enter(first) }
-        owners.leave(first)
-        let sharesMeanwhile = owners.enter(second)
+        for _ in 1...2 { _ = owners.acquire(first) }
+        owners.release(first)
+        let sharesMeanwhile = owners.acquire(second)
         owners.noteTunnel(of: first)
-        owners.leave(first)
-        let sharesLater = owners.enter(second)
+        owners.release(first)
+        let sharesLater = owners.acquire(second)
         #expect(!sharesMeanwhile && !sharesLater)
     }
 
     /// For example after the password of a proxy was changed.
     @Test func closingTheLastTunnelReleasesTheOwnership() {
         var owners = TunnelOwners()
-        _ = owners.enter(first)
+        _ = owners.acquire(first)
         for _ in 1...2 { owners.noteTunnel(of: first) }
-        owners.leave(first)
+        owners.release(first)
         owners.closeTunnel(of: first)
-        let sharesEarly = owners.enter(second)
+        let sharesEarly = owners.acquire(second)
         owners.closeTunnel(of: first)
-        let sharesLater = owners.enter(second)
+        let sharesLater = owners.acquire(second)
         #expect(!sharesEarly && sharesLater)
     }
 
     @Test func requestWithoutATunnelReleasesTheOwnership() {
         var owners = TunnelOwners()
-        _ = owners.enter(first)
-        owners.leave(first)
-        let shares = [second, first].map { owners.enter($0) }
+        _ = owners.acquire(first)
+        owners.release(first)
+        let shares = [second, first].map { owners.acquire($0) }
         #expect(shares == [true, false])
     }
 }

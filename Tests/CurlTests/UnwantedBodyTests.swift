@@ -13,11 +13,11 @@ struct UnwantedBodyTests {
     /// The bytes that follow the fields of a head.
     struct Rest: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answers: [LoopbackServer.Answer]
+        let answers: [LoopbackServer.Response]
         var version = "HTTP/1.1"
         var keepsConnection = false
 
-        init(_ name: String, _ text: String, _ end: LoopbackServer.Answer..., version: String = "HTTP/1.1") {
+        init(_ name: String, _ text: String, _ end: LoopbackServer.Response..., version: String = "HTTP/1.1") {
             testDescription = name
             answers = [.raw(text)] + end
             self.version = version
@@ -28,7 +28,7 @@ struct UnwantedBodyTests {
             keepsConnection = true
         }
 
-        func answer(_ status: String, _ field: String) -> LoopbackServer.Answer {
+        func answer(_ status: String, _ field: String) -> LoopbackServer.Response {
             .sequence([.raw("\(version) \(status)\r\n\(field)")] + answers)
         }
     }

@@ -62,8 +62,8 @@ struct WebSocketFaultTests {
         #expect(error.response?.status.code == 101)
     }
 
-    @Test(arguments: [LoopbackServer.Answer.close, .reset, .raw("HTTP/1.1 101 Swi"), .raw("nonsense\r\n\r\n")])
-    func connectionEndDuringTheHandshakeIsAnError(_ answer: LoopbackServer.Answer) async throws {
+    @Test(arguments: [LoopbackServer.Response.close, .reset, .raw("HTTP/1.1 101 Swi"), .raw("nonsense\r\n\r\n")])
+    func connectionEndDuringTheHandshakeIsAnError(_ answer: LoopbackServer.Response) async throws {
         let server = try LoopbackServer(.sequence([answer, .close]))
         let error = try await failure(of: server.webSocketRequest)
         #expect([.network, .protocol].contains(error.kind), "\(error)")
@@ -133,8 +133,8 @@ struct WebSocketFaultTests {
         #expect(await server.until { $0.openConnections == 0 }, "the client did not close the connection")
     }
 
-    @Test(arguments: [LoopbackServer.Answer.close, .finish, .reset])
-    func endWithoutACloseFrameIsAnErrorAfterTheMessages(_ end: LoopbackServer.Answer) async throws {
+    @Test(arguments: [LoopbackServer.Response.close, .finish, .reset])
+    func endWithoutACloseFrameIsAnErrorAfterTheMessages(_ end: LoopbackServer.Response) async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(webSocket: .sequence([.raw(Data([0x81, 1, 0x61])), .gate(gate), end]))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
@@ -193,7 +193,7 @@ struct WebSocketFaultTests {
     /// The pong arrives in time, but another transfer's completion delays the thread that reads it.
     @Test func delayedThreadDoesNotMissThePong() async throws {
         let gate = try LoopbackServer.Gate()
-        let answer = LoopbackServer.Answer.raw(Data([0x8A, 0, 0x81, 1, 0x61]))
+        let answer = LoopbackServer.Response.raw(Data([0x8A, 0, 0x81, 1, 0x61]))
         let server = try LoopbackServer { request in
             guard let key = request["Sec-WebSocket-Key"] else { return .response(200) }
             return .webSocket(key, .sequence([.gate(gate), answer, .stall]))
@@ -296,7 +296,7 @@ struct WebSocketFaultTests {
 
     @Test func closeOfTheServerEndsASuspendedSend() async throws {
         let (gate, never) = (try LoopbackServer.Gate(), try LoopbackServer.Gate())
-        let close = LoopbackServer.Answer.raw(Data([0x88, 2, 0x0F, 0xA1]))
+        let close = LoopbackServer.Response.raw(Data([0x88, 2, 0x0F, 0xA1]))
         let server = try LoopbackServer(webSocket: .sequence([.gate(gate), close, .gate(never)]))
         var request = server.webSocketRequest
         request.closeTimeout = .milliseconds(50)
@@ -354,7 +354,7 @@ struct WebSocketFaultTests {
 
     @Test func socketOutlivesItsTransport() async throws {
         let gate = try LoopbackServer.Gate()
-        let frames = LoopbackServer.Answer.raw(Data([0x81, 1, 0x61, 0x88, 0]))
+        let frames = LoopbackServer.Response.raw(Data([0x81, 1, 0x61, 0x88, 0]))
         let server = try LoopbackServer(webSocket: .sequence([.gate(gate), frames, .close]))
         let socket = try await CurlTransport().openWebSocket(server.webSocketRequest)
         gate.open()

@@ -218,7 +218,7 @@ struct WebSocketTests {
         configuration.cookies = cookies
         let transport = CurlTransport(configuration)
         var request = peer.request("/headers")
-        cookies.take(from: [.setCookie: "a=1"], of: request.transfer.head)
+        cookies.store(from: [.setCookie: "a=1"], of: request.transfer.head)
         request.options.authentication = .bearer("token")
         let text = try #require(try await transport.openWebSocket(request).next()?.text)
         let lines = text.split(separator: "\n")

@@ -28,14 +28,14 @@ import struct BeagleNetExchanges.Operation
     @Test func identicalQueriesShareOneExecutionAndTheStore() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let (one, other) = (Listening(client.query(args)), Listening(client.query(args)))
+        let (one, other) = (ResultCollector(client.query(args)), ResultCollector(client.query(args)))
         #expect(server.operations.count == 1)
         server.send(server.operations[0].result("hello"))
         #expect(one.texts == ["hello"])
         #expect(other.texts == ["hello"])
         one.leave()
         other.leave()
-        let third = Listening(client.query(args))
+        let third = ResultCollector(client.query(args))
         #expect(third.texts == ["hello"])
         #expect(server.kinds == [.query, .teardown])
         third.leave()
@@ -59,7 +59,7 @@ import struct BeagleNetExchanges.Operation
             client.query(ExecutionArgs(query: args.query)), client.subscribe(to: args), client.mutate(args),
             client.mutate(args),
         ]
-        .map { Listening($0) }
+        .map { ResultCollector($0) }
         #expect(Set(server.operations.map(\.id)).count == kept.count)
         #expect(server.operations.allSatisfy { $0.id.utf8.count >= 32 })
     }
@@ -67,20 +67,20 @@ import struct BeagleNetExchanges.Operation
     /// Defect D2: a synchronous result never reached its subscriber.
     @Test func synchronousResultReachesTheSubscriber() {
         let client = client(DedupExchange(), CacheExchange(), counting())
-        let first = Listening(client.query(args))
+        let first = ResultCollector(client.query(args))
         #expect(first.texts == ["1"])
-        let second = Listening(client.query(args))
+        let second = ResultCollector(client.query(args))
         #expect(second.texts == ["1"])
         first.leave()
         second.leave()
-        #expect(Listening(client.query(args)).texts == ["1"])
+        #expect(ResultCollector(client.query(args)).texts == ["1"])
     }
 
     /// Defect D3: with a synchronous transport, all results were lost.
     @Test func synchronousMutationResultReachesTheSubscriber() {
         let server = counting()
         let client = client(DedupExchange(), server)
-        let mutation = Listening(client.mutate(change))
+        let mutation = ResultCollector(client.mutate(change))
         #expect(mutation.texts == ["1"])
         #expect(mutation.isOver)
         #expect(server.kinds == [.mutation])
@@ -101,7 +101,7 @@ import struct BeagleNetExchanges.Operation
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         for _ in 0..<3 {
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             let operation = server.operations.last { $0.kind == .subscription }
             var last = operation?.result("last")
             last?.hasNext = false
@@ -117,7 +117,7 @@ import struct BeagleNetExchanges.Operation
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         for _ in 0..<2 {
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             server.send(server.asked.last.map { $0.result("news") } ?? Operation.query().result(nil))
             #expect(!listening.isOver)
             if let operation = server.asked.last { client.reexecute(operation: operation.teardown()) }
@@ -164,7 +164,7 @@ import struct BeagleNetExchanges.Operation
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let waiting = (0..<1_000).map { number in
-            Listening(client.query(ExecutionArgs(query: "{ a }", variables: ["n": .integer(Int64(number))])))
+            ResultCollector(client.query(ExecutionArgs(query: "{ a }", variables: ["n": .integer(Int64(number))])))
         }
         server.send(server.operations[500].result("one"))
         let count = waiting.reduce(0) { $0 + $1.results.count }
@@ -177,9 +177,9 @@ import struct BeagleNetExchanges.Operation
     @Test func lateSubscriberMakesTheLastResultStaleForBothSubscribers() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let one = Listening(client.query(args))
+        let one = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         server.send(server.operations[0].result(2))
         #expect(one.texts == ["1", "1 stale", "2"])
         #expect(other.texts == ["1 stale", "2"])
@@ -187,8 +187,8 @@ import struct BeagleNetExchanges.Operation
 
     @Test func synchronousResultIsNotPrecededByAStaleOne() {
         let client = client(counting())
-        let one = Listening(client.query(args, policy: .networkOnly))
-        let other = Listening(client.query(args, policy: .networkOnly))
+        let one = ResultCollector(client.query(args, policy: .networkOnly))
+        let other = ResultCollector(client.query(args, policy: .networkOnly))
         #expect(one.texts == ["1", "2"])
         #expect(other.texts == ["2"])
     }
@@ -196,10 +196,10 @@ import struct BeagleNetExchanges.Operation
     @Test func resubscriberReceivesNoOldResult() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let one = Listening(client.query(args))
+        let one = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
         one.leave()
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         #expect(other.texts == [])
         server.send(server.operations[0].result(2))
         #expect(other.texts == ["2"])
@@ -209,9 +209,9 @@ import struct BeagleNetExchanges.Operation
     @Test func lateSubscriberReceivesTheStaleResult() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let one = Listening(client.query(args))
+        let one = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1, stale: true))
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         #expect(one.texts == ["1 stale"])
         #expect(other.texts == ["1 stale"])
     }
@@ -219,9 +219,9 @@ import struct BeagleNetExchanges.Operation
     @Test func lateSubscriberReceivesOnlyNewResults() {
         let server = ServerExchange()
         let client = client(server)
-        let one = Listening(client.subscribe(to: news))
+        let one = ResultCollector(client.subscribe(to: news))
         server.send(server.operations[0].result(1))
-        let other = Listening(client.subscribe(to: news))
+        let other = ResultCollector(client.subscribe(to: news))
         #expect(server.operations.count == 1)
         server.send(server.operations[0].result(2))
         #expect(one.texts == ["1", "2"])
@@ -231,7 +231,7 @@ import struct BeagleNetExchanges.Operation
     @Test func teardownIsSentWhenTheLastSubscriberCancels() {
         let server = ServerExchange()
         let client = client(server)
-        let (one, other) = (Listening(client.subscribe(to: news)), Listening(client.subscribe(to: news)))
+        let (one, other) = (ResultCollector(client.subscribe(to: news)), ResultCollector(client.subscribe(to: news)))
         one.leave()
         #expect(server.kinds == [.subscription])
         other.leave()
@@ -242,11 +242,11 @@ import struct BeagleNetExchanges.Operation
     @Test func cancellingTheSubscriberCancelsAMutationUnlessItIsKept() {
         let server = ServerExchange()
         let cancelling = client(server)
-        Listening(cancelling.mutate(change)).leave()
+        ResultCollector(cancelling.mutate(change)).leave()
         #expect(server.kinds == [.mutation, .teardown])
         let kept = ServerExchange()
         let keeping = Client(request: Self.request, exchanges: [kept], logger: OffLogger(), keepsMutations: true)
-        Listening(keeping.mutate(change)).leave()
+        ResultCollector(keeping.mutate(change)).leave()
         #expect(kept.kinds == [.mutation])
     }
 
@@ -254,7 +254,7 @@ import struct BeagleNetExchanges.Operation
         let server = counting()
         let client = client(DedupExchange(), server)
         let mutation = client.mutate(change)
-        let (one, other) = (Listening(mutation), Listening(mutation))
+        let (one, other) = (ResultCollector(mutation), ResultCollector(mutation))
         #expect(one.texts == ["1"])
         #expect(other.texts == ["2"])
     }
@@ -264,7 +264,7 @@ import struct BeagleNetExchanges.Operation
     @Test func activeQueryIsReexecuted() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
         client.reexecute(operation: server.operations[0].with(policy: .networkOnly))
         #expect(listening.texts == ["1", "1 stale"])
@@ -277,9 +277,9 @@ import struct BeagleNetExchanges.Operation
     @Test func subscribingAgainDuringTheLastResultWorks() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let again = Lock<Listening?>(nil)
-        let first = Listening(client.subscribe(to: news)) { [news] _ in
-            let listening = Listening(client.subscribe(to: news))
+        let again = Lock<ResultCollector?>(nil)
+        let first = ResultCollector(client.subscribe(to: news)) { [news] _ in
+            let listening = ResultCollector(client.subscribe(to: news))
             again.withLock { $0 = listening }
         }
         var last = server.operations[0].result("last")
@@ -297,26 +297,26 @@ import struct BeagleNetExchanges.Operation
     @Test func queuedTeardownEndsOnlyItsOwnOperation() {
         let server = ServerExchange()
         let client = client(server)
-        let again = Lock<Listening?>(nil)
-        let ended = Lock<Listening?>(nil)
-        let other = Listening(client.query(args)) { [news] _ in
+        let again = Lock<ResultCollector?>(nil)
+        let ended = Lock<ResultCollector?>(nil)
+        let other = ResultCollector(client.query(args)) { [news] _ in
             // Inside a delivery, so that everything here is queued until it ends.
-            let first = Listening(client.subscribe(to: news))
+            let first = ResultCollector(client.subscribe(to: news))
             ended.withLock { $0 = first }
             guard let operation = server.operations.last else { return }
             client.reexecute(operation: operation.teardown())
             client.reexecute(operation: operation)
             first.leave()
-            let second = Listening(client.subscribe(to: news))
+            let second = ResultCollector(client.subscribe(to: news))
             again.withLock { $0 = second }
         }
         server.send(server.operations[0].result(1))
         #expect(again.withLock { $0 }?.isOver == false)
         #expect(server.kinds.filter { $0 == .teardown }.count == 1)
         other.leave()
-        let kept = Listening(client.subscribe(to: change))
+        let kept = ResultCollector(client.subscribe(to: change))
         let operation = server.operations.last
-        let doing = Listening(client.query(args)) { _ in
+        let doing = ResultCollector(client.query(args)) { _ in
             guard let operation else { return }
             client.reexecute(operation: operation.teardown())
             client.reexecute(operation: operation)
@@ -330,8 +330,8 @@ import struct BeagleNetExchanges.Operation
     @Test func cacheOnlyMissReachesOnlyItsSubscriber() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let asking = Listening(client.query(args))
-        let reading = Listening(client.query(args, policy: .cacheOnly))
+        let asking = ResultCollector(client.query(args))
+        let reading = ResultCollector(client.query(args, policy: .cacheOnly))
         #expect(reading.texts == ["nil"])
         #expect(asking.texts.isEmpty)
         server.send(server.operations[0].result(1))
@@ -354,7 +354,7 @@ import struct BeagleNetExchanges.Operation
     @Test(arguments: 1...4) func reexecutingInFlightSendsNoSecondOperation(_ times: Int) {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         for _ in 0..<times { client.reexecute(operation: server.operations[0]) }
         #expect(server.operations.count == 1)
         listening.leave()
@@ -364,7 +364,7 @@ import struct BeagleNetExchanges.Operation
     @Test func reexecutionByAnExchangeFollowsTheResult() {
         let server = counting()
         let client = client(AgainExchange(), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         #expect(server.operations.map(\.policy) == [.cacheFirst, .networkOnly])
         #expect(listening.texts == ["1", "2"])
     }
@@ -372,10 +372,10 @@ import struct BeagleNetExchanges.Operation
     @Test func resultsStayInOrderIfASubscriberCausesAnother() {
         let server = ServerExchange()
         let client = client(server)
-        let one = Listening(client.query(args)) { result in
+        let one = ResultCollector(client.query(args)) { result in
             if result.data == 1 { server.send(result.operation.result(2)) }
         }
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
         #expect(one.texts == ["1", "2"])
         #expect(other.texts == ["1", "2"])
@@ -385,12 +385,12 @@ import struct BeagleNetExchanges.Operation
     func mutationDoesNotSendCacheOnlyQueriesToTheNetwork(isLeftBefore: Bool) {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let asking = Listening(client.query(args, types: ["Post"]))
+        let asking = ResultCollector(client.query(args, types: ["Post"]))
         server.send(server.asked[0].result(1))
         if isLeftBefore { asking.leave() }
-        let reading = Listening(client.query(args, policy: .cacheOnly, types: ["Post"]))
+        let reading = ResultCollector(client.query(args, policy: .cacheOnly, types: ["Post"]))
         if !isLeftBefore { asking.leave() }
-        let mutation = Listening(client.mutate(change, types: ["Post"]))
+        let mutation = ResultCollector(client.mutate(change, types: ["Post"]))
         server.send(server.asked[1].result("done"))
         #expect(mutation.texts == ["done"])
         #expect(server.asked.map(\.kind) == [.query, .mutation])
@@ -401,9 +401,9 @@ import struct BeagleNetExchanges.Operation
     @Test func mutationReexecutesQueriesOfItsTypes() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let query = Listening(client.query(args, types: ["Post"]))
+        let query = ResultCollector(client.query(args, types: ["Post"]))
         server.send(server.operations[0].result(1))
-        let mutation = Listening(client.mutate(change, types: ["Post"]))
+        let mutation = ResultCollector(client.mutate(change, types: ["Post"]))
         server.send(server.operations[1].result("done"))
         #expect(mutation.texts == ["done"])
         #expect(server.kinds == [.query, .mutation, .query])
@@ -504,7 +504,7 @@ import struct BeagleNetExchanges.Operation
     @Test func unhandledSubscriptionEnds() {
         let client = client(DedupExchange())
         for _ in 0..<2 {
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             #expect(listening.results.map { $0.error?.networkError?.kind } == [.unsupported])
             #expect(listening.isOver)
         }

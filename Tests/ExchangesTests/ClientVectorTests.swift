@@ -13,22 +13,22 @@ import struct BeagleNetExchanges.Operation
     // MARK: - Queue
 
     @Test(arguments: ClientWay.allCases) func reexecutionByAnExchangeFollowsTheResult(_ way: ClientWay) async {
-        let world = way.world([AgainExchange(), DedupExchange()], isCounting: true)
-        let ear = world.listen()
-        #expect(await world.has(ear, heard: ["1 stale", "2"]))
-        #expect(world.asked == ["query", "query"])
+        let fixture = way.fixture([AgainExchange(), DedupExchange()], isCounting: true)
+        let ear = fixture.listen()
+        #expect(await fixture.has(ear, heard: ["1 stale", "2"]))
+        #expect(fixture.asked == ["query", "query"])
         ear.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func activeQueryIsReexecuted(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let ear = world.listen()
-        await world.answer(1)
-        #expect(await world.has(ear, heard: ["1"]))
-        world.runAgain()
-        #expect(await world.has(ear, heard: ["1", "1 stale"]))
-        await world.answer(2)
-        #expect(await world.has(ear, heard: ["1", "1 stale", "2"]))
+        let fixture = way.fixture([DedupExchange()])
+        let ear = fixture.listen()
+        await fixture.answer(1)
+        #expect(await fixture.has(ear, heard: ["1"]))
+        fixture.runAgain()
+        #expect(await fixture.has(ear, heard: ["1", "1 stale"]))
+        await fixture.answer(2)
+        #expect(await fixture.has(ear, heard: ["1", "1 stale", "2"]))
         ear.leave()
     }
 
@@ -36,81 +36,81 @@ import struct BeagleNetExchanges.Operation
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
     func identicalQueriesShareOneExecution(_ way: ClientWay, _ policy: Operation.Policy) async {
-        let world = way.world([DedupExchange()])
-        let ears = (0..<3).map { _ in world.listen(.query, policy) }
-        await world.answer(1)
-        for ear in ears { #expect(await world.has(ear, heard: ["1"])) }
-        #expect(world.asked == ["query"])
+        let fixture = way.fixture([DedupExchange()])
+        let ears = (0..<3).map { _ in fixture.listen(.query, policy) }
+        await fixture.answer(1)
+        for ear in ears { #expect(await fixture.has(ear, heard: ["1"])) }
+        #expect(fixture.asked == ["query"])
         for ear in ears { ear.leave() }
     }
 
     @Test(arguments: ClientWay.allCases) func partialResultKeepsTheQueryInFlight(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let first = world.listen()
-        await world.answer("part", stale: false, hasNext: true)
-        #expect(await world.has(first, heard: ["part"]))
-        let second = world.listen()
-        await world.answer("whole")
-        #expect(await world.has(first, heard: ["part", "whole"]))
+        let fixture = way.fixture([DedupExchange()])
+        let first = fixture.listen()
+        await fixture.answer("part", stale: false, hasNext: true)
+        #expect(await fixture.has(first, heard: ["part"]))
+        let second = fixture.listen()
+        await fixture.answer("whole")
+        #expect(await fixture.has(first, heard: ["part", "whole"]))
         #expect(second.texts.last == "whole")
-        #expect(world.asked == ["query"])
+        #expect(fixture.asked == ["query"])
         first.leave()
         second.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func cacheAndNetworkIsNotBlockedByItsOwnStaleResult(_ way: ClientWay) async {
-        let world = way.world([CacheExchange(), DedupExchange()])
-        let first = world.listen()
-        await world.answer(1)
-        #expect(await world.has(first, heard: ["1"]))
-        let second = world.listen(.query, .cacheAndNetwork)
-        #expect(await world.hasAsked(2))
-        await world.answer(2)
-        #expect(await world.has(first, heard: ["1", "1 stale", "2"]))
-        #expect(await world.has(second, heard: ["1 stale", "2"]))
+        let fixture = way.fixture([CacheExchange(), DedupExchange()])
+        let first = fixture.listen()
+        await fixture.answer(1)
+        #expect(await fixture.has(first, heard: ["1"]))
+        let second = fixture.listen(.query, .cacheAndNetwork)
+        #expect(await fixture.hasAsked(2))
+        await fixture.answer(2)
+        #expect(await fixture.has(first, heard: ["1", "1 stale", "2"]))
+        #expect(await fixture.has(second, heard: ["1 stale", "2"]))
         first.leave()
         second.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func reexecutedMutationIsSent(_ way: ClientWay) async {
-        let world = way.world([AgainExchange(onTheWayDown: true), DedupExchange()])
-        let ear = world.listen(.mutation)
-        #expect(await world.hasAsked(2))
+        let fixture = way.fixture([AgainExchange(onTheWayDown: true), DedupExchange()])
+        let ear = fixture.listen(.mutation)
+        #expect(await fixture.hasAsked(2))
         ear.leave()
     }
 
     /// urql issue 3254.
     @Test(arguments: ClientWay.allCases) func reexecutionAfterAStaleResultIsSent(_ way: ClientWay) async {
-        let world = way.world([AgainExchange(), DedupExchange()])
-        let ear = world.listen()
-        await world.answer("old", stale: true, hasNext: false)
-        #expect(await world.hasAsked(2))
-        await world.answer("new")
-        #expect(await world.has(ear, heard: ["old stale", "new"]))
+        let fixture = way.fixture([AgainExchange(), DedupExchange()])
+        let ear = fixture.listen()
+        await fixture.answer("old", stale: true, hasNext: false)
+        #expect(await fixture.hasAsked(2))
+        await fixture.answer("new")
+        #expect(await fixture.has(ear, heard: ["old stale", "new"]))
         ear.leave()
     }
 
     /// urql pull request 3909: every second reexecution got through.
     @Test(arguments: ClientWay.allCases, 1...4)
     func reexecutingInFlightSendsNoSecondOperation(_ way: ClientWay, _ times: Int) async {
-        let world = way.world([DedupExchange()])
-        let ear = world.listen()
-        for _ in 0..<times { world.runAgain() }
-        await world.answer(1)
-        #expect(await world.has(ear, heard: ["1"]))
-        #expect(world.asked == ["query"])
+        let fixture = way.fixture([DedupExchange()])
+        let ear = fixture.listen()
+        for _ in 0..<times { fixture.runAgain() }
+        await fixture.answer(1)
+        #expect(await fixture.has(ear, heard: ["1"]))
+        #expect(fixture.asked == ["query"])
         ear.leave()
     }
 
     /// If an exchange makes a network query read from a store, its subscriber receives the result, even beside a cache-only
     /// subscriber, and the next query is not blocked.
     @Test(arguments: ClientWay.allCases) func resultArrivesEvenIfAnExchangeChangesThePolicy(_ way: ClientWay) async {
-        let world = way.world([DedupExchange(), ReadingExchange()], isCounting: true)
-        let reading = world.listen(.query, .cacheOnly)
-        #expect(await world.has(reading, heard: ["1"]))
+        let fixture = way.fixture([DedupExchange(), ReadingExchange()], isCounting: true)
+        let reading = fixture.listen(.query, .cacheOnly)
+        #expect(await fixture.has(reading, heard: ["1"]))
         for number in 2...4 {
-            let asking = world.listen(.query, .networkOnly)
-            #expect(await world.has(asking, heard: ["\(number)"]))
+            let asking = fixture.listen(.query, .networkOnly)
+            #expect(await fixture.has(asking, heard: ["\(number)"]))
             asking.leave()
         }
         reading.leave()
@@ -120,92 +120,92 @@ import struct BeagleNetExchanges.Operation
 
     /// Defect D2 of the original: the result never reached its subscriber.
     @Test(arguments: ClientWay.allCases) func storedResultReachesTheNextSubscriber(_ way: ClientWay) async {
-        let world = way.world([DedupExchange(), CacheExchange()], isCounting: true)
+        let fixture = way.fixture([DedupExchange(), CacheExchange()], isCounting: true)
         for _ in 0..<3 {
-            let ear = world.listen()
-            #expect(await world.has(ear, heard: ["1"]))
+            let ear = fixture.listen()
+            #expect(await fixture.has(ear, heard: ["1"]))
             ear.leave()
-            await world.settle()
+            await fixture.settle()
         }
-        #expect(world.asked == ["query"])
+        #expect(fixture.asked == ["query"])
     }
 
     /// Defect D3 of the original: the same for mutations.
     @Test(arguments: ClientWay.allCases) func synchronousMutationResultReachesTheSubscriber(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()], isCounting: true)
+        let fixture = way.fixture([DedupExchange()], isCounting: true)
         for number in 1...2 {
-            let ear = world.listen(.mutation)
-            #expect(await world.has(ear, heard: ["\(number)"]))
+            let ear = fixture.listen(.mutation)
+            #expect(await fixture.has(ear, heard: ["\(number)"]))
             while !ear.isOver { await Task.yield() }
         }
-        #expect(world.asked == ["mutation", "mutation"])
+        #expect(fixture.asked == ["mutation", "mutation"])
     }
 
     // MARK: - Sharing
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
     func lateSubscriberMakesTheLastResultStaleForBothSubscribers(_ way: ClientWay, _ policy: Operation.Policy) async {
-        let world = way.world([DedupExchange()])
-        let one = world.listen(.query, policy)
-        await world.answer(1)
-        #expect(await world.has(one, heard: ["1"]))
-        let other = world.listen(.query, policy)
-        #expect(await world.has(other, heard: ["1 stale"]))
-        await world.answer(2)
-        #expect(await world.has(one, heard: ["1", "1 stale", "2"]))
-        #expect(await world.has(other, heard: ["1 stale", "2"]))
+        let fixture = way.fixture([DedupExchange()])
+        let one = fixture.listen(.query, policy)
+        await fixture.answer(1)
+        #expect(await fixture.has(one, heard: ["1"]))
+        let other = fixture.listen(.query, policy)
+        #expect(await fixture.has(other, heard: ["1 stale"]))
+        await fixture.answer(2)
+        #expect(await fixture.has(one, heard: ["1", "1 stale", "2"]))
+        #expect(await fixture.has(other, heard: ["1 stale", "2"]))
         one.leave()
         other.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func resubscriberReceivesNoOldResult(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let one = world.listen()
-        await world.answer(1)
-        #expect(await world.has(one, heard: ["1"]))
+        let fixture = way.fixture([DedupExchange()])
+        let one = fixture.listen()
+        await fixture.answer(1)
+        #expect(await fixture.has(one, heard: ["1"]))
         one.leave()
-        let other = world.listen()
-        await world.settle()
+        let other = fixture.listen()
+        await fixture.settle()
         #expect(other.texts == [])
-        await world.answer(2)
-        #expect(await world.has(other, heard: ["2"]))
+        await fixture.answer(2)
+        #expect(await fixture.has(other, heard: ["2"]))
         #expect(one.texts == ["1"])
         other.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func synchronousResultIsNotPrecededByAStaleOne(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()], isCounting: true)
-        let one = world.listen(.query, .networkOnly)
+        let fixture = way.fixture([DedupExchange()], isCounting: true)
+        let one = fixture.listen(.query, .networkOnly)
         #expect(one.texts == ["1"])
-        let other = world.listen(.query, .networkOnly)
-        #expect(await world.has(one, heard: ["1", "2"]))
-        #expect(await world.has(other, heard: ["2"]))
+        let other = fixture.listen(.query, .networkOnly)
+        #expect(await fixture.has(one, heard: ["1", "2"]))
+        #expect(await fixture.has(other, heard: ["2"]))
         one.leave()
         other.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesTheStaleResult(_ way: ClientWay) async {
-        let world = way.world([])
-        let one = world.listen()
-        await world.answer(1, stale: true, hasNext: false)
-        #expect(await world.has(one, heard: ["1 stale"]))
-        let other = world.listen()
-        #expect(await world.has(other, heard: ["1 stale"]))
+        let fixture = way.fixture([])
+        let one = fixture.listen()
+        await fixture.answer(1, stale: true, hasNext: false)
+        #expect(await fixture.has(one, heard: ["1 stale"]))
+        let other = fixture.listen()
+        #expect(await fixture.has(other, heard: ["1 stale"]))
         #expect(one.texts == ["1 stale"])
         one.leave()
         other.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesOnlyNewResults(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let one = world.listen(.subscription)
-        await world.answer(1, stale: false, hasNext: true)
-        #expect(await world.has(one, heard: ["1"]))
-        let other = world.listen(.subscription)
-        await world.answer(2, stale: false, hasNext: true)
-        #expect(await world.has(one, heard: ["1", "2"]))
-        #expect(await world.has(other, heard: ["2"]))
-        #expect(world.asked == ["subscription"])
+        let fixture = way.fixture([DedupExchange()])
+        let one = fixture.listen(.subscription)
+        await fixture.answer(1, stale: false, hasNext: true)
+        #expect(await fixture.has(one, heard: ["1"]))
+        let other = fixture.listen(.subscription)
+        await fixture.answer(2, stale: false, hasNext: true)
+        #expect(await fixture.has(one, heard: ["1", "2"]))
+        #expect(await fixture.has(other, heard: ["2"]))
+        #expect(fixture.asked == ["subscription"])
         one.leave()
         other.leave()
     }
@@ -213,37 +213,37 @@ import struct BeagleNetExchanges.Operation
     // MARK: - End
 
     @Test(arguments: ClientWay.allCases) func lastCancelledSubscriberEndsTheOperation(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let (one, other) = (world.listen(.subscription), world.listen(.subscription))
-        #expect(await world.hasAsked(1))
+        let fixture = way.fixture([DedupExchange()])
+        let (one, other) = (fixture.listen(.subscription), fixture.listen(.subscription))
+        #expect(await fixture.hasAsked(1))
         one.leave()
-        await world.settle()
-        #expect(world.ended == 0)
+        await fixture.settle()
+        #expect(fixture.ended == 0)
         other.leave()
-        while world.ended == 0 { await Task.yield() }
-        #expect(world.ended == 1)
+        while fixture.ended == 0 { await Task.yield() }
+        #expect(fixture.ended == 1)
         // The same operation can start again.
-        let again = world.listen(.subscription)
-        #expect(await world.hasAsked(2))
+        let again = fixture.listen(.subscription)
+        #expect(await fixture.hasAsked(2))
         again.leave()
     }
 
     @Test(arguments: ClientWay.allCases) func endedSubscriptionCanStartAgain(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
+        let fixture = way.fixture([DedupExchange()])
         for number in 1...3 {
-            let ear = world.listen(.subscription)
-            #expect(await world.hasAsked(number))
-            await world.answer("last")
+            let ear = fixture.listen(.subscription)
+            #expect(await fixture.hasAsked(number))
+            await fixture.answer("last")
             while !ear.isOver { await Task.yield() }
             #expect(ear.texts == ["last"])
         }
     }
 
     @Test(arguments: ClientWay.allCases) func resultEndsTheMutation(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let (one, other) = (world.listen(.mutation), world.listen(.mutation))
-        #expect(await world.hasAsked(2))
-        await world.answer("other")
+        let fixture = way.fixture([DedupExchange()])
+        let (one, other) = (fixture.listen(.mutation), fixture.listen(.mutation))
+        #expect(await fixture.hasAsked(2))
+        await fixture.answer("other")
         while !one.isOver, !other.isOver { await Task.yield() }
         #expect(other.texts == ["other"])
         #expect(one.texts.isEmpty)

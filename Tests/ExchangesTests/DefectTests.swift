@@ -72,18 +72,18 @@ import struct BeagleNetExchanges.Operation
         var counts: [Int] = []
         for active in [1, 1_000] {
             let calls = Calls()
-            let world = way.world([Counting(calls: calls), DedupExchange(), Counting(calls: calls)])
+            let fixture = way.fixture([Counting(calls: calls), DedupExchange(), Counting(calls: calls)])
             // Different subscriptions.
-            let ears = (0..<active).map { world.listen(.subscription, .cacheFirst, $0) }
-            #expect(await world.hasAsked(active))
+            let ears = (0..<active).map { fixture.listen(.subscription, .cacheFirst, $0) }
+            #expect(await fixture.hasAsked(active))
             _ = calls.take()
             for number in 0..<10 {
-                let ear = world.listen(.mutation)
-                #expect(await world.hasAsked(active + number + 1))
-                await world.answer("done")
-                #expect(await world.has(ear, heard: ["done"]))
+                let ear = fixture.listen(.mutation)
+                #expect(await fixture.hasAsked(active + number + 1))
+                await fixture.answer("done")
+                #expect(await fixture.has(ear, heard: ["done"]))
                 while !ear.isOver { await Task.yield() }
-                await world.settle()
+                await fixture.settle()
             }
             counts.append(calls.take())
             #expect(ears.allSatisfy { $0.texts.isEmpty })
@@ -148,7 +148,7 @@ import struct BeagleNetExchanges.Operation
             ],
             logger: OffLogger()
         )
-        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { n }")))
+        let listening = ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { n }")))
         while !listening.isOver { await Task.yield() }
         #expect(listening.results.map { $0.data["n"] } == [1, 2])
         #expect(listening.results.allSatisfy { $0.error == nil })

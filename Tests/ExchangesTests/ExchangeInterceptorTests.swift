@@ -289,7 +289,7 @@ final class ScriptedTransport: HTTPTransport {
         let isCopy: Bool
         /// The URL for the token request, or `nil` for that of the mutation.
         let url: URL?
-        private let listening = Lock<Listening?>(nil)
+        private let listening = Lock<ResultCollector?>(nil)
 
         init(isCopy: Bool, at url: URL? = nil) {
             self.isCopy = isCopy
@@ -310,7 +310,7 @@ final class ScriptedTransport: HTTPTransport {
                     (renewal.id, renewal.args) = ("renew", args)
                 }
                 if let url { renewal.request.url = url }
-                let renewing = Listening(client.execute(operation: renewal))
+                let renewing = ResultCollector(client.execute(operation: renewal))
                 listening.withLock { $0 = renewing }
             })
             return next(asking.eraseToAnyPublisher())
@@ -428,8 +428,8 @@ final class ScriptedTransport: HTTPTransport {
         }
         #expect(cache.count == 1)
         // The store is shared with another chain of exchanges, which reveals the operations it considers active.
-        let world = ExchangeWorld(cache, noting)
-        world.below.send(Operation.mutation("m", types: ["A"]).result("done"))
+        let fixture = ExchangeFixture(cache, noting)
+        fixture.below.send(Operation.mutation("m", types: ["A"]).result("done"))
         #expect(reexecuted.withLock { $0.count } == 1)
     }
 

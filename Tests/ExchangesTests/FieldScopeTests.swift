@@ -92,7 +92,7 @@ import struct BeagleNetExchanges.Operation
         let fetch = FetchExchange(client: network)
         let client = Client(request: request, exchanges: [MovingExchange(), fetch], logger: OffLogger())
         let args = ExecutionArgs(query: "{ a }")
-        let first = Listening(client.query(args))
+        let first = ResultCollector(client.query(args))
         while first.texts.isEmpty { await Task.yield() }
         #expect(try await client.query(args, policy: .networkOnly).data == ["a": 1])
         let fields = transport.requests.withLock { $0.map(\.head.headerFields[.authorization]) }

@@ -13,7 +13,7 @@ struct HostedServersTests {
     private struct Sent: Decodable, Sendable, Equatable { let name: String; let size: Int }
     private struct Attachment: Encodable, Sendable { let file: GraphQLUpload }
 
-    private let log = LadderLog()
+    private let log = ExchangeEventLog()
 
     private func client(_ exchanges: [any Exchange]?) -> NetworkClientDefault {
         let dependencies = BeagleDependencies()
@@ -24,7 +24,7 @@ struct HostedServersTests {
 
     /// Records operations and results without changing them.
     private struct Noting: Exchange {
-        let log: LadderLog
+        let log: ExchangeEventLog
 
         func register(
             client: any GraphQLClient,
@@ -38,7 +38,7 @@ struct HostedServersTests {
         }
     }
 
-    private var ladder: [any Exchange] { [Noting(log: log), LogExchange(), DedupExchange(), CacheExchange()] }
+    private var exchanges: [any Exchange] { [Noting(log: log), LogExchange(), DedupExchange(), CacheExchange()] }
 
     private func endpoint(_ path: String, _ test: String = UUID().uuidString) async throws -> GraphQLEndpoint {
         GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test, "X-Own": "a, b"])
@@ -91,7 +91,7 @@ struct HostedServersTests {
     func hostedExchangesDoNotChangeMessages(path: String) async throws {
         let (plain, hosted) = (UUID().uuidString, UUID().uuidString)
         try await perform(with: client(nil), at: endpoint(path, plain))
-        try await perform(with: client(ladder), at: endpoint(path, hosted))
+        try await perform(with: client(exchanges), at: endpoint(path, hosted))
         let messages = try await messages(hosted)
         #expect(messages.map { $0["method"]?.string } == ["POST", "GET", "POST", "POST"])
         #expect(messages.allSatisfy { $0["headers"]?["x-own"]?.string == "a, b" })
@@ -153,7 +153,7 @@ struct HostedServersTests {
         var endpoint = try await endpoint("/graphql")
         endpoint.subscriptions = [way.transport]
         let request = GraphQLRequest(query: "subscription { count(to: 3) }", kind: .subscription)
-        let client = client(ladder)
+        let client = client(exchanges)
         for _ in 0..<2 {
             var counts: [Int64?] = []
             for try await answer in try client.subscribe(to: request, at: endpoint) {
@@ -187,14 +187,14 @@ struct HostedServersTests {
         var endpoint = try await endpoint("/graphql", test)
         endpoint.subscriptions = [way.transport]
         let request = GraphQLRequest(query: "subscription { count(to: 100000) }", kind: .subscription)
-        let client = client(ladder)
+        let client = client(exchanges)
         for try await _ in try client.subscribe(to: request, at: endpoint) { break }
         try await GraphQLServer.shared.event("count ended", of: test)
         #expect(log.events.last == "teardown")
     }
 
     @Test func eightThreadsGetAllResults() async throws {
-        let client = client(ladder)
+        let client = client(exchanges)
         let endpoint = try await endpoint("/graphql")
         let answered = Lock(0)
         await withTaskGroup(of: Void.self) { group in

@@ -72,7 +72,7 @@ import struct BeagleNetExchanges.Operation
     @Test func cancellingTheSubscriberTearsDownTheOperationBelow() async throws {
         let server = ServerExchange()
         let client = try client(InterceptorExchange(Asking()), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         while server.asked.isEmpty { await Task.yield() }
         listening.leave()
         #expect(server.kinds == [.query, .teardown])
@@ -101,7 +101,7 @@ import struct BeagleNetExchanges.Operation
     @Test func cancelledOperationIsNotForwardedAfterItsTeardown() async throws {
         let waiting = Waiting()
         let server = ServerExchange()
-        let listening = Listening(try client(InterceptorExchange(waiting), server).query(args))
+        let listening = ResultCollector(try client(InterceptorExchange(waiting), server).query(args))
         while waiting.held.withLock({ $0 == nil }) { await Task.yield() }
         listening.leave()
         waiting.held.withLock { $0 }?.finish()
@@ -111,7 +111,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func staleResultsPassThrough() async throws {
         let server = ServerExchange { [$0.result(["a": 1], stale: true), $0.result(["a": 2])] }
-        let listening = Listening(try client(InterceptorExchange(Asking()), server).query(args))
+        let listening = ResultCollector(try client(InterceptorExchange(Asking()), server).query(args))
         while listening.results.count < 2 { await Task.yield() }
         #expect(listening.results.map(\.data) == [["a": 1], ["a": 2]])
         #expect(listening.results.map(\.stale) == [true, false])
@@ -222,7 +222,7 @@ import struct BeagleNetExchanges.Operation
     @Test func scopedFieldsReachTheWebSocketClient() async throws {
         let network = Noted()
         let ladder = try client(InterceptorExchange(giving), WebSocketExchange(client: network))
-        let listening = Listening(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
+        let listening = ResultCollector(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
         while network.operations.withLock({ $0.isEmpty }) { await Task.yield() }
         let operation = try #require(network.operations.withLock { $0.first })
         #expect(operation.transfer.originScopedFields == [.authorization])
@@ -285,8 +285,8 @@ import struct BeagleNetExchanges.Operation
     @Test func interceptorUsesTheGivenClock() async throws {
         let clock = ManualClock()
         let deadline = InterceptorExchange(DeadlineInterceptor(limit: .seconds(600)), clock: clock)
-        let listening = Listening(try client(deadline, ServerExchange()).query(args))
-        await clock.sleepers(1)
+        let listening = ResultCollector(try client(deadline, ServerExchange()).query(args))
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(600))
         while listening.results.isEmpty { await Task.yield() }
         #expect(listening.results.first?.error?.networkError?.isTimeout == true)

@@ -11,14 +11,14 @@ import struct BeagleNetExchanges.Operation
     private struct Kept: Sendable {
         let dedup = Lock(DedupExchange.Active())
         let cache = CacheExchange(limit: 20)
-        let crossings = Crossings()
+        let intercepted = InterceptedOperations()
         let runs = OperationRuns()
         let fetches = OperationRuns()
         let sockets = OperationRuns()
 
         /// The number of entries for operations in flight. Stored results don't count.
         var count: Int {
-            dedup.withLock { $0.ids.count + $0.readings.count } + runs.count + crossings.count + fetches.count
+            dedup.withLock { $0.ids.count + $0.cacheOnlyCounts.count } + runs.count + intercepted.count + fetches.count
                 + sockets.count
         }
 
@@ -29,13 +29,13 @@ import struct BeagleNetExchanges.Operation
                     DedupExchange().register(operations: operations, next: next, active: dedup)
                 },
                 cache,
-                Watched { [runs, crossings] client, operations, next in
+                Watched { [runs, intercepted] client, operations, next in
                     InterceptorExchange(TransformInterceptor { _ in }).register(
                         client: client,
                         operations: operations,
                         next: next,
                         runs: runs,
-                        crossings: crossings
+                        intercepted: intercepted
                     )
                 },
             ]
@@ -45,11 +45,11 @@ import struct BeagleNetExchanges.Operation
         func expectNothing() async {
             while count > 0 { await Task.yield() }
             // Two types, the use records of twice the maximum number of results, and some more.
-            let bookkeeping = cache.store.withLock { $0.bookkeeping }
+            let bookkeeping = cache.store.withLock { $0.recordCount }
             #expect(bookkeeping <= 58)
             cache.clear()
             #expect(cache.count == 0)
-            #expect(cache.store.withLock { $0.bookkeeping } == 0)
+            #expect(cache.store.withLock { $0.recordCount } == 0)
         }
     }
 
@@ -116,15 +116,15 @@ import struct BeagleNetExchanges.Operation
             default: .init(NetworkResponse(text: #"{"data":{"a":{"__typename":"A"}}}"#))
             }
         }
-        let world = try HostedWorld([Busy()] + kept.exchanges, below: below)
+        let fixture = try HostedFixture([Busy()] + kept.exchanges, below: below)
         for number in 0..<300 {
             let policies = Operation.Policy.allCases
             let query = Operation.query("q\(number % 50)", policies[number % 4])
             switch number % 6 {
-            case 0..<3: await world.ask(query)
-            case 3: await world.ask(.mutation("m\(number)"))
-            case 4: await world.ask(.subscription("s\(number)"))
-            default: await world.leave(query)
+            case 0..<3: await fixture.ask(query)
+            case 3: await fixture.ask(.mutation("m\(number)"))
+            case 4: await fixture.ask(.subscription("s\(number)"))
+            default: await fixture.leave(query)
             }
             guard let held = below.held.first, number % 4 == 0 else { continue }
             if number % 8 == 0 {
@@ -137,9 +137,9 @@ import struct BeagleNetExchanges.Operation
                 below.end(held, Operation.query().result(["a": 2]))
             }
         }
-        await world.end()
+        await fixture.end()
         // Operations that an exchange runs itself continue until they have a result.
-        while await world.count > 0 {
+        while await fixture.count > 0 {
             for held in below.held { below.end(held, Operation.mutation().result(["a": 3])) }
             await Task.yield()
         }
@@ -182,17 +182,17 @@ import struct BeagleNetExchanges.Operation
             ],
             logger: OffLogger()
         )
-        var ears: [Listening] = []
+        var ears: [ResultCollector] = []
         for number in 0..<300 {
             let variables: [String: AnyCodable] = ["n": .integer(Int64(number % 50))]
             let policy = Operation.Policy.allCases[number % 4]
             switch number % 6 {
             case 0..<3:
                 ears.append(
-                    Listening(client.query(ExecutionArgs(query: "{ a }", variables: variables), policy: policy))
+                    ResultCollector(client.query(ExecutionArgs(query: "{ a }", variables: variables), policy: policy))
                 )
-            case 3: ears.append(Listening(client.mutate(ExecutionArgs(query: "mutation { a }"))))
-            case 4: ears.append(Listening(client.subscribe(to: ExecutionArgs(query: "subscription { a }"))))
+            case 3: ears.append(ResultCollector(client.mutate(ExecutionArgs(query: "mutation { a }"))))
+            case 4: ears.append(ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { a }"))))
             default: ears.removeFirst().leave()
             }
             if number % 10 == 0 {
@@ -213,12 +213,12 @@ import struct BeagleNetExchanges.Operation
     }
 }
 
-extension HostedWorld {
+extension HostedFixture {
     /// The number of entries for operations in flight.
     fileprivate var count: Int {
         get async {
             await withCheckedContinuation { continuation in
-                ladder.lane.runLater { [ladder] in continuation.resume(returning: ladder.count) }
+                chain.queue.enqueue { [chain] in continuation.resume(returning: chain.count) }
             }
         }
     }
@@ -229,7 +229,7 @@ extension Client {
     fileprivate var kept: Int {
         get async {
             await withCheckedContinuation { continuation in
-                lane.runLater { continuation.resume(returning: self.count) }
+                queue.enqueue { continuation.resume(returning: self.count) }
             }
         }
     }

@@ -55,7 +55,7 @@ struct MovingExchange: Exchange {
 }
 
 /// Collects results.
-final class Listening: Sendable {
+final class ResultCollector: Sendable {
     private let heard = Lock<(results: [OperationResult], isOver: Bool)>(([], false))
     // Set once, before another thread has access.
     nonisolated(unsafe) private var subscription: AnyCancellable?

@@ -59,7 +59,7 @@ struct ServersTests {
         var request = URLRequest(url: try await GraphQLServer.shared.url(path))
         request.setValue(test, forHTTPHeaderField: "X-Test")
         var options = GraphQLSocketOptions()
-        options.linger = .seconds(60)
+        options.lingerDuration = .seconds(60)
         let exchange = WebSocketExchange(
             client: NetworkClientDefault(dependencies: quiet()),
             over: [.webSocket(options)],
@@ -97,7 +97,7 @@ struct ServersTests {
         var told: [AnyCodable?] = []
         for request in [nil, URLRequest(url: other)] {
             let args = ExecutionArgs(query: "subscription { connection }")
-            let listening = Listening(client.subscribe(to: args, request: request))
+            let listening = ResultCollector(client.subscribe(to: args, request: request))
             while listening.results.isEmpty { await Task.yield() }
             told.append(listening.results.first?.data["connection"]?["token"])
             listening.leave()
@@ -107,7 +107,7 @@ struct ServersTests {
 
     @Test(arguments: ["/graphql", "/ariadne"]) func mutationReexecutesAQuery(path: String) async throws {
         let client = try await client(path)
-        let query = Listening(client.query(post))
+        let query = ResultCollector(client.query(post))
         while query.results.isEmpty { await Task.yield() }
         let result = try await client.mutate(create)
         try #require(result.error == nil)

@@ -46,65 +46,73 @@ import struct BeagleNetExchanges.Operation
     private let server = Server()
     private let s = Operation.subscription()
 
-    @Test(arguments: LadderWay.allCases) func subscriptionsAreHandledOthersForwarded(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask([.query(), .mutation(), s])
+    @Test(arguments: ExchangePlacement.allCases) func subscriptionsAreHandledOthersForwarded(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask([.query(), .mutation(), s])
         let running = await server.started(1)
         running.emit(running.operation.result(1))
         running.emit(running.operation.result(2))
-        #expect(world.results.map(\.data) == [1, 2])
-        #expect(world.log.forwarded.map(\.kind) == [.query, .mutation])
+        #expect(fixture.results.map(\.data) == [1, 2])
+        #expect(fixture.log.forwarded.map(\.kind) == [.query, .mutation])
     }
 
-    @Test(arguments: LadderWay.allCases) func allOperationsAreHandledIfConfigured(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange(handleAllOperations: true))
-        await world.ask([.query(), .mutation()])
+    @Test(arguments: ExchangePlacement.allCases) func allOperationsAreHandledIfConfigured(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange(handleAllOperations: true))
+        await fixture.ask([.query(), .mutation()])
         _ = await server.started(2)
-        #expect(world.log.forwarded.isEmpty)
+        #expect(fixture.log.forwarded.isEmpty)
     }
 
-    @Test(arguments: LadderWay.allCases) func teardownEndsTheSubscriptionAndIsForwarded(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask(s)
+    @Test(arguments: ExchangePlacement.allCases) func teardownEndsTheSubscriptionAndIsForwarded(
+        _ way: ExchangePlacement
+    ) async throws {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask(s)
         let running = await server.started(1)
-        await world.leave(s)
+        await fixture.leave(s)
         await server.ended(1)
         running.emit(running.operation.result("late"))
-        #expect(world.results.isEmpty)
-        #expect(world.log.forwarded.map(\.kind) == [.teardown])
+        #expect(fixture.results.isEmpty)
+        #expect(fixture.log.forwarded.map(\.kind) == [.teardown])
     }
 
     /// From urql: the end of the source is a teardown for the subscriber.
-    @Test(arguments: LadderWay.allCases) func endOfTheServerReexecutesTheOperation(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask(s)
+    @Test(arguments: ExchangePlacement.allCases) func endOfTheServerReexecutesTheOperation(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask(s)
         await server.started(1).end.finish()
-        while world.events.isEmpty { await Task.yield() }
-        #expect(world.events == ["again s cache-first"])
-        #expect(world.results.isEmpty)
+        while fixture.events.isEmpty { await Task.yield() }
+        #expect(fixture.events == ["again s cache-first"])
+        #expect(fixture.results.isEmpty)
     }
 
     @Test func endOfTheServerReexecutesATeardown() async {
         let client = NotingClient()
-        let world = ExchangeWorld(server.exchange(), client)
-        world.operations.send(s)
+        let fixture = ExchangeFixture(server.exchange(), client)
+        fixture.operations.send(s)
         await server.started(1).end.finish()
         while client.reexecuted.isEmpty { await Task.yield() }
         #expect(client.reexecuted == [s.teardown()])
-        #expect(world.results.isEmpty)
+        #expect(fixture.results.isEmpty)
     }
 
     @Test func failureIsTheLastResult() async {
         let client = NotingClient()
-        let world = ExchangeWorld(server.exchange(), client)
-        world.operations.send(s)
+        let fixture = ExchangeFixture(server.exchange(), client)
+        fixture.operations.send(s)
         await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))
-        while world.results.isEmpty { await Task.yield() }
-        #expect(world.results.map { $0.error?.networkError?.message } == ["lost"])
-        #expect(world.results.first?.hasNext == false)
+        while fixture.results.isEmpty { await Task.yield() }
+        #expect(fixture.results.map { $0.error?.networkError?.message } == ["lost"])
+        #expect(fixture.results.first?.hasNext == false)
         #expect(client.reexecuted.isEmpty)
         // The same subscription can start again immediately.
-        world.operations.send(s)
+        fixture.operations.send(s)
         _ = await server.started(2)
     }
 
@@ -121,7 +129,7 @@ import struct BeagleNetExchanges.Operation
         )
         let url = try #require(URL(string: loopback.url + "/graphql"))
         let client = Client(request: URLRequest(url: url), exchanges: [exchange], logger: OffLogger())
-        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { text }")))
+        let listening = ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { text }")))
         while listening.results.isEmpty { await Task.yield() }
         let expected: NetworkError.Kind? = limit == 1000 ? .tooLarge : nil
         #expect(listening.results.first?.error?.networkError?.kind == expected)
@@ -137,7 +145,7 @@ import struct BeagleNetExchanges.Operation
             exchanges: [InterceptorExchange(retry), server.exchange()],
             logger: OffLogger()
         )
-        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { news }")))
+        let listening = ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { news }")))
         await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))
         let again = await server.started(2)
         again.emit(again.operation.result("one"))
@@ -145,9 +153,11 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.texts == ["one"])
     }
 
-    @Test(arguments: LadderWay.allCases) func runningSubscriptionIsNotStartedTwice(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask([s, s])
+    @Test(arguments: ExchangePlacement.allCases) func runningSubscriptionIsNotStartedTwice(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask([s, s])
         _ = await server.started(1)
         #expect(server.started.count == 1)
     }
@@ -160,10 +170,10 @@ import struct BeagleNetExchanges.Operation
             logger: OffLogger()
         )
         let news = ExecutionArgs(query: "subscription { news }")
-        let first = Listening(client.subscribe(to: news))
+        let first = ResultCollector(client.subscribe(to: news))
         let running = await server.started(1)
-        let second = Lock<Listening?>(nil)
-        client.lane.run {
+        let second = Lock<ResultCollector?>(nil)
+        client.queue.run {
             let given = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 running.emit(running.operation.result("late"))
@@ -171,7 +181,7 @@ import struct BeagleNetExchanges.Operation
             }
             given.wait()
             first.leave()
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             second.withLock { $0 = listening }
         }
         let again = await server.started(2)
@@ -189,16 +199,16 @@ import struct BeagleNetExchanges.Operation
         )
         let news = ExecutionArgs(query: "subscription { news }")
         // Cancelled and started again immediately.
-        let left = Listening(client.subscribe(to: news))
+        let left = ResultCollector(client.subscribe(to: news))
         left.leave()
-        let first = Listening(client.subscribe(to: news))
+        let first = ResultCollector(client.subscribe(to: news))
         let running = await server.started(2)
         running.emit(running.operation.result("one"))
         #expect(first.texts == ["one"])
         // Ended by the server and started again.
         running.end.finish()
         while !first.isOver { await Task.yield() }
-        let second = Listening(client.subscribe(to: news))
+        let second = ResultCollector(client.subscribe(to: news))
         let again = await server.started(3)
         again.emit(again.operation.result("two"))
         #expect(second.texts == ["two"])

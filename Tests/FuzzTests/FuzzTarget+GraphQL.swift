@@ -19,10 +19,10 @@ extension FuzzTarget {
         var merge = IncrementalMerge()
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let data = Data(line)
-            _ = try? GraphQLAnswer(reading: NetworkResponse(data: data))
+            _ = try? ParsedGraphQLResponse(reading: NetworkResponse(data: data))
             guard let payload = try? JSONValue(parsing: data) else { continue }
             do throws(NetworkError) {
-                _ = try merge.take(payload)
+                _ = try merge.apply(payload)
             } catch {
                 precondition(error.kind == .decoding || error.kind == .protocol, "a piece fails with \(error.kind)")
             }
@@ -45,7 +45,7 @@ extension FuzzTarget {
             guard let step = try? session.receive(message) else { continue }
             if case .begin(let begun) = step {
                 precondition(begun == ids, "not all operations begin with the acknowledgement")
-                for id in begun { _ = session.ask(id) }
+                for id in begun { _ = session.markSent(id) }
             }
             if case .end = step { ended += 1 }
         }

@@ -17,7 +17,7 @@ extension FuzzTarget {
                 Array(text[part.offset...].prefix(part.bytes.count)) == part.bytes,
                 "a part has the wrong offset"
             )
-            guard let document = try? JSONDocument(part.bytes) else { preconditionFailure("a part is not JSON") }
+            guard let document = try? ParsedJSON(part.bytes) else { preconditionFailure("a part is not JSON") }
             let check = HARCheck(file: "", part: part) { finding in
                 precondition(finding.offset.map { $0 < text.count } ?? true, "a finding is outside of the text")
             }
@@ -27,7 +27,7 @@ extension FuzzTarget {
             var output = JSONOutput()
             LogEntry(document.root).write(to: &output)
             do throws(JSONFault) {
-                _ = LogEntry(try JSONDocument(output.bytes).root)
+                _ = LogEntry(try ParsedJSON(output.bytes).root)
             } catch {
                 preconditionFailure("a written entry is \(error)")
             }

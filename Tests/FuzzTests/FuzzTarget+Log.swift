@@ -51,7 +51,7 @@ extension FuzzTarget {
         case .message(_, let node, _):
             var output = JSONOutput()
             LoggedMessage(node).write(to: &output)
-            precondition((try? JSONDocument(output.bytes)) != nil, "a written message is not JSON")
+            precondition((try? ParsedJSON(output.bytes)) != nil, "a written message is not JSON")
         case .losses, .other: break
         }
     }
@@ -59,7 +59,7 @@ extension FuzzTarget {
     private static func write(_ entry: LogEntry) {
         var output = JSONOutput()
         entry.write(to: &output)
-        precondition((try? JSONDocument(output.bytes)) != nil, "a written entry is not JSON")
+        precondition((try? ParsedJSON(output.bytes)) != nil, "a written entry is not JSON")
     }
 
     private struct Line: Equatable {

@@ -11,7 +11,7 @@ extension FuzzTarget {
         for line in text.unicodeScalars.split(separator: "\n").prefix(20) {
             fields.append(HTTPField(name: .setCookie, value: String(line)))
         }
-        jar.take(from: fields, of: setter)
+        jar.store(from: fields, of: setter)
         for cookie in jar.cookies {
             precondition(
                 cookie.domain == "www.example.com" || cookie.domain == "example.com",
@@ -70,7 +70,7 @@ extension FuzzTarget {
         let store = AltSvcStore { Date(timeIntervalSince1970: 1_700_000_000) }
         let asker = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
         let answer = HTTPResponse(status: .ok, headerFields: HTTPFields([HTTPField(name: .altSvc, value: text)]))
-        store.take(from: answer, of: asker)
+        store.store(from: answer, of: asker)
         let services = store.services
         precondition(services.count <= 8, "\(services.count) services")
         for service in services {
@@ -92,7 +92,7 @@ extension FuzzTarget {
             guard let digest = DigestChallenge(challenge) else { continue }
             let head = HTTPRequest(method: .get, scheme: "http", authority: "example.com", path: "/a?b")
             let credentials = Credentials(user: "user", password: "tOpSeCrEt")
-            guard let answer = try? digest.answer(to: head, as: credentials, count: 1) else { continue }
+            guard let answer = try? digest.authorization(for: head, as: credentials, nonceCount: 1) else { continue }
             precondition(HTTPField.isValidValue(answer), "an Authorization field contains a line break")
             precondition(!answer.contains("tOpSeCrEt"), "an Authorization field contains the password")
         }

@@ -26,12 +26,13 @@ struct AltSvcStoreTests {
             headerFields: HTTPFields([HTTPField(name: .altSvc, value: text)])
         )
         if let age { response.headerFields[.age] = String(age) }
-        store.take(from: response, of: try head(url))
+        store.store(from: response, of: try head(url))
     }
 
     /// Returns the host and port of the alternative for a request, or `nil` if the request uses its origin.
-    private func place(_ url: String = "https://example.org/a", speaking: [HTTPVersion] = [.http2]) throws -> String? {
-        store.service(for: try head(url)) { speaking.contains($0) }.map { "\($0.host):\($0.port)" }
+    private func place(_ url: String = "https://example.org/a", supporting: [HTTPVersion] = [.http2]) throws -> String?
+    {
+        store.service(for: try head(url)) { supporting.contains($0) }.map { "\($0.host):\($0.port)" }
     }
 
     private func wait(_ seconds: TimeInterval) {
@@ -62,8 +63,8 @@ struct AltSvcStoreTests {
     @Test func firstAlternativeWithASupportedProtocolIsUsed() throws {
         try take("x9=\"x.org:1\", h3=\":443\", h2=\"a.org:1\", h2=\"b.org:1\"")
         #expect(try place() == "a.org:1")
-        #expect(try place(speaking: [.http2, .http3]) == "example.org:443")
-        #expect(try place(speaking: []) == nil)
+        #expect(try place(supporting: [.http2, .http3]) == "example.org:443")
+        #expect(try place(supporting: []) == nil)
     }
 
     @Test func originIsNotItsOwnAlternativeOverTheSameProtocol() throws {
@@ -89,7 +90,7 @@ struct AltSvcStoreTests {
 
     @Test func failedAlternativeIsSuspendedEvenIfAnnouncedAgain() throws {
         try take("h2=\"a.org:1\", h2=\"b.org:1\"")
-        store.rest(try #require(store.services.first))
+        store.markBroken(try #require(store.services.first))
         #expect(try place() == "b.org:1")
         try take("h2=\"a.org:1\"")
         #expect(try place() == nil)
@@ -101,8 +102,8 @@ struct AltSvcStoreTests {
 
     @Test func networkChangeKeepsOnlyPersistentAlternatives() throws {
         try take("h2=\"a.org:1\", h2=\"b.org:1\"; persist=1")
-        store.rest(try #require(store.services.last))
-        store.leaveNetwork()
+        store.markBroken(try #require(store.services.last))
+        store.networkDidChange()
         #expect(try place() == "b.org:1")
         #expect(store.services.count == 1)
     }

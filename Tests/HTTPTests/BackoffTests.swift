@@ -8,10 +8,11 @@ struct BackoffTests {
         func next() -> UInt64 { value }
     }
 
-    private func range(_ backoff: Backoff, after failures: Int, asked: Duration = .zero) -> ClosedRange<Duration>? {
+    private func range(_ backoff: Backoff, after failures: Int, serverDelay: Duration = .zero) -> ClosedRange<Duration>?
+    {
         var (least, most) = (Fixed(value: 0), Fixed(value: .max))
-        guard let lower = backoff.delay(after: failures, asked: asked, using: &least),
-            let upper = backoff.delay(after: failures, asked: asked, using: &most)
+        guard let lower = backoff.delay(after: failures, serverDelay: serverDelay, using: &least),
+            let upper = backoff.delay(after: failures, serverDelay: serverDelay, using: &most)
         else { return nil }
         // The upper bound itself is never chosen.
         return lower ... .milliseconds(Int((upper / .milliseconds(1)).rounded()))
@@ -33,15 +34,15 @@ struct BackoffTests {
     }
 
     @Test func requestedDelayIsTheMinimum() {
-        #expect(range(Backoff(), after: 2, asked: .seconds(120)) == .seconds(120) ... .seconds(122))
-        #expect(range(Backoff(), after: 2, asked: .seconds(-5)) == .zero ... .seconds(2))
+        #expect(range(Backoff(), after: 2, serverDelay: .seconds(120)) == .seconds(120) ... .seconds(122))
+        #expect(range(Backoff(), after: 2, serverDelay: .seconds(-5)) == .zero ... .seconds(2))
     }
 
     @Test func tooLongRequestedDelayEndsTheRetries() {
-        let backoff = Backoff(maxAsked: .seconds(10))
-        #expect(range(backoff, after: 1, asked: .seconds(10)) != nil)
-        #expect(range(backoff, after: 1, asked: .seconds(11)) == nil)
-        #expect(range(Backoff(), after: 1, asked: .seconds(999_999_999)) == nil)
+        let backoff = Backoff(maxServerDelay: .seconds(10))
+        #expect(range(backoff, after: 1, serverDelay: .seconds(10)) != nil)
+        #expect(range(backoff, after: 1, serverDelay: .seconds(11)) == nil)
+        #expect(range(Backoff(), after: 1, serverDelay: .seconds(999_999_999)) == nil)
     }
 
     @Test func consecutiveFailuresAreLimited() {
@@ -52,6 +53,6 @@ struct BackoffTests {
 
     @Test func withoutABaseOnlyTheRequestedDelayApplies() {
         #expect(range(Backoff(base: .zero), after: 9) == .zero ... .zero)
-        #expect(range(Backoff(base: .seconds(-1)), after: 9, asked: .seconds(3)) == .seconds(3) ... .seconds(3))
+        #expect(range(Backoff(base: .seconds(-1)), after: 9, serverDelay: .seconds(3)) == .seconds(3) ... .seconds(3))
     }
 }

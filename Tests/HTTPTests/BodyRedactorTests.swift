@@ -344,7 +344,7 @@ struct BodyRedactorTests {
         let body =
             String(repeating: "{\"\(name)\":", count: 510) + "{\"pin\":1}" + String(repeating: "}", count: 510)
         var audit = RedactionAudit()
-        let redacted = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "b", noting: &audit)
+        let redacted = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "b", recordingTo: &audit)
         #expect(redacted == .body(Data(body.replacing(":1", with: ":\"REDACTED\"").utf8)))
         #expect(audit.places.map(\.utf8.count).allSatisfy { $0 < 400 })
         #expect(audit.places.count == 1 && audit.places[0].hasSuffix(".pin"))
@@ -376,11 +376,11 @@ struct BodyRedactorTests {
                     body: Data("{\(items)}".utf8),
                     contentType: Self.json,
                     at: "b",
-                    noting: &audit
+                    recordingTo: &audit
                 )
             }
             #expect(audit.places == places.prefix(min(count, 1_000)).map { "b:$.\($0)" })
-            #expect(audit.isCut == (count > 1_000))
+            #expect(audit.isTruncated == (count > 1_000))
         }
     }
 
@@ -392,16 +392,16 @@ struct BodyRedactorTests {
             body: Data("\(head){\(items)}\r\n--b--\r\n".utf8),
             contentType: "multipart/form-data; boundary=b",
             at: "b",
-            noting: &audit
+            recordingTo: &audit
         )
-        #expect(audit.places.count == 1_000 && audit.isCut)
+        #expect(audit.places.count == 1_000 && audit.isTruncated)
     }
 
     @Test func auditListsThePathsOfRedactedValues() {
         var audit = RedactionAudit()
         let body =
             #"{"user":{"pin":"hidden"},"list":[{"pin":1},{"pin":2},"\#(Self.jwt)"],"next":"/?otp=1","a":"{\"sid\":1}"}"#
-        _ = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "postData.text", noting: &audit)
+        _ = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "postData.text", recordingTo: &audit)
         #expect(
             audit.places == [
                 "postData.text:$.user.pin", "postData.text:$.list[*].pin", "postData.text:$.list[*]:<JWT>",

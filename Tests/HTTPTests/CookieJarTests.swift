@@ -29,7 +29,7 @@ struct CookieJarTests {
     private func set(_ text: String..., from url: String = "https://www.example.com/a/b") throws {
         var fields = HTTPFields()
         for text in text { fields.append(HTTPField(name: .setCookie, value: text)) }
-        jar.take(from: fields, of: try head(url))
+        jar.store(from: fields, of: try head(url))
     }
 
     private func field(_ url: String, own: String? = nil) throws -> String? {
@@ -117,7 +117,7 @@ struct CookieJarTests {
 
     @Test func cookieIsHostOnlyWithoutAPublicSuffixList() throws {
         let jar = CookieJar(suffixes: nil) { [clock] in clock.now }
-        jar.take(from: [.setCookie: "n=v; Domain=example.com"], of: try head("https://a.example.com/"))
+        jar.store(from: [.setCookie: "n=v; Domain=example.com"], of: try head("https://a.example.com/"))
         #expect(jar.field(for: try head("https://a.example.com/"), own: nil) == "n=v")
         #expect(jar.field(for: try head("https://b.example.com/"), own: nil) == nil)
     }
@@ -196,7 +196,7 @@ struct CookieJarTests {
     private func take(_ lines: [[UInt8]], from url: String = "https://www.example.com/") throws {
         let block = lines.flatMap { Array("Set-Cookie: ".utf8) + $0 + Array("\r\n".utf8) }
         let head = try RawHead(parsing: Array("HTTP/1.1 200 OK\r\n".utf8) + block + Array("\r\n".utf8))
-        jar.take(from: head, of: try self.head(url))
+        jar.store(from: head, of: try self.head(url))
     }
 
     private static let cookieWithAControlCharacterIsRejectedArguments: [String] = [

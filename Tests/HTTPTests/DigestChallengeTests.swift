@@ -25,9 +25,9 @@ struct DigestChallengeTests {
         for challenge in challenges {
             fields.append(HTTPField(name: HTTPField.Name("WWW-Authenticate")!, value: challenge))
         }
-        let obstacle = DigestChallenge.obstacle(in: fields)
-        #expect((obstacle == nil) == (reason == nil))
-        if let reason { #expect(obstacle?.contains(reason) == true, "\(obstacle ?? "")") }
+        let unsupportedReason = DigestChallenge.unsupportedReason(in: fields)
+        #expect((unsupportedReason == nil) == (reason == nil))
+        if let reason { #expect(unsupportedReason?.contains(reason) == true, "\(unsupportedReason ?? "")") }
     }
 
     struct Answer: Sendable, CustomTestStringConvertible {
@@ -105,7 +105,7 @@ struct DigestChallengeTests {
         let challenge = try #require(read(answer.challenge))
         let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/dir/index.html")
         let credentials = Credentials(user: answer.user, password: answer.password)
-        let field = try challenge.answer(to: head, as: credentials, count: 1, word: answer.word)
+        let field = try challenge.authorization(for: head, as: credentials, nonceCount: 1, clientNonce: answer.word)
         #expect(field.hasPrefix("Digest "))
         for part in answer.parts { #expect(field.contains(part), "\(field)") }
         #expect(!field.contains(answer.password))
@@ -115,8 +115,8 @@ struct DigestChallengeTests {
         let challenge = try #require(read("Digest realm=\"r\", nonce=\"n\", qop=auth"))
         let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")
         let credentials = Credentials(user: "u", password: "p")
-        #expect(try challenge.answer(to: head, as: credentials, count: 0x1F).contains("nc=0000001f,"))
-        let words = try (1...2).map { try challenge.answer(to: head, as: credentials, count: $0) }
+        #expect(try challenge.authorization(for: head, as: credentials, nonceCount: 0x1F).contains("nc=0000001f,"))
+        let words = try (1...2).map { try challenge.authorization(for: head, as: credentials, nonceCount: $0) }
         #expect(words[0] != words[1])
     }
 
@@ -164,7 +164,7 @@ struct DigestChallengeTests {
         let name = try #require(HTTPField.Name("WWW-Authenticate"))
         let challenge = try #require(DigestChallenge(of: HTTPFields([HTTPField(name: name, value: field)])))
         let head = HTTPRequest(method: .get, scheme: "http", authority: "h.org", path: "/")
-        let answer = try challenge.answer(to: head, as: Credentials(user: "u", password: "p"), count: 1)
+        let answer = try challenge.authorization(for: head, as: Credentials(user: "u", password: "p"), nonceCount: 1)
         let bytes = Data(answer.opaqueBytes)
         #expect(bytes.firstRange(of: Data("realm=\"caf".utf8) + [0xE9, 0x22]) != nil)
         #expect(bytes.firstRange(of: Data("nonce=\"n".utf8) + [0xFC, 0x22]) != nil)

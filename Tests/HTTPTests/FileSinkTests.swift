@@ -19,8 +19,8 @@ struct FileSinkTests {
     }
 
     @Test func twoSinksOfOnePathAreIndependent() throws {
-        let first = try FileSink(path: path, mayWait: false)
-        let second = try FileSink(path: path, mayWait: false)
+        let first = try FileSink(path: path, mayBlock: false)
+        let second = try FileSink(path: path, mayBlock: false)
         try write("first", to: first)
         try write("second", to: second)
         try first.commit()
@@ -33,7 +33,7 @@ struct FileSinkTests {
     @Test func uncommittedSinkLeavesTheFileUnchanged() throws {
         try Data("before".utf8).write(to: URL(fileURLWithPath: path))
         do {
-            let sink = try FileSink(path: path, mayWait: false)
+            let sink = try FileSink(path: path, mayBlock: false)
             try write("half", to: sink)
             #expect(try names.count == 2)
         }
@@ -45,7 +45,7 @@ struct FileSinkTests {
         let link = folder.appending(path: "link").path()
         try Data("before".utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        let sink = try FileSink(path: link, mayWait: false)
+        let sink = try FileSink(path: link, mayBlock: false)
         try write("after", to: sink)
         try sink.commit()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
@@ -53,7 +53,7 @@ struct FileSinkTests {
     }
 
     @Test func deviceIsWrittenToAndKept() throws {
-        let sink = try FileSink(path: "/dev/null", mayWait: false)
+        let sink = try FileSink(path: "/dev/null", mayBlock: false)
         try write("nothing", to: sink)
         try sink.commit()
         let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
@@ -62,7 +62,7 @@ struct FileSinkTests {
 
     @Test func pipeIsRejectedIfWaitingIsNotAllowed() throws {
         #expect(mkfifo(path, 0o600) == 0)
-        let error = #expect(throws: NetworkError.self) { try FileSink(path: path, mayWait: false) }
+        let error = #expect(throws: NetworkError.self) { try FileSink(path: path, mayBlock: false) }
         #expect(error?.kind == .file)
     }
 
@@ -102,7 +102,7 @@ struct FileSinkTests {
     }
 
     @Test func pipeCreatedBeforeCommitIsNotReplaced() throws {
-        let sink = try FileSink(path: path, mayWait: false)
+        let sink = try FileSink(path: path, mayBlock: false)
         try write("late", to: sink)
         #expect(mkfifo(path, 0o600) == 0)
         let error = #expect(throws: NetworkError.self) { try sink.commit() }

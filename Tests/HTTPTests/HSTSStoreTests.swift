@@ -14,7 +14,7 @@ struct HSTSStoreTests {
     private func take(_ text: String..., from url: String = "https://a.example.org/") throws {
         var fields = HTTPFields()
         for text in text { fields.append(HTTPField(name: .strictTransportSecurity, value: text)) }
-        store.take(from: fields, of: HTTPRequest(url: try #require(URL(string: url))))
+        store.store(from: fields, of: HTTPRequest(url: try #require(URL(string: url))))
     }
 
     private static let policyIsParsedArguments: [(String, Int, Bool)] = [
@@ -43,39 +43,39 @@ struct HSTSStoreTests {
 
     @Test func hostIsCoveredUntilItsPolicyExpires() throws {
         try take("max-age=60")
-        #expect(store.covers("a.example.org"))
-        #expect(!store.covers("b.a.example.org"))
-        #expect(!store.covers("example.org"))
+        #expect(store.requiresHTTPS("a.example.org"))
+        #expect(!store.requiresHTTPS("b.a.example.org"))
+        #expect(!store.requiresHTTPS("example.org"))
         time.withLock { $0 = $0.addingTimeInterval(60) }
-        #expect(!store.covers("a.example.org"))
+        #expect(!store.requiresHTTPS("a.example.org"))
         #expect(store.hosts.isEmpty)
     }
 
     @Test func subdomainsAreCoveredIfThePolicyIncludesThem() throws {
         try take("max-age=60; includeSubDomains")
-        #expect(store.covers("b.a.example.org"))
-        #expect(store.covers("c.b.a.example.org"))
-        #expect(!store.covers("ba.example.org"))
+        #expect(store.requiresHTTPS("b.a.example.org"))
+        #expect(store.requiresHTTPS("c.b.a.example.org"))
+        #expect(!store.requiresHTTPS("ba.example.org"))
         try take("max-age=60")
-        #expect(!store.covers("b.a.example.org"))
+        #expect(!store.requiresHTTPS("b.a.example.org"))
         try take("max-age=0")
-        #expect(!store.covers("a.example.org"))
+        #expect(!store.requiresHTTPS("a.example.org"))
     }
 
     /// The root dot (8.2).
     @Test(arguments: ["a.example.org", "A.example.org."], ["a.example.org", "a.example.org."])
     func trailingDotIsIgnored(_ known: String, _ asked: String) throws {
         try take("max-age=60; includeSubDomains", from: "https://\(known)/")
-        #expect(store.covers(asked))
-        #expect(store.covers("b.\(asked)"))
+        #expect(store.requiresHTTPS(asked))
+        #expect(store.requiresHTTPS("b.\(asked)"))
         store.set(HSTSStore.Host(name: known))
         #expect(store.hosts.map(\.name) == ["a.example.org"])
-        #expect(!store.covers("b.\(asked)"))
+        #expect(!store.requiresHTTPS("b.\(asked)"))
     }
 
     @Test func onlyTheFirstFieldIsUsed() throws {
         try take("max-age=60", "max-age=0")
-        #expect(store.covers("a.example.org"))
+        #expect(store.requiresHTTPS("a.example.org"))
     }
 
     @Test(arguments: ["http://a.example.org/", "https://127.0.0.1/", "https://127.0.0.1./", "https://[::1]/"])
@@ -87,7 +87,7 @@ struct HSTSStoreTests {
     @Test func storeKeepsAtMost1000Hosts() throws {
         for number in 1...1_001 { try take("max-age=\(number)", from: "https://h\(number).org/") }
         #expect(store.hosts.count == 1_000)
-        #expect(!store.covers("h1.org"))
+        #expect(!store.requiresHTTPS("h1.org"))
     }
 
     private static let upgradeKeepsThePortExceptPort80Arguments: [(String, String)] = [

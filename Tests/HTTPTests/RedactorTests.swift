@@ -214,7 +214,7 @@ struct RedactorTests {
     }
 
     @Test func appOverridesSecretNames() {
-        let redactor = Redactor(secrets: ["X-Pet", "pet_name"], shown: ["X-Session-Id", "code"])
+        let redactor = Redactor(secrets: ["X-Pet", "pet_name"], visibleNames: ["X-Session-Id", "code"])
         #expect(redactor.isSecret(header: "x-pet"))
         #expect(!redactor.isSecret(header: "x-session-id"))
         #expect(redactor.redact(url: "/?pet-name=x&code=1&pin=2") == "/?pet-name=REDACTED&code=1&pin=REDACTED")

@@ -151,10 +151,10 @@ struct TextScanTests {
         _ = redactor.redact(
             [.authorization: "Bearer hidden", .location: "/?pin=hidden"],
             at: "request.headers",
-            noting: &audit
+            recordingTo: &audit
         )
-        _ = redactor.redact(url: "https://hidden@h/?a=1&otp=hidden#sid=hidden", at: "request.url", noting: &audit)
-        _ = redactor.redact(text: "password=hidden \(Self.jwt) \(Self.jwt)", at: "error", noting: &audit)
+        _ = redactor.redact(url: "https://hidden@h/?a=1&otp=hidden#sid=hidden", at: "request.url", recordingTo: &audit)
+        _ = redactor.redact(text: "password=hidden \(Self.jwt) \(Self.jwt)", at: "error", recordingTo: &audit)
         #expect(
             audit.places == [
                 "request.headers.Authorization", "request.headers.Location:?pin", "request.url:user",

@@ -132,10 +132,10 @@ struct WireURLTests {
 
     @Test func internationalHostIsStoredInASCIIForm() {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "bücher.de", path: "/")
-        #expect(HSTSStore([HSTSStore.Host(name: "Bücher.de.")]).covers("xn--bcher-kva.de"))
+        #expect(HSTSStore([HSTSStore.Host(name: "Bücher.de.")]).requiresHTTPS("xn--bcher-kva.de"))
         let jar = CookieJar()
         jar.set(Cookie(name: "a", value: "1", domain: "Bücher.de"))
-        jar.take(from: [.setCookie: "b=2; Domain=bücher.de"], of: head)
+        jar.store(from: [.setCookie: "b=2; Domain=bücher.de"], of: head)
         #expect(jar.field(for: head, own: nil) == "a=1; b=2")
     }
 }

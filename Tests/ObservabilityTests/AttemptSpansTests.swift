@@ -19,11 +19,11 @@ struct AttemptSpansTests {
 
     @Test func redirectAfterTheEndCreatesNoSpan() throws {
         let (operation, spans) = try begin(SpanRules(origins: nil, sendsBaggage: false))
-        spans.end(Ending(cancelled))
+        spans.end(AttemptOutcome(cancelled))
         let tell = try #require(operation.transfer.onRedirect)
         var next = operation.transfer
         tell(HTTPResponse(status: .found), 0, &next)
-        spans.end(Ending(cancelled))
+        spans.end(AttemptOutcome(cancelled))
         #expect(tracer.memory.activeSpans.isEmpty)
         #expect(tracer.spans.map { $0["error.type"] } == ["cancelled"])
     }
@@ -37,7 +37,7 @@ struct AttemptSpansTests {
         metrics.firstByte = .nanoseconds(20)
         metrics.total = .nanoseconds(20)
         error.metrics = metrics
-        spans.end(Ending(error))
+        spans.end(AttemptOutcome(error))
         let span = try #require(tracer.spans.first)
         let start = span.startInstant.nanosecondsSinceEpoch
         #expect(span.events.map(\.name) == ["http.connect", "http.response.first_byte"])

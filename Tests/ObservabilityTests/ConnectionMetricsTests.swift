@@ -23,13 +23,13 @@ import Testing
         }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let measuring = ConnectionMetrics(of: transport, factory: metrics)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         _ = try await client.executeRequest(raw("\(server.url)/a"))
         clock.advance(by: .seconds(10))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         let stream = try await client.stream(raw("\(server.url)/slow"))
         clock.advance(by: .seconds(10))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(try values("active") == [0, 0, 1])
         #expect(try values("idle") == [0, 1, 0])
         measuring.cancel()
@@ -41,7 +41,7 @@ import Testing
         Beagle.dependencies.clock = clock
         do {
             let measuring = ConnectionMetrics(of: transport, factory: metrics)
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             withExtendedLifetime(measuring) {}
         }
         while clock.nextWait != nil { await Task.yield() }

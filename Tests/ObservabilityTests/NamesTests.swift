@@ -41,8 +41,8 @@ struct NamesTests {
         let metrics = TestMetrics()
         let meters = Meters(metrics, servers: 1, templates: 1)
         let target = Meters.Target(method: "GET", address: "a", port: "1", template: "")
-        for status in 200...999 { _ = meters.answers(to: target, status: status) }
-        for number in 1...300 { _ = meters.answers(to: target, status: nil, errorType: "e\(number)") }
+        for status in 200...999 { _ = meters.responses(to: target, status: status) }
+        for number in 1...300 { _ = meters.responses(to: target, status: nil, errorType: "e\(number)") }
         let durations = metrics.timers(label: "http.client.request.duration")
         func values(of name: String) -> Set<String> {
             Set(durations.flatMap { $0.dimensions.filter { $0.0 == name }.map(\.1) })
@@ -59,7 +59,7 @@ struct NamesTests {
             let target = Meters.Target(method: "GET", address: "\(number)", port: "1", template: "")
             for _ in 1...2 {
                 meters.requests(to: target).retries.increment()
-                meters.answers(to: target, status: 200).duration.recordNanoseconds(1)
+                meters.responses(to: target, status: 200).duration.recordNanoseconds(1)
             }
         }
         let named = Set(["1", "2", "3", "_OTHER"])

@@ -70,7 +70,7 @@ extension FinishedInMemorySpan {
 
 /// Starts a server and makes it the app's own backend.
 func serve(
-    _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer
+    _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
 ) throws -> LoopbackServer {
     let server = try LoopbackServer(answer: answer)
     Beagle.dependencies.environment = BeagleEnvironment(name: "loopback", baseURL: URL(string: server.url))

@@ -69,7 +69,7 @@ struct OutboxProbe {
             say("answered")
         } catch {
             let isSent = error.mayHaveReachedServer ? "sent" : "not sent"
-            say(error.isKept ? "kept" : "\(error.kind.rawValue), not kept, \(isSent): \(error.message)")
+            say(error.isStoredInOutbox ? "kept" : "\(error.kind.rawValue), not kept, \(isSent): \(error.message)")
         }
         withExtendedLifetime(client) {}
     }
@@ -84,7 +84,7 @@ struct OutboxProbe {
             do throws(NetworkError) {
                 _ = try await client.run(operation)
             } catch {
-                guard error.isKept else { exit(1) }
+                guard error.isStoredInOutbox else { exit(1) }
             }
             say("\(number)")
         }

@@ -100,7 +100,7 @@ struct RecordProbe {
         let warnings = Warnings()
         var options = RequestLog.Options()
         options.logger = warnings
-        options.patience = .milliseconds(1)
+        options.pauseAfterFailure = .milliseconds(1)
         let log = try RequestLog(directory: directory, options: options)
         signal(SIGXFSZ, SIG_IGN)
         let before = setLimit(20_000)
@@ -171,7 +171,7 @@ struct RecordProbe {
         let warnings = Warnings()
         var options = RequestLog.Options()
         options.logger = warnings
-        options.patience = .milliseconds(1)
+        options.pauseAfterFailure = .milliseconds(1)
         let log = try RequestLog(directory: directory, options: options)
         let client = RecordingClient(StubClient { answer(Int($0.url.lastPathComponent) ?? 0) }, log: log)
         func ask(_ numbers: Range<Int>) async throws {

@@ -132,7 +132,7 @@ import Testing
             )
             var output = JSONOutput()
             entry.write(to: &output)
-            let read = LogEntry(try JSONDocument(output.bytes).root)
+            let read = LogEntry(try ParsedJSON(output.bytes).root)
             #expect(read.response?.body.content == .data(Data(bytes)), "\(bytes)")
             #expect(read.request.body?.content == .data(Data(bytes)), "\(bytes)")
         }
@@ -147,7 +147,7 @@ import Testing
             request: LoggedRequest(method: "GET", url: "http://h/"),
             response: LoggedResponse(status: 200, fields: [LoggedField("Content-Type", type)], body: body)
         ).write(to: &output)
-        #expect(try JSONDocument(output.bytes).root["response"]?["content"]?["text"]?.string == "日")
+        #expect(try ParsedJSON(output.bytes).root["response"]?["content"]?["text"]?.string == "日")
     }
 
     // MARK: Bodies that were not recorded

@@ -16,10 +16,10 @@ enum EveryKind {
     private static let gzip = "H4sIAAAAAAAC/6vKLChITVGoGgwUALIvwVSMAAAA"
 
     /// Waits for the client's frame of nine bytes, so that it is in the log before the server closes.
-    private static let heard = LoopbackServer.Answer.played { $0.take(9) != nil }
+    private static let heard = LoopbackServer.Response.played { $0.take(9) != nil }
 
     /// The server's response to each path. Other paths, such as `/failed`, reset the connection.
-    static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         switch request.target {
         case "/text":
             return .response(

@@ -19,7 +19,7 @@ struct HARExportTests {
             try Recording([read]).writeHAR(to: path)
             try HARValidator(contentsOf: path).validate { #expect($0.severity == .hint, "\($0)") }
             let written = try #require(try HARReader(contentsOf: path).next()?.json)
-            return try JSONDocument(written).root
+            return try ParsedJSON(written).root
         }
     }
 

@@ -67,7 +67,7 @@ struct HARQuirkTests {
         #expect(read.request.body == nil && read.serverAddress == nil && read.connection == nil)
         #expect(read.messages == [])
         #expect(read.response?.body == LoggedBody(.omitted("unknown")))
-        #expect(read.others.map(\.name) == ["cache", "pageref"])
+        #expect(read.unknownMembers.map(\.name) == ["cache", "pageref"])
     }
 
     @Test func missingMembersAreUnknown() async throws {
@@ -179,7 +179,7 @@ struct HARQuirkTests {
         #expect(read.response?.httpVersion == spelling)
         var output = JSONOutput()
         read.write(to: &output)
-        #expect(try JSONDocument(output.bytes).root["response"]?["httpVersion"]?.string == written)
+        #expect(try ParsedJSON(output.bytes).root["response"]?["httpVersion"]?.string == written)
     }
 
     // MARK: Bodies
@@ -252,7 +252,7 @@ struct HARQuirkTests {
         let read = try #require(try await recording(of: "[\(text)]").entries.first)
         var output = JSONOutput()
         read.write(to: &output)
-        let written = try JSONDocument(output.bytes).root
+        let written = try ParsedJSON(output.bytes).root
         #expect(written["timings"]?["_blocked_queueing"]?.numberText == "0.250")
         #expect(written["_cache"]?["afterRequest"]?["hitCount"]?.integer == 1)
         #expect(written["comment"]?.string == "mine" && written["request"]?["settingEncodeUrl"]?.bool == true)

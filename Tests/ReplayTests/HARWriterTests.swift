@@ -208,7 +208,7 @@ struct HARWriterTests {
             form.connection = "7"
             try Recording([form]).writeHAR(to: "\(folder)/a.har")
             let text = try #require(try texts("\(folder)/a.har").entries.first)
-            let root = try JSONDocument(Data(text.utf8)).root
+            let root = try ParsedJSON(Data(text.utf8)).root
             #expect(root["request"]?["httpVersion"]?.string == "HTTP/2")
             #expect(root["response"]?["httpVersion"]?.string == "HTTP/1.1")
             #expect(root["request"]?["postData"]?["text"]?.string == "a=1%202")

@@ -63,7 +63,7 @@ struct RealArchiveTests {
         let started = try entry("/echo", 101).started
         #expect(messages.allSatisfy { abs($0.time.timeIntervalSince(started)) < 10 })
         for entry in recording.entries {
-            let names = Set(entry.others.map(\.name))
+            let names = Set(entry.unknownMembers.map(\.name))
             #expect(
                 names.isSuperset(of: ["_initiator", "_priority", "_resourceType", "_transferSize", "_blocked_queueing"])
             )

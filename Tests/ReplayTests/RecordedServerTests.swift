@@ -195,7 +195,7 @@ import Testing
         var chunks = answer.body.makeAsyncIterator()
         #expect(try await chunks.next() == Data("data: 0\n\n".utf8))
         for number in 1...2 {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             #expect(clock.nextWait == .seconds(10))
             clock.advance(by: .seconds(10))
             #expect(try await chunks.next() == Data("data: \(number)\n\n".utf8))
@@ -234,7 +234,7 @@ import Testing
             clock: clock
         )
         let task = Task { try await ask(server, "/a") }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         server.stop()
         let error = await #expect(throws: NetworkError.self) { try await task.value }
         #expect(error?.kind == .network)

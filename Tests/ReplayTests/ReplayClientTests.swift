@@ -66,7 +66,7 @@ import Testing
         for policy in [OutboxChoice.automatic, .queue("forms")] {
             operation.outbox = policy
             await #expect { try await client.run(operation) } throws: { error in
-                (error as? NetworkError)?.kind == .notInRecording && (error as? NetworkError)?.isKept == false
+                (error as? NetworkError)?.kind == .notInRecording && (error as? NetworkError)?.isStoredInOutbox == false
             }
         }
         #expect(try outbox.entries().isEmpty)
@@ -85,7 +85,7 @@ import Testing
         let kept = await #expect(throws: NetworkError.self) {
             try await closed.executeRequest(Request(url: url, type: .submitForm(form)))
         }
-        #expect(kept?.isKept == true)
+        #expect(kept?.isStoredInOutbox == true)
         let body = Exchanges.json(#"{"name":"Ann"}"#)
         let recording = Recording([Exchanges.entry("POST", url.absoluteString, body: body, answer: "ok")])
         let report = try await outbox.flush(with: ReplayClient(recording, dependencies: dependencies))
@@ -147,7 +147,7 @@ import Testing
         (failed.response, failed.error) = (nil, "network: the connection was lost")
         let client = try client([failed, Exchanges.entry("GET", "/a", answer: "there", at: 1)])
         async let response = client.executeRequest(request("/a"))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         while let wait = clock.nextWait, client.unused.count == 1 { clock.advance(by: wait) }
         #expect(try await response.text() == "there")
         try client.assertAllUsed()
@@ -217,7 +217,7 @@ import Testing
         let result = await withCheckedContinuation { continuation in
             let token = client.executeRequest(request) { continuation.resume(returning: $0) }
             Task {
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 token?.cancel()
                 token?.cancel()
             }

@@ -36,7 +36,7 @@ struct ReplayTimingTests {
         }
         var waits: [Duration] = []
         while true {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             if isDone.withLock({ $0 }) { break }
             let wait = clock.nextWait ?? .zero
             waits.append(wait)
@@ -125,7 +125,7 @@ struct ReplayTimingTests {
         let result: Result<TransferResponse, NetworkError> = await withCheckedContinuation { continuation in
             let token = transport.perform(Exchanges.message("GET", "/a")) { continuation.resume(returning: $0) }
             Task {
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 token.cancel()
                 token.cancel()
             }

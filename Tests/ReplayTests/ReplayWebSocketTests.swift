@@ -158,7 +158,7 @@ import Testing
             return [first, try await messages.next()]
         }
         for _ in 0..<2 {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             let wait = try #require(clock.nextWait)
             waits.withLock { $0.append(wait) }
             clock.advance(by: wait)

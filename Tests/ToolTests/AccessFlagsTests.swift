@@ -129,13 +129,13 @@ struct AccessFlagsTests {
         }
     }
 
-    private static let cookiesOfAFailedResponseAreKeptArguments: [(LoopbackServer.Answer, Int32)] = [
-        (LoopbackServer.Answer.response(500, ["Set-Cookie": "id=1"]), 22 as Int32),
+    private static let cookiesOfAFailedResponseAreKeptArguments: [(LoopbackServer.Response, Int32)] = [
+        (LoopbackServer.Response.response(500, ["Set-Cookie": "id=1"]), 22 as Int32),
         (.sequence([.raw("HTTP/1.1 200 OK\r\nSet-Cookie: id=1\r\nContent-Length: 9\r\n\r\nabc"), .close]), 18),
     ]
 
     @Test(arguments: Self.cookiesOfAFailedResponseAreKeptArguments)
-    func cookiesOfAFailedResponseAreKept(_ answer: LoopbackServer.Answer, exit: Int32) async throws {
+    func cookiesOfAFailedResponseAreKept(_ answer: LoopbackServer.Response, exit: Int32) async throws {
         let server = try LoopbackServer(answer)
         try await withDirectory { directory in
             let jar = "\(directory)/jar"

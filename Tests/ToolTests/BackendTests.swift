@@ -268,7 +268,7 @@ import Testing
 
     @Test func corruptedConversationsDoNotStopTheServer() async throws {
         try await withBackend { url in
-            var random = Noise(seed: 7)
+            var random = SeededGenerator(seed: 7)
             for round in 0..<600 {
                 var bytes = Self.conversations[round % Self.conversations.count]
                 for _ in 0..<Int.random(in: 0...3, using: &random) {

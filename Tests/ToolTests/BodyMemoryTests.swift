@@ -32,7 +32,7 @@
             try await withDirectory { directory in
                 func peak(_ size: Int) async throws -> Int {
                     let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: \(size + 1)\r\n\r\n"
-                    let piece = LoopbackServer.Answer.raw(Data(count: 1 << 20))
+                    let piece = LoopbackServer.Response.raw(Data(count: 1 << 20))
                     let pieces = Array(repeating: piece, count: size >> 20)
                     let server = try LoopbackServer(.sequence([.raw(head)] + pieces + [.stall]))
                     let process = try BeagleProcess(["raw", server.url, "-o", "\(directory)/\(size)"] + arguments)

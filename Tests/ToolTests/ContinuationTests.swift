@@ -13,7 +13,7 @@ import Testing
     /// Sends a file from the requested offset.
     ///
     /// - Parameter count: The number of bytes after which it stalls; `nil` sends all.
-    private static func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Answer {
+    private static func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Response {
         let start = request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
         let rest = content.dropFirst(start)
         var head = "HTTP/1.1 200 OK\r\n"
@@ -22,7 +22,7 @@ import Testing
             head = "HTTP/1.1 206 Partial Content\r\nContent-Range: \(range)\r\n"
         }
         head += "ETag: \"1\"\r\nContent-Length: \(rest.count)\r\n\r\n"
-        let whole = LoopbackServer.Answer.raw(Data(head.utf8) + rest.prefix(count ?? rest.count))
+        let whole = LoopbackServer.Response.raw(Data(head.utf8) + rest.prefix(count ?? rest.count))
         return count == nil ? whole : .sequence([whole, .stall])
     }
 

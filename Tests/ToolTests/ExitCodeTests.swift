@@ -33,8 +33,8 @@ struct ExitCodeTests {
 
     private static let helpListsTheExitCodeArguments: [Int32] = [
         ExitCode.writeFailed, ExitCode.readFailed, ExitCode.weirdReply, ExitCode.httpError, ExitCode.badAuthorities,
-        ExitCode.noRanges, ExitCode.usage, ExitCode.notAScreen, ExitCode.different, ExitCode.notInRecording,
-        ExitCode.kept, 0, 130,
+        ExitCode.noRanges, ExitCode.usage, ExitCode.invalidContent, ExitCode.different, ExitCode.notInRecording,
+        ExitCode.storedInOutbox, 0, 130,
     ]
 
     @Test(arguments: Self.helpListsTheExitCodeArguments)

@@ -109,7 +109,7 @@ struct ImageCommandTests {
     @Test(arguments: Ending.allCases)
     func unfinishedTransferLeavesTheFileUnchanged(_ ending: Ending) async throws {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n".utf8)
-        let begin = LoopbackServer.Answer.raw(head + Self.png(37, 23))
+        let begin = LoopbackServer.Response.raw(head + Self.png(37, 23))
         let server = try LoopbackServer(.sequence([begin, ending == .cutOff ? .close : .stall]))
         try await withDirectory { directory in
             let path = "\(directory)/big.png"

@@ -18,11 +18,11 @@ struct KillTests {
         ]) + (0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) }
 
     /// The whole body in pieces, with a pause in each one, so that a kill interrupts the download.
-    private static let trickle: LoopbackServer.Answer = {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: \(whole.count)\r\n\r\n")
+    private static let trickle: LoopbackServer.Response = {
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: \(whole.count)\r\n\r\n")
         let pieces = stride(from: 0, to: whole.count, by: 64 << 10).flatMap { start in
             let piece = whole[start..<min(start + 64 << 10, whole.count)]
-            return [LoopbackServer.Answer.dribble(piece.prefix(1), every: .milliseconds(1)), .raw(piece.dropFirst())]
+            return [LoopbackServer.Response.dribble(piece.prefix(1), every: .milliseconds(1)), .raw(piece.dropFirst())]
         }
         return .sequence([head] + pieces)
     }()

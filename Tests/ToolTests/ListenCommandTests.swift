@@ -7,9 +7,9 @@ import Testing
 
 struct ListenCommandTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-    private static let parked = LoopbackServer.Answer.sequence([.raw("\(head)data: a\n\n"), .stall])
+    private static let parked = LoopbackServer.Response.sequence([.raw("\(head)data: a\n\n"), .stall])
 
-    private static func events(_ text: String) -> LoopbackServer.Answer {
+    private static func events(_ text: String) -> LoopbackServer.Response {
         .sequence([.raw("\(head)\(text)"), .close])
     }
 

@@ -149,7 +149,7 @@ struct OutboxCommandTests {
 
     @Test func redirectToASignInPageIsNotADelivery() async throws {
         try await withDirectory { directory in
-            let answer = Lock(LoopbackServer.Answer.close)
+            let answer = Lock(LoopbackServer.Response.close)
             let server = try LoopbackServer { request in
                 request.method == "GET" ? .response(200, [:], "Sign in") : answer.withLock { $0 }
             }

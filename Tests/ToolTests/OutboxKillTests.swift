@@ -25,7 +25,7 @@ private final class ForgetfulServer: Sendable {
         state.withLock { $0.isCalm = true }
     }
 
-    func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         state.withLock { state in
             state.requests += 1
             let chance = state.isCalm ? 99 : Int.random(in: 0..<100)

@@ -125,7 +125,7 @@ struct OutputTests {
 
     @Test(arguments: [false, true])
     func interruptExitsWith130AndNamesThePhase(_ isInBody: Bool) async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
         let server = try LoopbackServer(isInBody ? .sequence([head, .stall]) : .stall)
         for flags in [[], ["--json"]] as [[String]] {
             let count = server.record.requestCount

@@ -14,7 +14,7 @@ struct RawCommandTests {
     }
 
     @Test func speedIsLimited() async throws {
-        let body = LoopbackServer.Answer.response(200, [:], Data(count: 16 << 20))
+        let body = LoopbackServer.Response.response(200, [:], Data(count: 16 << 20))
         let server = try LoopbackServer(body)
         let run = try await beagle("raw", server.url, "--limit-rate", "100K", "-m", "1", "--json")
         #expect(run.exit == 28)
@@ -23,8 +23,8 @@ struct RawCommandTests {
     }
 
     @Test func slowBodyTimesOut() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
-        let slow = LoopbackServer.Answer.dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+        let slow = LoopbackServer.Response.dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))
         let server = try LoopbackServer(.sequence([head, slow]))
         let run = try await beagle("raw", server.url, "--speed-limit", "10k", "--speed-time", "0.2")
         #expect(run.exit == 28)

@@ -136,9 +136,9 @@ struct RecordCommandTests {
 
     @Test func earlySignalsAreQueuedForTheProgram() {
         var relay = SignalRelay()
-        let early = [relay.hear(SIGTERM), relay.hear(SIGHUP)]
+        let early = [relay.receive(SIGTERM), relay.receive(SIGHUP)]
         let waited = relay.begin(7)
-        let late = relay.hear(SIGTERM)
+        let late = relay.receive(SIGTERM)
         #expect(early == [nil, nil])
         #expect(waited == [SIGTERM, SIGHUP])
         #expect(late == 7)

@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 struct RetryFlagTests {
-    private static let busy = LoopbackServer.Answer.response(503, [:], "busy")
+    private static let busy = LoopbackServer.Response.response(503, [:], "busy")
 
     /// A server that is busy for the first `count` requests.
     private static func server(busyFor count: Int) throws -> LoopbackServer {

@@ -12,7 +12,7 @@ struct SubscribeCommandTests {
 
     private static func result(_ number: Int) -> String { "event: next\ndata: {\"data\":{\"tick\":\(number)}}\n\n" }
 
-    private static func events(_ results: ClosedRange<Int>, isWhole: Bool = true) -> LoopbackServer.Answer {
+    private static func events(_ results: ClosedRange<Int>, isWhole: Bool = true) -> LoopbackServer.Response {
         let end = isWhole ? "event: complete\ndata:\n\n" : ""
         return .sequence([.raw(head + results.map(result).joined() + end), .close])
     }
@@ -80,7 +80,7 @@ struct SubscribeCommandTests {
     }
 
     /// The parts of a truncated multipart body.
-    private static func parts(_ results: ClosedRange<Int>) -> LoopbackServer.Answer {
+    private static func parts(_ results: ClosedRange<Int>) -> LoopbackServer.Response {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed;boundary=graphql\r\n\r\n--graphql\r\n"
         let parts = results.map { "\r\n{\"payload\":{\"data\":{\"tick\":\($0)}}}\r\n--graphql\r\n" }
         return .sequence([.raw(head + parts.joined()), .close])
@@ -102,7 +102,7 @@ struct SubscribeCommandTests {
 
     /// A server with one feed. Each WebSocket receives the next two results and is then dropped, with or without a close
     /// frame.
-    private static func feed(_ way: SubscribeCommand.Way, saysGoodbye: Bool) throws -> LoopbackServer {
+    private static func feed(_ way: SubscribeCommand.TransportName, saysGoodbye: Bool) throws -> LoopbackServer {
         let (subprotocol, next) = way == .legacyWS ? ("graphql-ws", "data") : ("graphql-transport-ws", "next")
         let sent = Lock(0)
         return try LoopbackServer { request in
@@ -136,8 +136,8 @@ struct SubscribeCommandTests {
         }
     }
 
-    @Test(arguments: [SubscribeCommand.Way.ws, .legacyWS], [true, false])
-    func lostWebSocketIsReportedAndReplaced(_ way: SubscribeCommand.Way, saysGoodbye: Bool) async throws {
+    @Test(arguments: [SubscribeCommand.TransportName.ws, .legacyWS], [true, false])
+    func lostWebSocketIsReportedAndReplaced(_ way: SubscribeCommand.TransportName, saysGoodbye: Bool) async throws {
         let server = try Self.feed(way, saysGoodbye: saysGoodbye)
         let run = try await beagle("subscribe", server.url, "-q", query, "--over", way.rawValue, "--count", "5")
         #expect(run.exit == 0, "\(run.errors)")
@@ -244,8 +244,11 @@ struct SubscribeCommandTests {
         #expect(run.errors.contains("1 of 2 results had errors"))
     }
 
-    @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"), arguments: SubscribeCommand.Way.allCases)
-    func subscriptionToAnotherServerWorks(_ way: SubscribeCommand.Way) async throws {
+    @Test(
+        .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
+        arguments: SubscribeCommand.TransportName.allCases
+    )
+    func subscriptionToAnotherServerWorks(_ way: SubscribeCommand.TransportName) async throws {
         let url = try await GraphQLServer.shared.url(way == .sharedSSE ? "/single" : "/graphql").absoluteString
         let run = try await beagle(
             "subscribe",

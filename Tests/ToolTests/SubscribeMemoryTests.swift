@@ -26,7 +26,7 @@
             request["Last-Event-ID"].flatMap { Int($0) } ?? 0
         }
 
-        private static func answer(after last: Int) -> LoopbackServer.Answer {
+        private static func answer(after last: Int) -> LoopbackServer.Response {
             if last == count { return .sequence([.raw(head + "event: complete\ndata:\n\n"), .close]) }
             let end = min(count, last + countOfAConnection)
             let events = (last + 1...end).map { event($0) }.joined()

@@ -190,7 +190,7 @@ struct WebSocketCommandTests {
     }
 
     /// A server that accepts a WebSocket and sends these bytes.
-    private static func agreed(_ request: LoopbackServer.Request, then bytes: [UInt8]) -> LoopbackServer.Answer {
+    private static func agreed(_ request: LoopbackServer.Request, then bytes: [UInt8]) -> LoopbackServer.Response {
         let server = try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         return .sequence([.raw(head + "Sec-WebSocket-Accept: \(server ?? "")\r\n\r\n"), .raw(Data(bytes)), .stall])

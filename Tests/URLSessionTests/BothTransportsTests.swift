@@ -25,7 +25,7 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: LoopbackServer.Answer
+        let answer: LoopbackServer.Response
         let expected: Expected
         var method = HTTPRequest.Method.get
         /// The expected result of `URLSession`, if it differs.
@@ -35,7 +35,7 @@ import Testing
 
         init(
             _ name: String,
-            _ answer: LoopbackServer.Answer,
+            _ answer: LoopbackServer.Response,
             _ expected: Expected,
             method: HTTPRequest.Method = .get,
             ofSession: Expected? = nil,
@@ -52,8 +52,8 @@ import Testing
 
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
-    private static func cut(_ text: String) -> LoopbackServer.Answer { .sequence([.raw(text), .close]) }
-    private static func refusal(_ challenge: String) -> LoopbackServer.Answer {
+    private static func cut(_ text: String) -> LoopbackServer.Response { .sequence([.raw(text), .close]) }
+    private static func refusal(_ challenge: String) -> LoopbackServer.Response {
         .response(401, ["WWW-Authenticate": challenge], "no")
     }
 

@@ -74,7 +74,7 @@ import Testing
     func queryTextIsSentWithItsHash(method: GraphQLEndpoint.QueryMethod) async throws {
         let server = try answering()
         var endpoint = GraphQLEndpoint(server.url + "/graphql")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         endpoint.queryMethod = method
         let (request, result) = try await sent(at: endpoint, to: server)
         #expect(result.object == Post(id: "1"))

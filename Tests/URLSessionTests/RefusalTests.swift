@@ -18,9 +18,9 @@ struct RefusalTests {
 
     @Test(arguments: options) func errorNamesTheUnsupportedOption(_ name: String, _ change: Change) {
         var options = TransferOptions()
-        #expect(options.refusal == nil)
+        #expect(options.unsupportedOptionError == nil)
         change(&options)
-        #expect(options.refusal?.kind == .unsupported)
-        #expect(options.refusal?.message.hasSuffix("TransferOptions.\(name)") == true)
+        #expect(options.unsupportedOptionError?.kind == .unsupported)
+        #expect(options.unsupportedOptionError?.message.hasSuffix("TransferOptions.\(name)") == true)
     }
 }

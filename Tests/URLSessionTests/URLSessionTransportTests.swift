@@ -258,7 +258,7 @@ struct URLSessionTransportTests {
         _ = try await ask(server.url + "/first")
         let body = method == .put || method == .post ? HTTPBody("pay") : nil
         _ = try? await ask(server.url + "/second", method, body) {
-            if isForm { $0.repetition = .ifSafe }
+            if isForm { $0.resendPolicy = .ifSafe }
             // URLSession may miss the end of the connection.
             $0.options.timeouts.total = .seconds(10)
         }

@@ -109,7 +109,7 @@ import Testing
         let limit: Duration? = limited == .byInterceptor ? .seconds(2) : nil
         var deadline = DeadlineInterceptor(limit: limit)
         // Other tests may hold this one up for longer than an app would wait.
-        deadline.patience = .seconds(60)
+        deadline.gracePeriod = .seconds(60)
         Beagle.dependencies.interceptors = [deadline, CacheInterceptor(SlowStore()), StatusInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.cancellableTransport())
         if isStored {
@@ -126,7 +126,7 @@ import Testing
             await Result { try await client.run(operation) { result in told.withLock { $0.append(result.told) } } }
         }
         await held.isHeld()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         if isLeft { asking.cancel() } else { clock.advance(by: .seconds(2)) }
         let outcome = await asking.value
         switch outcome {
@@ -170,8 +170,8 @@ import Testing
     @Test(arguments: RequestPolicy.allCases) func aSubscriptionPasses(policy: RequestPolicy) async {
         let store = MemoryResponseStore()
         let client = client(CacheInterceptor(store), ScriptedRuns { _, _ in .init("1") })
-        let heard = Heard()
-        client.watch(.asking(.subscription, policy), heard.hear)
+        let heard = EventRecorder()
+        client.watch(.asking(.subscription, policy), heard.receive)
         #expect(heard.all == ["1", "end"])
         #expect(store.count == 0)
     }
@@ -187,11 +187,11 @@ import Testing
     @Test func aHitIsGivenInsideTheCall() async {
         let world = StoreWorld()
         _ = await world.heard(.asking())
-        let heard = Heard()
-        world.client.watch(.asking(), heard.hear)
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
         #expect(heard.all == ["1"])
         world.client.endAll()
-        world.client.watch(.asking(.component, .cacheOnly), heard.hear)
+        world.client.watch(.asking(.component, .cacheOnly), heard.receive)
         #expect(heard.all == ["1", "end", "1"])
         #expect(world.requests == 1)
         world.client.endAll()
@@ -206,9 +206,9 @@ import Testing
 
     @Test func aHitLeavesAloneWhoWatches() async {
         let world = StoreWorld()
-        let heard = Heard()
-        world.client.watch(.asking(), heard.hear)
-        await heard.heard(1)
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        await heard.waitForEvents(1)
         #expect(await world.heard(.asking()) == ["stored 1"])
         #expect(heard.all == ["1"])
         world.client.endAll()
@@ -647,7 +647,7 @@ import Testing
     /// A transport with a jar.
     private struct Jar: CookieTransport {
         let transport: ScriptedTransport
-        let keepsCookies: Bool
+        let storesCookies: Bool
 
         func perform(
             _ request: TransferRequest,
@@ -657,10 +657,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func whatMayHaveHadCookiesNeedsAPartition(keepsCookies: Bool) async {
-        let world = StoreWorld(wrapping: { Jar(transport: $0, keepsCookies: keepsCookies) })
+    @Test(arguments: [true, false]) func whatMayHaveHadCookiesNeedsAPartition(storesCookies: Bool) async {
+        let world = StoreWorld(wrapping: { Jar(transport: $0, storesCookies: storesCookies) })
         _ = await world.heard(.asking())
-        #expect(world.store.count == (keepsCookies ? 0 : 1))
+        #expect(world.store.count == (storesCookies ? 0 : 1))
         _ = await world.heard(.asking().of(partition: "A"))
         var without = NetworkOperation.asking()
         without.request.options = TransferOptions()
@@ -694,9 +694,9 @@ import Testing
 
     @Test func libcurlsTransportTellsOfItsJar() {
         var configuration = CurlConfiguration()
-        #expect(!CurlTransport(configuration).keepsCookies)
+        #expect(!CurlTransport(configuration).storesCookies)
         configuration.cookies = CookieJar()
-        #expect(CurlTransport(configuration).keepsCookies)
+        #expect(CurlTransport(configuration).storesCookies)
     }
 
     @Test func anAnswerThatSetsACookieNeedsAPartition() async {
@@ -740,14 +740,14 @@ import Testing
         let world = StoreWorld()
         _ = await world.heard(.asking())
         world.answers(.text("2"))
-        let heard = Heard()
-        let inner = Heard()
+        let heard = EventRecorder()
+        let inner = EventRecorder()
         // Asked from inside the run that the store answers.
         let token = world.client.watch(.asking()) { [client = world.client] event in
-            heard.hear(event)
-            if heard.all.count == 1 { client.watch(.asking(.component, .networkOnly), inner.hear) }
+            heard.receive(event)
+            if heard.all.count == 1 { client.watch(.asking(.component, .networkOnly), inner.receive) }
         }
-        await inner.heard(2)
+        await inner.waitForEvents(2)
         #expect(inner.all.last == "2")
         #expect(inner.all.dropLast().allSatisfy { $0 == "1 stale" })
         token?.cancel()
@@ -820,9 +820,9 @@ import Testing
         await held.isHeld()
         let stored = await Result { try await client.run(.asking(.component, .cacheOnly)) }
         #expect(stored.failure?.kind == .notStored)
-        let watched = Heard()
-        let watching = client.watch(.asking(.component, .cacheOnly), watched.hear)
-        await watched.heard(1)
+        let watched = EventRecorder()
+        let watching = client.watch(.asking(.component, .cacheOnly), watched.receive)
+        await watched.waitForEvents(1)
         #expect(watched.all == ["failure: not_stored"])
         let results = client.results(of: .asking(.component, .cacheOnly))
         let error = await Result {
@@ -902,12 +902,12 @@ import Testing
 
     @Test func refetchIsStoredAndHeard() async {
         let world = StoreWorld()
-        let heard = Heard()
-        world.client.watch(.asking(), heard.hear)
-        await heard.heard(1)
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        await heard.waitForEvents(1)
         world.answers(.text("2"))
         world.client.refetch(.cacheAndNetwork)
-        await heard.heard(3)
+        await heard.waitForEvents(3)
         #expect(heard.all == ["1", "1 stale", "2"])
         #expect(await world.heard(.asking()).last == "stored 2")
     }

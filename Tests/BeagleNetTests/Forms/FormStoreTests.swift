@@ -21,8 +21,8 @@ import Testing
         for store in stores() {
             #expect(try store.fields(of: "g") == [])
             try store.clear("g")
-            try store.keep([FormField("a", 1), FormField("b", ["x", nil])], insteadOf: [], in: "g")
-            try store.keep([FormField("a", "ü\"\n"), FormField("a", true)], insteadOf: ["a"], in: "g")
+            try store.save([FormField("a", 1), FormField("b", ["x", nil])], replacing: [], in: "g")
+            try store.save([FormField("a", "ü\"\n"), FormField("a", true)], replacing: ["a"], in: "g")
             let expected = [FormField("b", ["x", nil]), FormField("a", "ü\"\n"), FormField("a", true)]
             #expect(try store.fields(of: "g") == expected)
             #expect(try store.fields(of: "other") == [])
@@ -34,7 +34,7 @@ import Testing
     @Test func filesAreAccessibleToTheirOwnerOnly() throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.appending(path: "a/b").path)
-        try store.keep([FormField("a", 1)], insteadOf: [], in: "g")
+        try store.save([FormField("a", 1)], replacing: [], in: "g")
         #expect(try mode("a/b") == 0o700)
         #expect(try mode("a/b/g.json") == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "a/b").path) == ["g.json"])
@@ -48,7 +48,7 @@ import Testing
     func groupNameIsEscapedInTheFileName(_ group: String, _ name: String) throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.path)
-        try store.keep([FormField("a", 1)], insteadOf: [], in: group)
+        try store.save([FormField("a", 1)], replacing: [], in: group)
         #expect(try store.fields(of: group) == [FormField("a", 1)])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["\(name).json"])
         for group in ["", String(repeating: "Ü", count: 34)] {
@@ -60,7 +60,7 @@ import Testing
     @Test func truncatedFileIsAnErrorUntilCleared() throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.path)
-        try store.keep([FormField("a", "x"), FormField("b", 1)], insteadOf: [], in: "g")
+        try store.save([FormField("a", "x"), FormField("b", 1)], replacing: [], in: "g")
         let file = folder.appending(path: "g.json")
         let whole = try Data(contentsOf: file)
         let cuts =
@@ -69,7 +69,7 @@ import Testing
             try cut.write(to: file)
             let error = #expect(throws: NetworkError.self) { try store.fields(of: "g") }
             #expect(error?.kind == .decoding && error?.mayHaveReachedServer == false)
-            #expect(throws: NetworkError.self) { try store.keep([], insteadOf: [], in: "g") }
+            #expect(throws: NetworkError.self) { try store.save([], replacing: [], in: "g") }
             #expect(try Data(contentsOf: file) == cut)
         }
         try store.clear("g")
@@ -80,7 +80,7 @@ import Testing
         defer { remove() }
         try Data().write(to: folder)
         let store = DiskFormStore(directory: folder.appending(path: "a").path)
-        let error = #expect(throws: NetworkError.self) { try store.keep([], insteadOf: [], in: "g") }
+        let error = #expect(throws: NetworkError.self) { try store.save([], replacing: [], in: "g") }
         #expect(error?.kind == .file)
     }
 
@@ -101,7 +101,7 @@ import Testing
                 )
             }
             // A value stored under the name of a secret is deleted.
-            try store.keep([FormField("password", "old"), FormField("page", 1)], insteadOf: [], in: "g")
+            try store.save([FormField("password", "old"), FormField("page", 1)], replacing: [], in: "g")
             let filled = form()
             filled.inputs = filled.inputs.enumerated().map { index, input in
                 var input = input

@@ -18,7 +18,7 @@ import Testing
 ) struct FormSubmitTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
-    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer) throws
+    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws
         -> LoopbackServer
     {
         let server = try LoopbackServer(answer: answer)
@@ -96,7 +96,7 @@ import Testing
 
     @Test func stubClientSubmitsForms() async throws {
         let store = MemoryFormStore()
-        store.keep([FormField("page", 1)], insteadOf: [], in: "g")
+        store.save([FormField("page", 1)], replacing: [], in: "g")
         let form = Form([Form.Input("a", 1)], group: "g", store: store, sendsIdempotencyKey: true)
         let client = StubClient { request in
             guard case .submitForm(let data) = request.type else { throw CancellationError() }
@@ -167,7 +167,7 @@ import Testing
         struct FullStore: FormStore {
             static let error = NetworkError(.file, during: .file, "the disk is full")
             func fields(of group: String) -> [FormField] { [] }
-            func keep(_: [FormField], insteadOf: Set<String>, in: String) throws(NetworkError) { throw Self.error }
+            func save(_: [FormField], replacing: Set<String>, in: String) throws(NetworkError) { throw Self.error }
             func clear(_: String) throws(NetworkError) { throw Self.error }
         }
         let server = try serve { _ in .response(204) }
@@ -222,7 +222,7 @@ import Testing
             .response(200, [:], "\(count.withLock { count in (count += 1, count).1 })")
         }
         let store = MemoryFormStore()
-        store.keep([FormField("page", 1)], insteadOf: [], in: "g")
+        store.save([FormField("page", 1)], replacing: [], in: "g")
         let form = Form([Form.Input("a", 1)], group: "g", store: store)
         func submit(to path: String = "/form", headers: [String: String] = [:]) async throws -> FormReply.Content {
             try await client.submit(form, to: path, headers: headers).content

@@ -82,7 +82,7 @@ struct FormTests {
         let stored = [
             FormField("both", "stored"), FormField("page", 1), FormField("page", 2), FormField("all", "stored"),
         ]
-        store.keep(stored, insteadOf: [], in: "signup")
+        store.save(stored, replacing: [], in: "signup")
         let form = Form(
             [Form.Input("both", ""), Form.Input("own", "x"), Form.Input("all", "input")],
             group: "signup",

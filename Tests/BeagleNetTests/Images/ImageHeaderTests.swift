@@ -415,7 +415,7 @@ import Testing
     @Test(arguments: ImageSamples.written + ImageSamples.scattered) func randomBytesDoNotCrash(
         sample: ImageSamples.Sample
     ) {
-        var random = Noise(seed: UInt64(sample.data.count))
+        var random = SeededGenerator(seed: UInt64(sample.data.count))
         for _ in 0..<500 {
             var bytes = [UInt8](sample.data)
             for _ in 0..<Int.random(in: 1...8, using: &random) {

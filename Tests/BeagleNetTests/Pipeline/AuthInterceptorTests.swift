@@ -77,8 +77,8 @@ import Testing
         let runs = ScriptedRuns()
         let client = BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), runs)
         let all = (NetworkOperation.Kind.known + [.form, .mutation, .raw]).map { kind in
-            let heard = Heard()
-            client.watch(.of(kind), heard.hear)
+            let heard = EventRecorder()
+            client.watch(.of(kind), heard.receive)
             return heard
         }
         for token in ["token 1", "token 2"] {
@@ -90,7 +90,7 @@ import Testing
             }
         }
         for heard in all {
-            await heard.heard(1)
+            await heard.waitForEvents(1)
             #expect(heard.all.first == "token 2")
         }
         #expect(world.renewals.withLock { $0 } == 1)
@@ -176,7 +176,7 @@ import Testing
         while world.renewals.withLock({ $0 }) == 0 {
             await Task.yield()
         }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(30))
         #expect(await result.failure?.isTimeout == true)
         withExtendedLifetime(never) {}
@@ -284,7 +284,7 @@ import Testing
         let client = BeagleNetTests.client(RetryInterceptor(), auth, runs)
         let ofA = Task { await Result { try await client.run(.of(kind, headers: ["Idempotency-Key": "k1"])) } }
         await runs.next().finish(.failure(.status(503)))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         token.withLock { $0 = "B" }
         auth.reset()
         clock.advance(by: .seconds(30))
@@ -377,9 +377,9 @@ import Testing
     @Test func expiringCredentialIsUsedIfThereIsNoOther() async throws {
         var rules = rules(Lock("A"))
         rules.isExpiring = { $0 == "A" }
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         _ = try await BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers).run(.of(.form))
-        #expect(answers.asked.withLock { $0.first?.transfer.head.headerFields[.authorization] } == "A")
+        #expect(answers.operations.withLock { $0.first?.transfer.head.headerFields[.authorization] } == "A")
     }
 
     @Test(
@@ -398,7 +398,7 @@ import Testing
                 renew: { _ in throw failure },
                 attach: { token, head in head.headerFields[.authorization] = token }
             )
-            let answers = Answers(.failure(.status(401)))
+            let answers = ScriptedResponses(.failure(.status(401)))
             let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers)
             let error = await Result { try await client.run(.of(.form)) }.failure
             #expect(error?.kind == NetworkError(wrapping: failure).kind)
@@ -431,7 +431,7 @@ import Testing
             ),
             origins: origins
         )
-        let client = BeagleNetTests.client(auth, Answers(.failure(.status(401))))
+        let client = BeagleNetTests.client(auth, ScriptedResponses(.failure(.status(401))))
         for _ in 1...2 { _ = await Result { try await client.run(.of(.component)) } }
         #expect(loads.withLock { $0 } == 2)
     }

@@ -52,13 +52,13 @@ import Testing
 
     @Test(arguments: NetworkOperation.Kind.known)
     func innerInterceptorsReadTheValues(kind: NetworkOperation.Kind) async throws {
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(passing("outer"), passing("inner"), answers)
         var operation = NetworkOperation.of(kind)
         operation.context[Screen.self] = "home"
         operation.context[Trail.self] = ["app"]
         _ = try await client.run(operation)
-        let asked = try #require(answers.asked.withLock { $0.first })
+        let asked = try #require(answers.operations.withLock { $0.first })
         #expect(asked.context[Screen.self] == "home")
         #expect(asked.context[Trail.self] == ["app", "outer", "inner"])
         #expect(asked.context[Title.self] == "untitled")
@@ -69,9 +69,9 @@ import Testing
     func eachAttemptBeginsWithTheSameContext(kind: NetworkOperation.Kind) async throws {
         let atOnce = Backoff(base: .zero, limit: 3)
         let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
-        let answers = Answers(.failure(.refused), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.refused), .success(.init("1")))
         _ = try await client(passing("outer"), retry, passing("inner"), answers).run(.of(kind))
-        let trails = answers.asked.withLock { $0.map { $0.context[Trail.self] } }
+        let trails = answers.operations.withLock { $0.map { $0.context[Trail.self] } }
         #expect(trails == [["outer", "inner"], ["outer", "inner"]])
     }
 
@@ -82,17 +82,17 @@ import Testing
         for kind in NetworkOperation.Kind.known where kind.isShared {
             let runs = ScriptedRuns()
             let client = client(runs)
-            let (one, other) = (Heard(), Heard())
+            let (one, other) = (EventRecorder(), EventRecorder())
             var operation = NetworkOperation.of(kind)
             operation.context[Screen.self] = "home"
-            client.watch(operation, one.hear)
+            client.watch(operation, one.receive)
             operation.context[Screen.self] = "search"
-            client.watch(operation, other.hear)
+            client.watch(operation, other.receive)
             let run = await runs.next()
             #expect(run.operation.context[Screen.self] == "home", "\(kind)")
             run.finish("1")
-            await one.heard(1)
-            await other.heard(1)
+            await one.waitForEvents(1)
+            await other.waitForEvents(1)
             #expect(one.all.first == "1", "\(kind)")
             #expect(other.all.first == "1", "\(kind)")
             #expect(runs.count == 1, "\(kind)")

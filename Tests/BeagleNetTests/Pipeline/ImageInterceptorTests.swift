@@ -150,7 +150,7 @@ import Testing
         return try await client.stream(Request(url: url, type: .fetchImage))
     }
 
-    private func collected(_ answer: LoopbackServer.Answer) async throws -> Data {
+    private func collected(_ answer: LoopbackServer.Response) async throws -> Data {
         let server = try LoopbackServer { _ in answer }
         let data = try await stream(server).collect().data
         #expect(server.requests.count == 1)
@@ -181,7 +181,7 @@ import Testing
     /// The interceptor doesn't wait for the end of the body.
     @Test func streamedBombIsRejectedEarly() async throws {
         let head = "HTTP/1.1 200 OK\r\n\r\n"
-        let answer = LoopbackServer.Answer.sequence([.raw(head), .raw(Self.bomb), .endless("more")])
+        let answer = LoopbackServer.Response.sequence([.raw(head), .raw(Self.bomb), .endless("more")])
         let server = try LoopbackServer { _ in answer }
         do {
             let response = try await stream(server)

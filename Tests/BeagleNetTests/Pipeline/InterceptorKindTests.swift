@@ -23,12 +23,12 @@ import Testing
         _ operation: NetworkOperation,
         _ interceptors: any Interceptor...
     ) async throws -> NetworkOperation {
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         Beagle.dependencies.interceptors = interceptors + [answers]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
         #expect(try await client.run(operation).shown == "1")
         #expect(answers.count == 1)
-        return try #require(answers.asked.withLock { $0.first })
+        return try #require(answers.operations.withLock { $0.first })
     }
 
     // MARK: - Headers
@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: NetworkOperation.Kind.known)
     func credentialFieldWithoutDeclaredOriginsIsAnError(kind: NetworkOperation.Kind) async {
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let headers = HeadersInterceptor { _ in [.init("X-Api-Key")!: "s3cret"] }
         let result = await Result { try await client(headers, answers).run(.of(kind)) }
         #expect(result.failure?.kind == .badRequest)
@@ -76,16 +76,16 @@ import Testing
         let atOnce = Backoff(base: .zero, limit: 3)
         let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
         let headers = HeadersInterceptor(origins: Self.host) { operation in [Self.language: "\(operation.attempt)"] }
-        let answers = Answers(.failure(.refused), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.refused), .success(.init("1")))
         _ = try await client(retry, headers, answers).run(.of(kind))
-        let fields = answers.asked.withLock { $0.map(\.transfer.head.headerFields) }
+        let fields = answers.operations.withLock { $0.map(\.transfer.head.headerFields) }
         #expect(fields.map { $0[values: Self.language] } == [["1"], ["2"]])
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
     func errorWhileMakingFieldsFailsTheOperationUnsent(kind: NetworkOperation.Kind) async {
         struct Mine: Error {}
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let headers = HeadersInterceptor(origins: Self.host) { _ in throw Mine() }
         let result = await Result { try await client(headers, answers).run(.of(kind)) }
         #expect(result.failure?.underlying is Mine)
@@ -126,7 +126,7 @@ import Testing
 
     @Test(arguments: NetworkOperation.Kind.known, [200, 204, 299, 300, 304, 401, 403, 404, 500])
     func errorStatusIsAFailureWithTheResponse(kind: NetworkOperation.Kind, code: Int) async throws {
-        let answers = Answers(.success(.init(NetworkResponse(text: "told", status: .init(code: code)))))
+        let answers = ScriptedResponses(.success(.init(NetworkResponse(text: "told", status: .init(code: code)))))
         let result = await Result { try await client(StatusInterceptor(), answers).run(.of(kind)) }
         if code < 300 {
             #expect(try result.get().status?.code == code)
@@ -157,11 +157,11 @@ import Testing
     func secondRequestToAnOriginWaits(kind: NetworkOperation.Kind) async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(1, per: .seconds(2)), answers)
         _ = try await client.run(.of(kind))
         let waiting = Task { try await client.run(.of(kind)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(2))
         #expect(answers.count == 1)
         clock.advance(by: .seconds(2))
@@ -173,11 +173,11 @@ import Testing
     func operationCancelledWhileWaitingSendsNothing(kind: NetworkOperation.Kind) async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(1), answers)
         _ = try await client.run(.of(kind))
         let waiting = Task { await Result { try await client.run(.of(kind)) } }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         waiting.cancel()
         #expect(await waiting.value.failure?.isCancelled == true)
         #expect(answers.count == 1)
@@ -212,7 +212,8 @@ import Testing
         let fields: HTTPFields = [.setCookie: "id=hunter2"]
         let answer = NetworkResponse(response: HTTPResponse(status: .ok, headerFields: fields))
         let all = [
-            Answers(.success(.init(answer))), Answers(.failure(.status(503, fields))), Answers(.failure(.lost)),
+            ScriptedResponses(.success(.init(answer))), ScriptedResponses(.failure(.status(503, fields))),
+            ScriptedResponses(.failure(.lost)),
         ]
         var messages: [[String]] = []
         for answers in all {

@@ -48,19 +48,19 @@ struct KeyHashTests {
         let filling = String(repeating: "y", count: 1_008 + before)
         let number = 0x0123_4567_89AB_CDEF
         let one = KeyHash.of { hash in
-            Self.gather(filling, into: &hash)
+            Self.append(filling, into: &hash)
             hash.combine(number)
         }
         let other = KeyHash.of { hash in
-            Self.gather(filling, into: &hash)
-            withUnsafeBytes(of: number.littleEndian) { hash.gather($0) }
+            Self.append(filling, into: &hash)
+            withUnsafeBytes(of: number.littleEndian) { hash.append($0) }
         }
         #expect(one == other)
     }
 
     private static func hash(of pieces: [String]) -> String {
         let hash = KeyHash.of(seed: seed) { hash in
-            for piece in pieces { gather(piece, into: &hash) }
+            for piece in pieces { append(piece, into: &hash) }
         }
         let bytes = [hash.low, hash.high].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
@@ -68,7 +68,7 @@ struct KeyHashTests {
         return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
 
-    private static func gather(_ text: String, into hash: inout KeyHash) {
-        Array(text.utf8).withUnsafeBytes { hash.gather($0) }
+    private static func append(_ text: String, into hash: inout KeyHash) {
+        Array(text.utf8).withUnsafeBytes { hash.append($0) }
     }
 }

@@ -38,8 +38,8 @@ extension NetworkError {
 }
 
 /// The end of a pipeline that returns these outcomes in turn, and then repeats the last one.
-struct Answers: Interceptor {
-    let asked = Lock<[NetworkOperation]>([])
+struct ScriptedResponses: Interceptor {
+    let operations = Lock<[NetworkOperation]>([])
     private let outcomes: [Result<NetworkOperation.Result, NetworkError>]
 
     init(_ outcomes: Result<NetworkOperation.Result, NetworkError>...) {
@@ -50,16 +50,16 @@ struct Answers: Interceptor {
         self.outcomes = outcomes
     }
 
-    var count: Int { asked.withLock { $0.count } }
+    var count: Int { operations.withLock { $0.count } }
 
     func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let number = asked.withLock { asked in
-            asked.append(operation)
-            return asked.count
+        let number = operations.withLock { operations in
+            operations.append(operation)
+            return operations.count
         }
         do throws(NetworkError) {
             return try outcomes[min(number, outcomes.count) - 1].get()

@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: NetworkOperation.Kind.known)
     func formsAndMutationsAreKept(kind: NetworkOperation.Kind) async throws {
         defer { folder.remove() }
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.failure(.refused)))
         let error = await Result { try await client.run(.of(kind)) }.failure
         #expect((error?.kind == .kept) == [.form, .mutation].contains(kind))
     }
@@ -26,7 +26,7 @@ import Testing
     @Test func operationChoosesItsOutbox() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         var form = NetworkOperation.form(1)
         form.outbox = .never
         #expect(await Result { try await client.run(form) }.failure?.kind == .connect)
@@ -40,7 +40,7 @@ import Testing
         #expect(await Result { try await client.run(get) }.failure?.kind == .connect)
         let named = self.client(
             OutboxInterceptor(outbox, kinds: [.raw]) { "\($0.transfer.head.method)" },
-            Answers(.failure(.refused))
+            ScriptedResponses(.failure(.refused))
         )
         #expect(await Result { try await named.run(raw()) }.failure?.kind == .kept)
         #expect(await Result { try await named.run(.form(1)) }.failure?.kind == .connect)
@@ -55,10 +55,10 @@ import Testing
         let outbox = Outbox(directory: folder.path)
         var failure = isRefused ? NetworkError.refused : .status(503)
         failure.advice = advice
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(failure)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(failure)))
         let form = Form([Form.Input("name", .text("Ana")), Form.Input("pin", .text("1234"))])
         let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
-        #expect(error.kind == failure.kind && !error.isKept)
+        #expect(error.kind == failure.kind && !error.isStoredInOutbox)
         let reason = #"its input "pin" is secret; set Form.outbox to store it"#
         #expect(error.advice == (advice.map { "\($0); " } ?? "") + "the outbox did not keep the request: \(reason)")
         let lines = logger.messages.filter { $0.contains(reason) }
@@ -74,7 +74,10 @@ import Testing
 
     @Test func rejectedFormHasNoOutboxAdvice() async throws {
         defer { folder.remove() }
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.status(403))))
+        let client = client(
+            OutboxInterceptor(Outbox(directory: folder.path)),
+            ScriptedResponses(.failure(.status(403)))
+        )
         let form = Form([Form.Input("pin", .text("1234"))])
         let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
         #expect(error.advice?.contains("outbox") != true)
@@ -87,22 +90,22 @@ import Testing
 
     @Test func retriesBelowTheOutboxSendTheSameKey() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.lost), .failure(.status(503)), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(.lost), .failure(.status(503)), .success(.init("ok")))
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), retry, answers)
         #expect(try await client.run(.form(1)).shown == "ok")
-        let keys = answers.asked.withLock { $0.map(\.sentKey) }
+        let keys = answers.operations.withLock { $0.map(\.sentKey) }
         #expect(keys.count == 3 && Set(keys).count == 1 && keys[0]?.hasPrefix("\"") == true)
     }
 
     @Test func customKeyIsPreserved() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.refused), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(.refused), .success(.init("ok")))
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), answers)
         _ = await Result { try await client.run(.form(1, headers: ["Idempotency-Key": "own"])) }
         _ = try await outbox.flush(with: client)
-        #expect(answers.asked.withLock { $0.map(\.sentKey) } == ["own", "own"])
+        #expect(answers.operations.withLock { $0.map(\.sentKey) } == ["own", "own"])
     }
 
     // MARK: - Bodies
@@ -112,7 +115,7 @@ import Testing
         let file = folder.path + ".txt"
         try Data("photo".utf8).write(to: URL(filePath: file))
         let outbox = Outbox(directory: folder.path)
-        let first = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let first = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         var upload = raw(.file(path: file))
         upload.outbox = .queue("a")
         _ = await Result { try await first.run(upload) }
@@ -125,10 +128,10 @@ import Testing
             try await first.run(NetworkOperation(Request(url: URL(string: "http://host/f")!, type: .submitForm(data))))
         }
         try FileManager.default.removeItem(atPath: file)
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.delivered.count == 2)
-        let asked = answers.asked.withLock { $0 }
+        let asked = answers.operations.withLock { $0 }
         let plain = try #require(asked.first { $0.path == "/raw" })
         #expect(plain.transfer.body?.data == Data("photo".utf8))
         let form = try #require(asked.first { $0.path == "/f" })
@@ -139,7 +142,7 @@ import Testing
 
     @Test func unstorableBodyIsRejectedAndNotSent() async throws {
         defer { folder.remove() }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(
             OutboxInterceptor(Outbox(directory: folder.path, limits: .init(maxEntryBytes: 900))),
             answers
@@ -152,7 +155,7 @@ import Testing
             var operation = raw(body)
             operation.outbox = .queue("a")
             let error = await Result { try await client.run(operation) }.failure
-            #expect(error?.kind == kind && error?.isKept == false && error?.mayHaveReachedServer == false)
+            #expect(error?.kind == kind && error?.isStoredInOutbox == false && error?.mayHaveReachedServer == false)
         }
         #expect(answers.count == 0)
         #expect(folder.files == [])
@@ -162,7 +165,7 @@ import Testing
         defer { folder.remove() }
         let client = client(
             OutboxInterceptor(Outbox(directory: folder.path), kinds: [.raw]),
-            Answers(.failure(.refused))
+            ScriptedResponses(.failure(.refused))
         )
         let request = raw().request
         let error = await Result { try await client.stream(request) }.failure
@@ -200,22 +203,22 @@ import Testing
     @Test func keptFormCannotBeRetriedButCanBeSubmittedAgain() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let answers = Answers(.failure(.refused), .failure(.lost), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(.refused), .failure(.lost), .success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), answers)
         let form = Form([Form.Input("a", "1")], sendsIdempotencyKey: true)
         let submission = client.submission(of: form, to: "http://host/form")
         for await state in submission.states {
             guard case .error(.network(let error)) = state else { continue }
-            #expect(error.isKept)
+            #expect(error.isStoredInOutbox)
             break
         }
         #expect(!submission.canRetry && !submission.retry())
         let error = await Result { try await client.submit(form, to: "http://host/form") }.failure
-        #expect(error?.isKept == true)
+        #expect(error?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 2)
         #expect(try await outbox.flush(with: client).remaining.count == 2)
         #expect(try await outbox.flush(with: client).delivered.count == 2)
-        #expect(Set(answers.asked.withLock { $0.map(\.sentKey) }).count == 2)
+        #expect(Set(answers.operations.withLock { $0.map(\.sentKey) }).count == 2)
     }
 
     // MARK: - Two outboxes on one directory

@@ -17,12 +17,12 @@ import Testing
     ) async -> NetworkError? {
         var form = NetworkOperation.form(number, headers: headers)
         change(&form)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         return await Result { [form] in try await client.run(form) }.failure
     }
 
     private func flush(_ outbox: Outbox) async throws -> Outbox.Report {
-        try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok")))))
     }
 
     // MARK: - Files
@@ -32,7 +32,7 @@ import Testing
         await keep(1, in: Outbox(directory: folder.path), headers: key)
         let path = "\(folder.path)/\(folder.files[0])"
         try FileManager.default.moveItem(atPath: path, toPath: path + ".part")
-        #expect(await keep(1, in: Outbox(directory: folder.path), headers: key)?.isKept == true)
+        #expect(await keep(1, in: Outbox(directory: folder.path), headers: key)?.isStoredInOutbox == true)
         #expect(folder.files.count == 1)
     }
 
@@ -60,7 +60,7 @@ import Testing
         let outbox = Outbox(directory: folder.path)
         #expect(try outbox.look().damages.count == 2)
         #expect(folder.files.count == 2)
-        let answering = client(OutboxInterceptor(outbox), Answers(.success(.init("ok"))))
+        let answering = client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
         #expect(try await answering.run(.form(3)).shown == "ok")
         #expect(logger.messages.filter { $0.contains("is damaged") && $0.contains("/damaged/") }.count == 2)
         #expect(try outbox.entries() == [])
@@ -96,7 +96,7 @@ import Testing
         #expect(report.damages.map(\.kind) == [.file, .file])
         #expect(report.damages.allSatisfy { $0.advice?.contains("\(folder.path)/") == true })
         #expect(folder.files == ["x.entry", "y.entry"])
-        #expect(await keep(2, in: outbox)?.isKept == true)
+        #expect(await keep(2, in: outbox)?.isStoredInOutbox == true)
     }
 
     @Test func damagedEntryIsWrittenAgain() async throws {
@@ -104,7 +104,7 @@ import Testing
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox, headers: key)
         try Data("x".utf8).write(to: URL(filePath: "\(folder.path)/\(folder.files[0])"))
-        #expect(await keep(1, in: outbox, headers: key)?.isKept == true)
+        #expect(await keep(1, in: outbox, headers: key)?.isStoredInOutbox == true)
         #expect(folder.files.count == 1)
         #expect(folder.names("\(folder.path)/damaged").count == 1)
         let report = try await flush(outbox)
@@ -117,11 +117,11 @@ import Testing
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox, headers: key)
-        #expect(await keep(1, in: outbox, headers: key)?.isKept == true)
+        #expect(await keep(1, in: outbox, headers: key)?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 1)
         #expect(await keep(1, in: outbox, headers: key) { $0.outbox = .queue("other") }?.kind == .badRequest)
         #expect(await keep(1, in: outbox, headers: ["Idempotency-Key": "k", "X-Trace": "7"])?.kind == .badRequest)
-        #expect(await keep(1, in: outbox, headers: key) { $0.partition = "Eve" }?.isKept == true)
+        #expect(await keep(1, in: outbox, headers: key) { $0.partition = "Eve" }?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 2)
     }
 
@@ -145,7 +145,7 @@ import Testing
     @Test func entriesAreWrittenInOrder() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         let (reads, isRead) = AsyncStream.makeStream(of: Void.self)
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let first = slow(isRead, gate)
@@ -156,13 +156,13 @@ import Testing
         let newer = Task { [second] in await Result { try await client.run(second) } }
         let left = Task { [second] in await Result { try await client.run(second) } }
         // Another queue does not wait.
-        #expect(await keep(3, in: outbox)?.isKept == true)
+        #expect(await keep(3, in: outbox)?.isStoredInOutbox == true)
         left.cancel()
         let error = await left.value.failure
-        #expect(error?.kind == .cancelled && error?.isKept == false)
+        #expect(error?.kind == .cancelled && error?.isStoredInOutbox == false)
         opener.finish()
-        #expect(await older.value.failure?.isKept == true)
-        #expect(await newer.value.failure?.isKept == true)
+        #expect(await older.value.failure?.isStoredInOutbox == true)
+        #expect(await newer.value.failure?.isStoredInOutbox == true)
         let paths = try outbox.entries().filter { $0.queue == "q" }.map(\.url)
         #expect(paths == ["http://host/slow", "http://host/2?…"])
     }
@@ -172,7 +172,7 @@ import Testing
     @Test func formWithASecretIsKeptOnlyOnRequest() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         func submit(_ password: String, _ choice: OutboxChoice = .automatic) async -> NetworkError.Kind? {
             let form = Form([Form.Input("name", "Ana"), Form.Input("password", .text(password))], outbox: choice)
             return await Result { try await client.submit(form, to: "http://host/in") }.failure?.kind
@@ -196,12 +196,12 @@ import Testing
         await keep(1, in: outbox)
         #expect(!folder.text.contains("X-Tenant"))
         Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Tenant": "new"]
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         _ = try await outbox.flush(with: client(TwoCookies(), OutboxInterceptor(outbox), answers))
-        let fields = try #require(answers.asked.withLock { $0.first }).transfer.head.headerFields
+        let fields = try #require(answers.operations.withLock { $0.first }).transfer.head.headerFields
         #expect(fields[values: HTTPField.Name("X-Tenant")!] == ["new"])
         #expect(fields[values: .cookie] == ["a=1", "b=2"])
-        #expect(answers.asked.withLock { $0.first?.transfer.options.timeouts.total } == .some(nil))
+        #expect(answers.operations.withLock { $0.first?.transfer.options.timeouts.total } == .some(nil))
     }
 
     @Test func requestWithItsOwnGuardsIsNotKept() async throws {
@@ -224,7 +224,7 @@ import Testing
             #expect(error?.kind == .badRequest)
             #expect(folder.files == [])
             // The client applies its own options again.
-            Beagle.dependencies.interceptors = [OutboxInterceptor(outbox), Answers(.failure(.refused))]
+            Beagle.dependencies.interceptors = [OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused))]
             let client = NetworkClientDefault(
                 dependencies: Beagle.dependencies,
                 transport: ScriptedTransport(),
@@ -234,7 +234,7 @@ import Testing
             form.request.options = options
             form.request.options?.timeouts.total = nil
             let kept = await Result { [form] in try await client.run(form) }.failure
-            #expect(kept?.isKept == true)
+            #expect(kept?.isStoredInOutbox == true)
             for entry in try outbox.entries() { try outbox.remove(entry.id) }
         }
     }
@@ -251,7 +251,7 @@ import Testing
             let run = await runs.next()
             task.cancel()
             let error = await task.value.failure
-            #expect(error?.kind == .cancelled && error?.isKept == isKept)
+            #expect(error?.kind == .cancelled && error?.isStoredInOutbox == isKept)
             run.finish("ok")
         }
     }
@@ -259,7 +259,7 @@ import Testing
     @Test func keptFormClearsItsGroup() async throws {
         defer { folder.remove() }
         let store = MemoryFormStore()
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.failure(.refused)))
         for (choice, count) in [(OutboxChoice.automatic, 0), (.never, 1)] {
             let form = Form([Form.Input("a", "1")], group: "g", store: store, outbox: choice)
             _ = await Result { try await client.submit(form, to: "http://host/form") }

@@ -9,9 +9,9 @@ import Testing
     private func key(_ byte: UInt8) throws -> OutboxKey { try OutboxKey(Data(repeating: byte, count: 32)) }
 
     private func keep(_ number: Int, in outbox: Outbox) async {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         let result = await Result { try await client.run(.form(number)) }
-        #expect(result.failure?.isKept == true)
+        #expect(result.failure?.isStoredInOutbox == true)
     }
 
     private var bytes: Data {
@@ -26,10 +26,10 @@ import Testing
         // Another process.
         let outbox = Outbox(directory: folder.path, key: try key(1))
         #expect(try outbox.entries().map(\.url) == ["http://host/1?…"])
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.delivered.count == 1)
-        #expect(answers.asked.withLock { $0.compactMap(\.transfer.body?.data) } == [Data(#"{"number":"1"}"#.utf8)])
+        #expect(answers.operations.withLock { $0.compactMap(\.transfer.body?.data) } == [Data(#"{"number":"1"}"#.utf8)])
         #expect(folder.files == [])
     }
 
@@ -38,7 +38,9 @@ import Testing
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path, key: try key(1)))
         let outbox = Outbox(directory: folder.path, key: try byte.map { try key($0) })
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.isEmpty)
         let damage = try #require(report.damages.first)
         #expect(damage.kind == .unsupported)

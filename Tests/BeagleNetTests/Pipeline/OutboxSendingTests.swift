@@ -47,15 +47,15 @@ private struct Unreadable: Interceptor {
 
     /// Submits forms that get no response.
     private func keep(_ numbers: ClosedRange<Int>, in outbox: Outbox, host: String = "host") async {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         for number in numbers {
             let result = await Result { try await client.run(.form(number, host: host)) }
-            #expect(result.failure?.isKept == true)
+            #expect(result.failure?.isStoredInOutbox == true)
         }
     }
 
     private func failure(_ outcome: NetworkError, in outbox: Outbox) async -> NetworkError? {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(outcome)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(outcome)))
         return await Result { try await client.run(.form(1)) }.failure
     }
 
@@ -73,12 +73,12 @@ private struct Unreadable: Interceptor {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let rules = AuthInterceptor<String>.Rules(load: { throw Self.inner(code) }, attach: { _, _ in })
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), AuthInterceptor(rules, origins: origins), answers)
-        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isStoredInOutbox == true)
         let fields = HeadersInterceptor(origins: origins) { _ in throw Self.inner(code) }
         let other = self.client(OutboxInterceptor(outbox), fields, answers)
-        #expect(await Result { try await other.run(.form(2)) }.failure?.isKept == true)
+        #expect(await Result { try await other.run(.form(2)) }.failure?.isStoredInOutbox == true)
         let report = try await outbox.flush(with: other)
         #expect(report.refused == [] && report.remaining.count == 2 && report.failures.count == 1)
         #expect(answers.count == 0)
@@ -94,7 +94,7 @@ private struct Unreadable: Interceptor {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let answers = Answers(.failure(.status(code)))
+        let answers = ScriptedResponses(.failure(.status(code)))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused == [] && report.remaining.count == 2)
         #expect(report.failures.map(\.response?.status.code) == [code])
@@ -105,15 +105,15 @@ private struct Unreadable: Interceptor {
     func resubmittedEntryCountsAsPossiblySent(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.lost), .failure(.status(code))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.lost), .failure(.status(code))))
         for _ in 0..<2 {
             let error = await Result { try await client.run(.form(1, headers: key)) }.failure
-            #expect(error?.isKept == true)
+            #expect(error?.isStoredInOutbox == true)
         }
         // The same from another process.
         let later = Outbox(directory: folder.path)
-        let other = self.client(OutboxInterceptor(later), Answers(.failure(.status(code))))
-        #expect(await Result { try await other.run(.form(1, headers: key)) }.failure?.isKept == true)
+        let other = self.client(OutboxInterceptor(later), ScriptedResponses(.failure(.status(code))))
+        #expect(await Result { try await other.run(.form(1, headers: key)) }.failure?.isStoredInOutbox == true)
     }
 
     @Test(arguments: [401, 409])
@@ -121,19 +121,19 @@ private struct Unreadable: Interceptor {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
-        let lost = client(OutboxInterceptor(outbox), retry, Answers(.failure(.lost), .failure(.status(code))))
-        #expect(await Result { try await lost.run(.form(1)) }.failure?.isKept == true)
+        let lost = client(OutboxInterceptor(outbox), retry, ScriptedResponses(.failure(.lost), .failure(.status(code))))
+        #expect(await Result { try await lost.run(.form(1)) }.failure?.isStoredInOutbox == true)
         // An attempt that never reached the server doesn't count as sent.
-        let refused = Answers(.failure(.refused), .failure(.status(code)))
+        let refused = ScriptedResponses(.failure(.refused), .failure(.status(code)))
         let other = client(OutboxInterceptor(outbox), retry, refused)
         let error = await Result { try await other.run(.form(2, host: "other")) }.failure
-        #expect(error?.response?.status.code == code && error?.isKept == false)
+        #expect(error?.response?.status.code == code && error?.isStoredInOutbox == false)
     }
 
     @Test func entryForABlockedAddressIsKept() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        #expect(await failure(NetworkError(.blocked, during: .resolve, ""), in: outbox)?.isKept == true)
+        #expect(await failure(NetworkError(.blocked, during: .resolve, ""), in: outbox)?.isStoredInOutbox == true)
     }
 
     @Test(arguments: [NetworkError.Kind.badURL, .badRequest, .badConfiguration, .notConfigured])
@@ -141,18 +141,22 @@ private struct Unreadable: Interceptor {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let answers = Answers(.failure(NetworkError(kind, during: .build, "")))
+        let answers = ScriptedResponses(.failure(NetworkError(kind, during: .build, "")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused == [] && report.remaining.count == 2)
-        #expect(answers.asked.withLock { $0.allSatisfy { $0.path == "/1" } })
+        #expect(answers.operations.withLock { $0.allSatisfy { $0.path == "/1" } })
     }
 
     @Test func entryWithAnInvalidURLIsMovedAside() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let first = client(Unreadable(), OutboxInterceptor(outbox) { _ in "all" }, Answers(.failure(.refused)))
+        let first = client(
+            Unreadable(),
+            OutboxInterceptor(outbox) { _ in "all" },
+            ScriptedResponses(.failure(.refused))
+        )
         for number in 1...2 { _ = await Result { try await first.run(.form(number)) } }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused.map(\.state) == [.refused("bad_url")])
         #expect(report.delivered.count == 1)
@@ -165,13 +169,13 @@ private struct Unreadable: Interceptor {
         error.response = HTTPResponse(status: .created)
         let outbox = Outbox(directory: folder.path)
         let told = await failure(error, in: outbox)
-        #expect(told?.kind == kind && told?.isKept == false)
+        #expect(told?.kind == kind && told?.isStoredInOutbox == false)
         #expect(try outbox.entries() == [])
         await keep(1...1, in: outbox)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.failure(error))))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(.failure(error))))
         #expect(report.delivered.map(\.status) == [201])
         error.response = HTTPResponse(status: .serviceUnavailable)
-        #expect(await failure(error, in: outbox)?.isKept == true)
+        #expect(await failure(error, in: outbox)?.isStoredInOutbox == true)
     }
 
     @Test(arguments: [NetworkError.Kind.tooManyRedirects, .insecureRedirect])
@@ -179,7 +183,7 @@ private struct Unreadable: Interceptor {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let answers = Answers(.failure(NetworkError(kind, during: .redirect, "")), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(NetworkError(kind, during: .redirect, "")), .success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused.map(\.state) == [.refused(kind.rawValue)])
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
@@ -196,9 +200,9 @@ private struct Unreadable: Interceptor {
     func onlyAServerResponseCountsAsDelivery(result: NetworkOperation.Result) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.success(result)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.success(result)))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.isKept == true && error?.message.contains("came from a cache") == true)
+        #expect(error?.isStoredInOutbox == true && error?.message.contains("came from a cache") == true)
     }
 
     // MARK: - Prerequisite requests
@@ -251,7 +255,7 @@ private struct Unreadable: Interceptor {
         #expect(try await client.run(.form(1)).shown == "ok")
         #expect(end.paths == ["/9", "/1"])
         gate.continuation.yield()
-        #expect(await later.withLock { $0 }?.value?.isKept == true)
+        #expect(await later.withLock { $0 }?.value?.isStoredInOutbox == true)
     }
 
     @Test func formSubmittedInAProgressCallbackIsKept() async throws {
@@ -284,7 +288,7 @@ private struct Unreadable: Interceptor {
 
     @Test func endOfOneQueueDoesNotDisturbAnother() async throws {
         defer { folder.remove() }
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.success(.init("ok"))))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.success(.init("ok"))))
         await withTaskGroup(of: NetworkError?.self) { group in
             for host in 0..<2 {
                 group.addTask {
@@ -311,7 +315,7 @@ private struct Unreadable: Interceptor {
             let second = client(OutboxInterceptor(two), ScriptedRuns())
             return await Result { try await second.run(.form(2, host: "other")) }.failure
         }
-        #expect(error?.isKept == true)
+        #expect(error?.isStoredInOutbox == true)
         // The directory was read meanwhile, and there is a sender.
         #expect(try one.entries().count == 2)
         await one.sending(with: first) {
@@ -352,9 +356,11 @@ private struct Unreadable: Interceptor {
         }
         await keep(1...2, in: outbox)
         name.withLock { $0 = folder.files[0] }
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
-        #expect(report.trouble == nil && report.failures.isEmpty)
+        #expect(report.abortError == nil && report.failures.isEmpty)
     }
 
     @Test func entryRemovedWhileItIsRejectedBlocksNothing() async throws {
@@ -368,7 +374,7 @@ private struct Unreadable: Interceptor {
             return .failure(.status(422))
         }
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), end))
-        #expect(report.delivered.count == 1 && report.trouble == nil)
+        #expect(report.delivered.count == 1 && report.abortError == nil)
         #expect(try outbox.entries() == [])
     }
 
@@ -410,7 +416,7 @@ private struct Unreadable: Interceptor {
         let report = try await outbox.flush(with: client)
         #expect(report.delivered.map(\.entry.url) == ["http://host/1?…"])
         #expect(report.refused.map(\.state) == [.refused("422")])
-        #expect(report.trouble?.kind == .file)
+        #expect(report.abortError?.kind == .file)
         try FileManager.default.removeItem(atPath: refused)
         #expect(try await outbox.flush(with: client).remaining == [])
         #expect(end.paths == ["/1", "/2"])
@@ -455,7 +461,7 @@ private struct Unreadable: Interceptor {
         let first = client(OutboxInterceptor(outbox), end)
         #expect(try await first.run(.form(1)).shown == "ok")
         #expect(logger.messages.contains { $0.contains("could not be removed") && $0.contains("cannot remove") })
-        #expect(await Result { try await first.run(.form(2)) }.failure?.isKept == true)
+        #expect(await Result { try await first.run(.form(2)) }.failure?.isStoredInOutbox == true)
         #expect(end.paths == ["/1"])
         try protect(name.withLock { $0 }, false)
         let next = restarts ? Outbox(directory: folder.path) : outbox
@@ -472,7 +478,7 @@ private struct Unreadable: Interceptor {
         let outbox = Outbox(directory: folder.path, limits: .init(maxAge: .seconds(60))) { now.withLock { $0 } }
         await keep(1...1, in: outbox)
         now.withLock { $0 += 61 }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), answers)
         let expired = try #require(try await outbox.flush(with: client).refused.first)
         #expect(try outbox.retry(expired.id))
@@ -490,7 +496,7 @@ private struct Unreadable: Interceptor {
         let task = Task { await Result { try await client.run(.form(1)) } }
         let run = await runs.next()
         task.cancel()
-        #expect(await task.value.failure?.isKept == true)
+        #expect(await task.value.failure?.isStoredInOutbox == true)
         var error = NetworkError.status(422)
         error.request = run.operation.transfer.head
         run.finish(.failure(error))
@@ -511,7 +517,7 @@ private struct Unreadable: Interceptor {
             for await _ in sent.stream { break }
             for _ in 0..<(number % 10) { await Task.yield() }
             task.cancel()
-            let hasLeft = await task.value.failure?.isKept == true
+            let hasLeft = await task.value.failure?.isStoredInOutbox == true
             var entries = try outbox.entries()
             while entries.contains(where: { $0.state != .refused("422") }) {
                 await Task.yield()
@@ -530,7 +536,7 @@ private struct Unreadable: Interceptor {
         let first = Task { await Result { try await client.run(.form(1)) } }
         let run = await runs.next()
         let flush = Task { try await outbox.flush(with: client) }
-        while !outbox.state.withLock({ $0.runs.values.contains { $0.isAskedAgain } }) { await Task.yield() }
+        while !outbox.state.withLock({ $0.runs.values.contains { $0.needsRecheck } }) { await Task.yield() }
         flush.cancel()
         let second = Task { await Result { try await client.run(.form(2)) } }
         while try outbox.entries().count < 2 { await Task.yield() }
@@ -551,19 +557,19 @@ private struct Unreadable: Interceptor {
             operation.path == "/1" ? .failure(.status(503, [.retryAfter: "60"])) : .failure(.refused)
         }
         let client = client(OutboxInterceptor(outbox), end)
-        let backoff = Backoff(base: .seconds(4), cap: .seconds(4), maxAsked: .seconds(60))
+        let backoff = Backoff(base: .seconds(4), cap: .seconds(4), maxServerDelay: .seconds(60))
         let sender = outbox.sendAutomatically(with: client, backoff: backoff)
         _ = await Result { try await client.run(.form(1)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         _ = await Result { try await client.run(.form(2, host: "other")) }
-        await clock.sleepers(2)
+        await clock.waitForSleepers(2)
         let count = end.count("/1")
         // The backoff of one queue ends five times, that of the other never.
         for round in 1...5 {
             let before = end.count("/2")
             clock.advance(by: .seconds(4))
             while end.count("/2") == before { await Task.yield() }
-            await clock.sleepers(2)
+            await clock.waitForSleepers(2)
             #expect(end.count("/1") == count, "\(round)")
         }
         withExtendedLifetime((sender, client)) {}

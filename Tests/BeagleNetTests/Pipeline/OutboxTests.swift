@@ -43,14 +43,14 @@ extension NetworkOperation {
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxTests {
     private let folder = OutboxFolder()
 
-    private func paths(_ answers: Answers) -> [String] { answers.asked.withLock { $0.map(\.path) } }
+    private func paths(_ answers: ScriptedResponses) -> [String] { answers.operations.withLock { $0.map(\.path) } }
 
     /// Submits forms that get no response.
     private func keep(_ numbers: ClosedRange<Int>, in outbox: Outbox, host: String = "host") async {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         for number in numbers {
             let result = await Result { try await client.run(.form(number, host: host)) }
-            #expect(result.failure?.isKept == true)
+            #expect(result.failure?.isStoredInOutbox == true)
         }
     }
 
@@ -74,7 +74,10 @@ extension NetworkOperation {
     func successIsReturned(code: Int) async throws {
         defer { folder.remove() }
         let response = NetworkResponse(response: HTTPResponse(status: .init(code: code)))
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.success(.init(response))))
+        let client = client(
+            OutboxInterceptor(Outbox(directory: folder.path)),
+            ScriptedResponses(.success(.init(response)))
+        )
         #expect(try await client.run(.form(1)).status?.code == code)
         #expect(folder.files == [])
     }
@@ -83,9 +86,9 @@ extension NetworkOperation {
     func waitingCallerReceivesTheRejection(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.status(code))))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.response?.status.code == code && error?.isKept == false)
+        #expect(error?.response?.status.code == code && error?.isStoredInOutbox == false)
         #expect(try outbox.entries() == [])
     }
 
@@ -93,9 +96,9 @@ extension NetworkOperation {
     func transientStatusKeepsTheEntry(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.status(code))))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.kind == .kept && error?.isKept == true)
+        #expect(error?.kind == .kept && error?.isStoredInOutbox == true)
         #expect((error?.underlying as? NetworkError)?.response?.status.code == code)
         #expect(try outbox.entries().map(\.state) == [.waiting])
     }
@@ -113,7 +116,7 @@ extension NetworkOperation {
     func failureKeepsTheEntryAndReportsIt(failure: NetworkError) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(failure)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(failure)))
         let error = try #require(await Result { try await client.run(.form(1)) }.failure)
         #expect(error.kind == .kept)
         #expect(error.mayHaveReachedServer && !error.isRetryable)
@@ -125,7 +128,7 @@ extension NetworkOperation {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let bad = NetworkError(.badRequest, during: .build, "")
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(bad)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(bad)))
         #expect(await Result { try await client.run(.form(1)) }.failure?.kind == .badRequest)
         #expect(try outbox.entries() == [])
     }
@@ -134,18 +137,18 @@ extension NetworkOperation {
 
     @Test func entriesAreSentUnchangedAndInOrderAfterARestart() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.refused))
+        let answers = ScriptedResponses(.failure(.refused))
         let before = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
         for number in 1...3 { _ = await Result { try await before.run(.form(number, headers: ["X-Trace": "7"])) } }
         let outbox = Outbox(directory: folder.path)
-        let later = Answers(.success(.init("ok")))
+        let later = ScriptedResponses(.success(.init("ok")))
         let after = client(OutboxInterceptor(outbox), later)
         let report = try await outbox.flush(with: after)
         #expect(report.delivered.map(\.entry.url) == (1...3).map { "http://host/\($0)?…" })
         #expect(report.delivered.map(\.status) == [200, 200, 200])
         #expect(report.remaining == [] && report.failures.isEmpty && report.refused == [])
         #expect(folder.files == [])
-        later.asked.withLock { asked in
+        later.operations.withLock { asked in
             #expect(asked.map { $0.transfer.head.path } == (1...3).map { "/\($0)?token=s3cret" })
             #expect(asked.map { $0.transfer.body?.data } == (1...3).map { Data(#"{"number":"\#($0)"}"#.utf8) })
             #expect(asked.allSatisfy { $0.transfer.head.headerFields[.contentType] == "application/json" })
@@ -155,8 +158,8 @@ extension NetworkOperation {
             #expect(keys.count == 3)
         }
         // The first was already sent with the same key before; the others weren't sent.
-        let tried = answers.asked.withLock { $0.map(\.sentKey) }
-        #expect(tried.first == later.asked.withLock { $0.first?.sentKey })
+        let tried = answers.operations.withLock { $0.map(\.sentKey) }
+        #expect(tried.first == later.operations.withLock { $0.first?.sentKey })
     }
 
     @Test func credentialsAreNotStoredButAddedWhenSending() async throws {
@@ -172,16 +175,16 @@ extension NetworkOperation {
         let first = client(
             OutboxInterceptor(outbox),
             AuthInterceptor(rules("t0ken"), origins: origins),
-            Answers(.failure(.refused))
+            ScriptedResponses(.failure(.refused))
         )
         _ = await Result { try await first.run(.form(1, headers: ["Cookie": "c00kie"])) }
         for secret in ["t0ken", "old-k3y", "d3vice", "c00kie"] { #expect(!folder.text.contains(secret)) }
 
         Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Api-Key": "new-k3y", "X-Device": "d3vice"]
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let second = client(OutboxInterceptor(outbox), AuthInterceptor(rules("t1ken"), origins: origins), answers)
         #expect(try await outbox.flush(with: second).delivered.count == 1)
-        let fields = answers.asked.withLock { $0[0].transfer.head.headerFields }
+        let fields = answers.operations.withLock { $0[0].transfer.head.headerFields }
         #expect(fields[.authorization] == "t1ken")
         #expect(fields[HTTPField.Name("X-Api-Key")!] == "new-k3y")
         #expect(fields[HTTPField.Name("X-Device")!] == "d3vice")
@@ -223,7 +226,7 @@ extension NetworkOperation {
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
         await keep(3...3, in: outbox, host: "other")
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), answers)
         let error = await Result { try await client.run(.form(4)) }.failure
         #expect(error?.kind == .kept)
@@ -271,14 +274,14 @@ extension NetworkOperation {
 
     @Test func operationCancelledBeforeWritingIsNotKept() async {
         defer { folder.remove() }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await Result { try await client.run(.form(1)) }
         }
         let error = await task.value.failure
-        #expect(error?.kind == .cancelled && error?.isKept == false)
+        #expect(error?.kind == .cancelled && error?.isStoredInOutbox == false)
         #expect(answers.count == 0)
         #expect(folder.files == [])
     }
@@ -292,7 +295,7 @@ extension NetworkOperation {
         let run = await runs.next()
         task.cancel()
         let error = await task.value.failure
-        #expect(error?.kind == .cancelled && error?.isKept == true && error?.mayHaveReachedServer == true)
+        #expect(error?.kind == .cancelled && error?.isStoredInOutbox == true && error?.mayHaveReachedServer == true)
         #expect(try outbox.entries().map(\.state) == [.sending])
         #expect(runs.cancels == 0)
         run.finish("ok")
@@ -312,10 +315,10 @@ extension NetworkOperation {
         )
         async let result = Result { try await client.run(.form(1)) }
         let run = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await result.failure
-        #expect(error?.kind == .timeout && error?.isKept == true && error?.mayHaveReachedServer == true)
+        #expect(error?.kind == .timeout && error?.isStoredInOutbox == true && error?.mayHaveReachedServer == true)
         #expect(folder.files.count == 1)
         run.finish("ok")
     }
@@ -326,7 +329,10 @@ extension NetworkOperation {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let refusing = client(OutboxInterceptor(outbox), Answers(.failure(.status(422)), .success(.init("ok"))))
+        let refusing = client(
+            OutboxInterceptor(outbox),
+            ScriptedResponses(.failure(.status(422)), .success(.init("ok")))
+        )
         let report = try await outbox.flush(with: refusing)
         #expect(report.refused.map(\.state) == [.refused("422")])
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
@@ -353,7 +359,9 @@ extension NetworkOperation {
         now.withLock { $0 += 50 }
         await keep(2...2, in: outbox)
         now.withLock { $0 += 20 }
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.refused.map(\.state) == [.refused("expired")])
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
     }
@@ -364,7 +372,9 @@ extension NetworkOperation {
         await keep(1...2, in: outbox)
         let first = try #require(try outbox.entries().first)
         #expect(try outbox.remove(first.id))
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
     }
 
@@ -384,7 +394,9 @@ extension NetworkOperation {
         }
         try whole.prefix(30).write(to: URL(filePath: path))
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.map(\.kind) == [.decoding])
         #expect(report.damages.first?.message.contains(path) == true)
@@ -400,7 +412,9 @@ extension NetworkOperation {
         let names = ["00000000000000000000-ab.entry", "x.entry", "18446744073709551615-a.entry", "-.entry"]
         for name in names { try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/\(name)")) }
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.count == 1)
         #expect(report.damages.count == names.count)
         #expect(folder.names("\(folder.path)/damaged") == names.sorted())
@@ -421,7 +435,9 @@ extension NetworkOperation {
         try #require(truncate(path, 1 << 42) == 0)
         let outbox = Outbox(directory: folder.path)
         #expect(try outbox.look().entries.map(\.url) == ["http://host/2?…"])
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.map(\.kind) == [.decoding])
         #expect(folder.names("\(folder.path)/damaged").count == 1)
@@ -436,7 +452,9 @@ extension NetworkOperation {
         try Data(head.utf8).write(to: URL(filePath: path))
         try #require(truncate(path, 1 << 42 + off_t(head.utf8.count)) == 0)
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.map(\.kind) == [.tooLarge])
         #expect(FileManager.default.fileExists(atPath: path))
@@ -447,7 +465,9 @@ extension NetworkOperation {
         defer { folder.remove() }
         await keep(1...1, in: Outbox(directory: folder.path))
         let outbox = Outbox(directory: folder.path, limits: Outbox.Limits(maxEntryBytes: 10))
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.count == 1)
     }
 
@@ -473,7 +493,9 @@ extension NetworkOperation {
         }
         let before = outside.names(outside.path)
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.count == 1)
         #expect(outside.names(outside.path) == before)
@@ -487,7 +509,7 @@ extension NetworkOperation {
         var data = try #require(FileManager.default.contents(atPath: path))
         data[data.count - 3] ^= 1
         try data.write(to: URL(filePath: path))
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(paths(answers) == ["/2"])
         #expect(report.damages.count == 1)
@@ -496,16 +518,16 @@ extension NetworkOperation {
     @Test func operationThatCannotBeWrittenIsNotSent() async throws {
         defer { folder.remove() }
         try Data().write(to: URL(filePath: folder.path))
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.kind == .file && error?.isKept == false && error?.mayHaveReachedServer == false)
+        #expect(error?.kind == .file && error?.isStoredInOutbox == false && error?.mayHaveReachedServer == false)
         #expect(answers.count == 0)
     }
 
     @Test func fullOutboxRejectsOperationsBeforeSending() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.refused))
+        let answers = ScriptedResponses(.failure(.refused))
         for (limits, kind) in [
             (Outbox.Limits(maxEntries: 1), NetworkError.Kind.file), (Outbox.Limits(maxBytes: 700), .file),
             (Outbox.Limits(maxEntryBytes: 5), .tooLarge),
@@ -515,7 +537,7 @@ extension NetworkOperation {
             for number in 1...9 { _ = await Result { try await client.run(.form(number)) } }
             let (before, files) = (answers.count, folder.files.count)
             let error = await Result { try await client.run(.form(10)) }.failure
-            #expect(error?.kind == kind && error?.isKept == false && error?.mayHaveReachedServer == false)
+            #expect(error?.kind == kind && error?.isStoredInOutbox == false && error?.mayHaveReachedServer == false)
             #expect(answers.count == before)
             #expect(folder.files.count == files)
             #expect(folder.names(folder.path).allSatisfy { !$0.hasSuffix(".part") })
@@ -531,7 +553,7 @@ extension NetworkOperation {
         #expect(try outbox.entries().count == 1)
         let old = Date(timeIntervalSinceNow: -7_200)
         try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path)
-        _ = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        _ = try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok")))))
         #expect(folder.names(folder.path) == ["damaged", "refused", "send.lock"])
     }
 }

@@ -20,9 +20,9 @@ import Testing
         on outcome: Result<NetworkOperation.Result, NetworkError>,
         in outbox: Outbox
     ) async throws -> Outbox.Report {
-        let unreached = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
-        #expect(await Result { try await unreached.run(.form(1)) }.failure?.isKept == true)
-        return try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(outcome)))
+        let unreached = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
+        #expect(await Result { try await unreached.run(.form(1)) }.failure?.isStoredInOutbox == true)
+        return try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(outcome)))
     }
 
     private static let redirectedPageCountsAsDeliveryOnlyAfterSeeOtherArguments: [([(String, Int)], Bool)] = [
@@ -75,15 +75,15 @@ import Testing
             attach: { _, _ in }
         )
         let auth = AuthInterceptor(rules, origins: [Origin(scheme: "http", host: "host")])
-        let client = client(OutboxInterceptor(outbox), auth, Answers(.success(.init("1"))))
-        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        let client = client(OutboxInterceptor(outbox), auth, ScriptedResponses(.success(.init("1"))))
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 1)
     }
 
     @Test func waitingCallerReceivesTheRedirectedResponse() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.success(.init(Self.answer([("POST", 302)])))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init(Self.answer([("POST", 302)])))))
         #expect(try await client.run(.form(1)).response?.url == "http://host/page")
         #expect(try outbox.entries() == [])
     }
@@ -103,7 +103,7 @@ import Testing
             request.target.hasPrefix("/1") ? .response(status, ["Location": "/page"]) : .response(200, [:], "Sign in")
         }
         let outbox = Outbox(directory: folder.path)
-        let unreached = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let unreached = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         _ = await Result { try await unreached.run(.form(1, host: "127.0.0.1:\(server.port)")) }
         Beagle.dependencies.interceptors = [OutboxInterceptor(outbox), StatusInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)

@@ -22,9 +22,9 @@ import Testing
             async let first = client.run(form)
             let run = await runs.next()
             // As if an entry ahead of the second one took long to write.
-            let place = outbox.line.enter("q")
+            let place = outbox.writeQueue.enter("q")
             async let second = client.run(form)
-            while outbox.state.withLock({ $0.live.values.allSatisfy { $0.comers == 0 } }) { await Task.yield() }
+            while outbox.state.withLock({ $0.live.values.allSatisfy { $0.pendingWaiters == 0 } }) { await Task.yield() }
             run.finish(answer)
             #expect(try await first.shown == answer)
             place.leave()
@@ -46,7 +46,7 @@ import Testing
             let isDone = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 outbox.files.note(.lost)
-                outbox.tellLog(OffLogger())
+                outbox.logProblems(OffLogger())
                 if outbox.takeDamages().isEmpty { isTold.continuation.yield() }
                 isTold.continuation.finish()
                 isDone.signal()

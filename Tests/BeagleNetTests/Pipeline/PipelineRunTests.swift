@@ -296,7 +296,7 @@ import Testing
         Beagle.dependencies.clock = clock
         let (client, operation) = (client(), try operation(server))
         let task = Task { try await client.run(operation) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         if isForAll { client.endAll() } else { task.cancel() }
         #expect(await task.result.failure?.kind == .cancelled)
         #expect(client.activeOperations == 0)
@@ -320,7 +320,7 @@ import Testing
         task.cancel()
         #expect(await task.result.failure?.kind == .cancelled)
         gate.open()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(client.activeOperations == 1)
         clock.advance(by: .seconds(10))
         while client.activeOperations > 0 { await Task.yield() }
@@ -336,7 +336,7 @@ import Testing
         Beagle.dependencies.clock = clock
         let outcomes = try await Self.all(
             of: ask(server) { _ in
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 clock.advance(by: .seconds(10))
             }
         )
@@ -353,7 +353,7 @@ import Testing
         Beagle.dependencies.clock = clock
         let outcomes = try await Self.all(
             of: ask(server) { token in
-                if isAnswered { await clock.sleepers(1) }
+                if isAnswered { await clock.waitForSleepers(1) }
                 while server.requests.isEmpty { await Task.yield() }
                 token?.cancel()
             }

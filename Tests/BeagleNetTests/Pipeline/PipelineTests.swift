@@ -17,7 +17,10 @@ import Testing
 
     @Test func wrongOrderIsRejectedWithTheNames() {
         let error = #expect(throws: NetworkError.self) {
-            try Pipeline([StatusInterceptor(), Answers(.failure(.lost)), RetryInterceptor()], transport: transport)
+            try Pipeline(
+                [StatusInterceptor(), ScriptedResponses(.failure(.lost)), RetryInterceptor()],
+                transport: transport
+            )
         }
         #expect(error?.message.contains("StatusInterceptor (status) before RetryInterceptor (retry)") == true)
     }
@@ -42,17 +45,19 @@ import Testing
     }
 
     @Test func interceptorsOfAScopeReachItsClient() async throws {
-        let dependencies = Beagle.dependencies.scoped { $0.interceptors = [Answers(.success(.init("scoped")))] }
+        let dependencies = Beagle.dependencies.scoped {
+            $0.interceptors = [ScriptedResponses(.success(.init("scoped")))]
+        }
         let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
         #expect(try await client.run(.of(.component)).shown == "scoped")
-        dependencies.interceptors = [Answers(.success(.init("changed")))]
+        dependencies.interceptors = [ScriptedResponses(.success(.init("changed")))]
         #expect(try await client.run(.of(.component)).shown == "changed")
     }
 
     // MARK: - Calling next
 
     @Test func interceptorThatDoesNotCallNextReplacesTheNetwork() async throws {
-        #expect(try await client(Answers(.success(.init("mine")))).run(.of(.form)).shown == "mine")
+        #expect(try await client(ScriptedResponses(.success(.init("mine")))).run(.of(.form)).shown == "mine")
     }
 
     @Test func interceptorThatCallsNextTwiceSendsTwice() async throws {
@@ -110,7 +115,7 @@ import Testing
                 emit: @escaping Emit
             ) async throws(NetworkError) -> NetworkOperation.Result { .init("image") }
         }
-        let client = client(OnlyImages(), Answers(.success(.init("other"))))
+        let client = client(OnlyImages(), ScriptedResponses(.success(.init("other"))))
         #expect(try await client.run(.of(.image)).shown == "image")
         #expect(try await client.run(.of(.component)).shown == "other")
     }
@@ -145,7 +150,7 @@ import Testing
         let client = client(DeadlineInterceptor(limit: .seconds(5)), runs)
         async let result = Result { try await client.run(.of(kind)) }
         _ = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await result.failure
         #expect(error?.isTimeout == true)
@@ -162,10 +167,10 @@ import Testing
             return [:]
         }
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(DeadlineInterceptor(limit: .seconds(5)), stuck, answers)
         async let result = Result { try await client.run(.of(.form)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         #expect(await result.failure?.isTimeout == true)
         #expect(answers.count == 0)
@@ -175,7 +180,7 @@ import Testing
     @Test func operationCancelledAboveADeadlineIsNotSent() async {
         let gate = AsyncStream.makeStream(of: Void.self)
         let heedless = TransformInterceptor { _ in await Task.detached { for await _ in gate.stream {} }.value }
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(heedless, DeadlineInterceptor(limit: .seconds(60)), answers)
         let asking = Task { await Result { try await client.run(.of(.form)) } }
         asking.cancel()
@@ -197,7 +202,7 @@ import Testing
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         async let result = Result { try await client.image("/logo.png", timeout: .milliseconds(300)) }
         // The limit, and the wait before the second attempt.
-        await clock.sleepers(2)
+        await clock.waitForSleepers(2)
         clock.advance(by: .milliseconds(300))
         let error = await result.failure
         #expect(error?.kind == .timeout)
@@ -226,7 +231,7 @@ import Testing
         operation.deadline = .seconds(9)
         async let result = client.run(operation)
         let run = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(8))
         run.finish("1")
         #expect(try await result.shown == "1")
@@ -269,10 +274,10 @@ import Testing
     @Test func allValuesOfAFieldAreAdded() async throws {
         let name = HTTPField.Name("X-A")!
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let two: HTTPFields = [name: "1", name: "2"]
         _ = try await client(HeadersInterceptor { _ in two }, answers).run(.of(.raw))
-        #expect(answers.asked.withLock { $0.first?.transfer.head.headerFields[values: name] } == ["1", "2"])
+        #expect(answers.operations.withLock { $0.first?.transfer.head.headerFields[values: name] } == ["1", "2"])
     }
 
     @Test func fieldSetByTheRequestIsSentToItsTarget() async throws {
@@ -293,21 +298,21 @@ import Testing
     }
 
     @Test func interceptorWithoutAPlaceIsAddedAboveTheOriginPolicy() throws {
-        Beagle.dependencies.interceptors.add(Answers(.failure(.lost)))
-        let index = try #require(Beagle.dependencies.interceptors.firstIndex { $0 is Answers })
+        Beagle.dependencies.interceptors.add(ScriptedResponses(.failure(.lost)))
+        let index = try #require(Beagle.dependencies.interceptors.firstIndex { $0 is ScriptedResponses })
         #expect(Beagle.dependencies.interceptors[index + 1] is OriginPolicyInterceptor)
     }
 
     @Test func eachOriginHasItsOwnRateLimit() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(2, per: .seconds(1)), answers)
         for _ in 1...2 { _ = try await client.run(.of(.form)) }
         let elsewhere = Request(url: URL(string: "http://elsewhere/")!, type: .rawRequest(.init()))
         _ = try await client.run(NetworkOperation(elsewhere))
         let waiting = Task { try await client.run(.of(.form)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .milliseconds(500))
         #expect(answers.count == 3)
         clock.advance(by: .milliseconds(500))
@@ -319,7 +324,7 @@ import Testing
     func cancelledOperationDoesNotConsumeAToken() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(1, per: .seconds(1)), answers)
         _ = try await client.run(.of(.form))
         let ended = Lock<[Int]>([])
@@ -332,14 +337,14 @@ import Testing
                 }
             )
         }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         // The first, which waits for the clock, and one that waits for others.
         for index in [0, 2] {
             tasks[index].cancel()
             await tasks[index].value
         }
         for index in [1, 3] {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             #expect(clock.nextWait == .seconds(1))
             clock.advance(by: .seconds(1))
             await tasks[index].value
@@ -353,7 +358,7 @@ import Testing
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let failures: [NetworkError] = [.refused, .status(503), .lost, .status(500)]
-        let answers = Answers(failures.map { .failure($0) } + [.success(.init("1"))])
+        let answers = ScriptedResponses(failures.map { .failure($0) } + [.success(.init("1"))])
         let client = client(CircuitBreakerInterceptor(after: 3, for: .seconds(30)), answers)
         for _ in 1...3 { _ = await Result { try await client.run(.of(kind)) } }
         let error = await #expect(throws: NetworkError.self) { try await client.run(.of(kind)) }
@@ -431,7 +436,7 @@ import Testing
         let client = client(DeadlineInterceptor(limit: limit), noting, breaker, runs)
         let silent = form(client)
         _ = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: limit)
         #expect(await silent.value.failure?.isTimeout == true)
         while noting.ends.withLock({ $0 }) == 0 { await Task.yield() }
@@ -471,7 +476,7 @@ import Testing
             if let failure = failure.withLock({ $0 }) { throw failure }
             return [:]
         }
-        let answers = Answers(.failure(.lost))
+        let answers = ScriptedResponses(.failure(.lost))
         let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), stamp, answers)
         for _ in 1...2 { #expect(await form(client).value.failure?.kind == .network) }
         failure.withLock { $0 = nil }
@@ -486,7 +491,7 @@ import Testing
     }
 
     @Test func openCircuitEndsRetries() async {
-        let answers = Answers(.failure(.status(503)))
+        let answers = ScriptedResponses(.failure(.status(503)))
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 10))
         let client = client(retry, CircuitBreakerInterceptor(after: 2), answers)
         let result = await Result { try await client.run(.of(.component)) }
@@ -505,11 +510,11 @@ import Testing
             response.data = Data(response.data.reversed())
             return response
         }
-        let answers = Answers(.success(.init("abc", from: .cache)))
+        let answers = ScriptedResponses(.success(.init("abc", from: .cache)))
         let result = try await client(cipher, answers).run(.of(kind))
         #expect(result.shown == "cba")
         #expect(result.source == .cache)
-        #expect(answers.asked.withLock { $0.first?.transfer.body?.data } == Data("sealed".utf8))
+        #expect(answers.operations.withLock { $0.first?.transfer.body?.data } == Data("sealed".utf8))
     }
 
     @Test func responseInterceptorSeesTheEndOfASubscription() async throws {
@@ -519,7 +524,7 @@ import Testing
             seen.withLock { $0.append(response.status.code) }
             return response
         }
-        let answers = Answers(.success(.init(.connection(.ended))))
+        let answers = ScriptedResponses(.success(.init(.connection(.ended))))
         #expect(try await client(function, answers).run(.of(.subscription)).shown == "ended")
         #expect(seen.withLock { $0 } == [204])
     }
@@ -527,7 +532,9 @@ import Testing
     @Test func errorOfAResponseInterceptorFailsTheOperation() async {
         struct Mine: Error {}
         let result = await Result {
-            try await client(ResponseInterceptor { _, _ in throw Mine() }, Answers(.success(.init("1")))).run(.of(.raw))
+            try await client(ResponseInterceptor { _, _ in throw Mine() }, ScriptedResponses(.success(.init("1")))).run(
+                .of(.raw)
+            )
         }
         #expect(result.failure?.underlying is Mine)
     }

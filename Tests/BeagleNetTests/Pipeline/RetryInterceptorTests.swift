@@ -8,14 +8,14 @@ import Testing
 
     @Test(arguments: NetworkOperation.Kind.known)
     func failureBeforeReachingTheServerIsRetried(kind: NetworkOperation.Kind) async throws {
-        let answers = Answers(.failure(.refused), .failure(.refused), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.refused), .failure(.refused), .success(.init("1")))
         #expect(try await client(retry, answers).run(.of(kind)).shown == "1")
-        #expect(answers.asked.withLock { $0.map(\.attempt) } == [1, 2, 3])
+        #expect(answers.operations.withLock { $0.map(\.attempt) } == [1, 2, 3])
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
     func possiblyExecutedRequestIsRetriedOnlyIfSafe(kind: NetworkOperation.Kind) async {
-        let answers = Answers(.failure(.lost), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.lost), .success(.init("1")))
         let result = await Result { try await client(retry, answers).run(.of(kind)) }
         let mayHarm = [.form, .mutation, .raw].contains(kind)
         #expect(answers.count == (mayHarm ? 1 : 2))
@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: [NetworkOperation.Kind.form, .mutation, .raw])
     func idempotencyKeyMakesARetrySafe(kind: NetworkOperation.Kind) async throws {
         for failure in [NetworkError.lost, .status(503)] {
-            let answers = Answers(.failure(failure), .success(.init("1")))
+            let answers = ScriptedResponses(.failure(failure), .success(.init("1")))
             let operation = NetworkOperation.of(kind, headers: ["Idempotency-Key": "k1"])
             #expect(try await client(retry, answers).run(operation).shown == "1")
             #expect(answers.count == 2)
@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST", "PATCH"])
     func idempotentMethodsAreRetried(method: String) async {
-        let answers = Answers(.failure(.status(503)), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.status(503)), .success(.init("1")))
         let data = Request.RequestData(method: method)
         let operation = NetworkOperation(Request(url: URL(string: "http://host/")!, type: .rawRequest(data)))
         _ = await Result { try await client(retry, answers).run(operation) }
@@ -43,13 +43,13 @@ import Testing
 
     @Test(arguments: [400, 401, 403, 404, 408, 409, 422, 429, 500, 501, 502, 503, 504, 505])
     func transientStatusesAreRetried(code: Int) async {
-        let answers = Answers(.failure(.status(code)), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.status(code)), .success(.init("1")))
         _ = await Result { try await client(retry, answers).run(.of(.component)) }
         #expect(answers.count == ([408, 429, 500, 502, 503, 504].contains(code) ? 2 : 1))
     }
 
     @Test func lastFailureIsThrown() async {
-        let answers = Answers(.failure(.refused), .failure(.lost), .failure(.status(503)))
+        let answers = ScriptedResponses(.failure(.refused), .failure(.lost), .failure(.status(503)))
         let result = await Result { try await client(retry, answers).run(.of(.component)) }
         #expect(answers.count == 3)
         #expect(result.failure?.response?.status.code == 503)
@@ -58,9 +58,9 @@ import Testing
     @Test func retryWaitsForRetryAfter() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.failure(.status(429, [.retryAfter: "7"])), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.status(429, [.retryAfter: "7"])), .success(.init("1")))
         async let result = client(retry, answers).run(.of(.component))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(7))
         clock.advance(by: .seconds(7))
         #expect(try await result.shown == "1")
@@ -72,9 +72,9 @@ import Testing
         let fields: HTTPFields = [
             .date: "Sun, 06 Nov 1994 08:49:37 GMT", .retryAfter: "Sun, 06 Nov 1994 08:49:50 GMT",
         ]
-        let answers = Answers(.failure(.status(503, fields)), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.status(503, fields)), .success(.init("1")))
         async let result = client(retry, answers).run(.of(.component))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(13))
         clock.advance(by: .seconds(13))
         _ = try await result
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: ["301", "99999999999999999999", "Sunday, 06-Nov-94 09:49:37 GMT", "Sun Nov  6 09:49:37 1994"])
     func tooLongRetryAfterPreventsTheRetry(_ wait: String) async {
         let fields: HTTPFields = [.date: "Sun, 06 Nov 1994 08:49:37 GMT", .retryAfter: wait]
-        let answers = Answers(.failure(.status(503, fields)), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.status(503, fields)), .success(.init("1")))
         let result = await Result { try await client(retry, answers).run(.of(.component)) }
         #expect(answers.count == 1)
         #expect(result.failure?.kind == .status)
@@ -93,10 +93,10 @@ import Testing
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(backoff: Backoff(base: .seconds(1), cap: .seconds(3), limit: 5))
-        let client = client(retry, Answers(.failure(.refused)))
+        let client = client(retry, ScriptedResponses(.failure(.refused)))
         async let result = Result { try await client.run(.of(.component)) }
         for window in [1, 2, 3, 3] {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             #expect(clock.nextWait.map { $0 <= .seconds(window) } == true)
             clock.advance(by: .seconds(window))
         }
@@ -107,11 +107,11 @@ import Testing
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(backoff: Backoff(base: .zero), maxTime: .seconds(10))
-        let answers = Answers(.failure(.status(503, [.retryAfter: "4"])))
+        let answers = ScriptedResponses(.failure(.status(503, [.retryAfter: "4"])))
         let client = client(retry, answers)
         async let result = Result { try await client.run(.of(.component)) }
         for _ in 1...2 {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             clock.advance(by: .seconds(4))
         }
         #expect(await result.failure?.kind == .status)
@@ -139,7 +139,7 @@ import Testing
         arguments: ["GET", "PUT", "DELETE"]
     )
     func possiblyExecutedFormIsNotRetried(method: String) async {
-        let answers = Answers(.failure(.lost), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.lost), .success(.init("1")))
         let data = FormRemoteAction.Method(rawValue: method)!
         let request = Request(
             url: URL(string: "http://host/")!,
@@ -153,7 +153,7 @@ import Testing
         let budget = RetryBudget(tokens: 2, refund: 1)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
         let failures: [NetworkError] = [.lost, .lost, .cancelled, NetworkError(.badURL, during: .build, ""), .lost]
-        let answers = Answers(failures.map { .failure($0) } + [.success(.init("1"))])
+        let answers = ScriptedResponses(failures.map { .failure($0) } + [.success(.init("1"))])
         let client = client(retry, answers)
         for attempts in [2, 3, 4, 5] {
             _ = await Result { try await client.run(.of(.component)) }
@@ -164,33 +164,33 @@ import Testing
     @Test func cancellingEndsTheBackoff() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.failure(.status(503, [.retryAfter: "60"])))
+        let answers = ScriptedResponses(.failure(.status(503, [.retryAfter: "60"])))
         let client = client(retry, answers)
         let task = Task { await Result { try await client.run(.of(.raw, method: "PUT")) } }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         task.cancel()
         #expect(await task.value.failure?.isCancelled == true)
         #expect(answers.count == 1)
     }
 
     @Test func laterFailureKeepsMayHaveReachedServer() async {
-        let answers = Answers(.failure(.lost), .failure(.refused))
+        let answers = ScriptedResponses(.failure(.lost), .failure(.refused))
         let operation = NetworkOperation.of(.form, headers: ["Idempotency-Key": "k1"])
         let result = await Result { try await client(retry, answers).run(operation) }
         #expect(result.failure?.kind == .connect)
         #expect(result.failure?.mayHaveReachedServer == true)
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let waiting = client(RetryInterceptor(), Answers(.failure(.lost)))
+        let waiting = client(RetryInterceptor(), ScriptedResponses(.failure(.lost)))
         let task = Task { await Result { try await waiting.run(operation) } }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         task.cancel()
         #expect(await task.value.failure?.mayHaveReachedServer == true)
     }
 
     @Test func budgetLimitsRetriesToADeadServer() async {
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3), budget: RetryBudget(tokens: 10))
-        let answers = Answers(.failure(.status(503)))
+        let answers = ScriptedResponses(.failure(.status(503)))
         let client = client(retry, answers)
         for _ in 0..<100 { _ = await Result { try await client.run(.of(.component)) } }
         #expect(answers.count == 105)
@@ -199,7 +199,7 @@ import Testing
     @Test func successesRefundTheBudget() async {
         let budget = RetryBudget(tokens: 2, refund: 1)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
-        let answers = Answers(
+        let answers = ScriptedResponses(
             .failure(.lost),
             .failure(.lost),
             .failure(.lost),
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func bodyThatCannotBeReadTwiceIsNotSentAgain() async {
-        let answers = Answers(.failure(.refused), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.refused), .success(.init("1")))
         let body = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
         let data = Request.RequestData(method: "PUT", body: .stream(body))
         let operation = NetworkOperation(Request(url: URL(string: "http://host/")!, type: .rawRequest(data)))
@@ -227,7 +227,7 @@ import Testing
     @Test func attemptsAndWaitsAreLogged() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
-        let answers = Answers(.failure(.status(503)), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.status(503)), .success(.init("1")))
         _ = try await client(LogInterceptor(), retry, answers).run(.of(.component))
         #expect(
             logger.messages.contains { $0.contains(": retrying in 0 ms (attempt 2), because the server returned 503") }

@@ -82,13 +82,13 @@ extension NetworkOperation.Result {
 }
 
 /// Records the events of a subscriber, in order.
-final class Heard: Sendable {
+final class EventRecorder: Sendable {
     private let events = Lock<[String]>([])
     private let arrivals = AsyncStream.makeStream(of: Void.self)
 
     var all: [String] { events.withLock { $0 } }
 
-    func hear(_ event: NetworkOperation.Event) {
+    func receive(_ event: NetworkOperation.Event) {
         let text =
             switch event {
             case .result(let result): result.shown
@@ -100,7 +100,7 @@ final class Heard: Sendable {
     }
 
     /// Waits until `count` events have been received.
-    func heard(_ count: Int) async {
+    func waitForEvents(_ count: Int) async {
         if all.count >= count { return }
         for await _ in arrivals.stream where all.count >= count { return }
     }

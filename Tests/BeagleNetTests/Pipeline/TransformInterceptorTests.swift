@@ -17,26 +17,26 @@ import Testing
 
     @Test(arguments: NetworkOperation.Kind.known)
     func requestAndResponseAreTransformed(kind: NetworkOperation.Kind) async throws {
-        let answers = Answers(.success(.init("!cba", from: .cache, isStale: true)))
+        let answers = ScriptedResponses(.success(.init("!cba", from: .cache, isStale: true)))
         let result = try await client(cipher, answers).run(.of(kind))
         #expect(result.shown == "abc stale")
         #expect(result.source == .cache)
-        let body = try #require(answers.asked.withLock { $0.first?.transfer.body?.data })
+        let body = try #require(answers.operations.withLock { $0.first?.transfer.body?.data })
         #expect(body.starts(with: Data("sealed ".utf8)))
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
     func intermediateResultsAreTransformed(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
-        let heard = Heard()
+        let heard = EventRecorder()
         let client = client(cipher, runs)
-        client.watch(.of(kind), heard.hear)
+        client.watch(.of(kind), heard.receive)
         let run = await runs.next()
         run.emit(.init(.connection(.open)))
         run.emit(.init("!1a", hasNext: true))
         run.emit(.init("!2a", hasNext: true))
         run.finish(kind == .subscription ? .success(.init(.connection(.ended))) : .success(.init("!3a")))
-        await heard.heard(4)
+        await heard.waitForEvents(4)
         #expect(heard.all.prefix(4) == ["open", "a1 more", "a2 more", kind == .subscription ? "ended" : "a3"])
     }
 
@@ -44,25 +44,27 @@ import Testing
     func errorBodyIsTransformedIfPossible(sent: String, read: String) async {
         var refusal = NetworkError.status(422)
         refusal.data = Data(sent.utf8)
-        let result = await Result { [refusal] in try await client(cipher, Answers(.failure(refusal))).run(.of(.form)) }
+        let result = await Result { [refusal] in
+            try await client(cipher, ScriptedResponses(.failure(refusal))).run(.of(.form))
+        }
         #expect(result.failure?.response?.status.code == 422)
         #expect(result.failure?.data == Data(read.utf8))
     }
 
     @Test func resultThatCannotBeTransformedEndsTheOperation() async {
         let runs = ScriptedRuns()
-        let heard = Heard()
+        let heard = EventRecorder()
         let client = client(cipher, runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         let run = await runs.next()
         for text in ["!1", "plain", "!2"] { run.emit(.init(text, hasNext: true)) }
-        await heard.heard(2)
+        await heard.waitForEvents(2)
         #expect(heard.all.prefix(2) == ["1 more", "failure: other"])
         #expect(runs.cancels == 1)
     }
 
     @Test func requestThatCannotBeTransformedIsNotSent() async {
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(TransformInterceptor { _ in throw NotSealed() }, answers)
         let error = await Result { try await client.run(.of(.form)) }.failure
         #expect(error?.underlying is NotSealed)

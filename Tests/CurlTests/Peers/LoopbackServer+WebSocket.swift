@@ -4,7 +4,7 @@ import CurlPeers
 
 @testable import BeagleNetHTTP
 
-extension LoopbackServer.Answer {
+extension LoopbackServer.Response {
     /// Accepts the WebSocket of a client with this key and then performs a step. The server can't parse the client's
     /// frames as requests, so the step must end with one that drops them.
     ///
@@ -12,8 +12,8 @@ extension LoopbackServer.Answer {
     static func webSocket(
         _ key: String,
         fields: String = "",
-        _ then: LoopbackServer.Answer
-    ) -> LoopbackServer.Answer {
+        _ then: LoopbackServer.Response
+    ) -> LoopbackServer.Response {
         guard let accept = try? WebSocketHandshake.accept(key) else { return .response(500) }
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         return .sequence([.raw(head + fields + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"), then])
@@ -22,7 +22,7 @@ extension LoopbackServer.Answer {
 
 extension LoopbackServer {
     /// Creates a server that accepts a WebSocket and then performs a step.
-    convenience init(webSocket: Answer) throws {
+    convenience init(webSocket: Response) throws {
         try self.init { request in .webSocket(request["Sec-WebSocket-Key"] ?? "", webSocket) }
     }
 

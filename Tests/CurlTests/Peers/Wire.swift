@@ -102,14 +102,14 @@ enum Expectation: Sendable {
 /// A row of a table: the behavior of the server and the expected result.
 struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let answer: LoopbackServer.Answer
+    let answer: LoopbackServer.Response
     let expected: Expectation
     var method = HTTPRequest.Method.get
     var options = TransferOptions.impatient
 
     init(
         _ name: String,
-        _ answer: LoopbackServer.Answer,
+        _ answer: LoopbackServer.Response,
         _ expected: Expectation,
         method: HTTPRequest.Method = .get,
         options: TransferOptions = .impatient

@@ -10,7 +10,7 @@ import Testing
     private let clock = ManualClock()
 
     /// Responds to each operation of a batch by its variable `id`, and to a single operation with a single response.
-    private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         do {
             let body = try JSONValue(parsing: request.body)
             let answers = (body.array ?? [body]).map { one -> JSONValue in
@@ -37,7 +37,7 @@ import Testing
         _ documents: GraphQLEndpoint.DocumentStyle
     ) -> GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.documents = documents
+        endpoint.documentStyle = documents
         return endpoint
     }
 
@@ -74,7 +74,7 @@ import Testing
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(), GraphQLEndpoint(server.url))
         async let post = client.perform(.post("1"), at: endpoint)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(server.requests.isEmpty)
         clock.advance(by: .milliseconds(10))
         #expect(try await post.id == "1")
@@ -85,7 +85,7 @@ import Testing
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(), GraphQLEndpoint(server.url))
         let leaving = Task { try await client.perform(.post("1"), at: endpoint) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         leaving.cancel()
         await #expect(throws: NetworkError.self) { try await leaving.value }
         async let two = client.perform(.post("2"), at: endpoint)
@@ -176,7 +176,7 @@ import Testing
     private struct Author: Decodable, Sendable { let name: String }
 
     /// Responds to each operation of a batch by its name, in reversed order.
-    private static func reversed(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    private static func reversed(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         let asked = (try? JSONValue(parsing: request.body).array) ?? []
         let answers = asked.reversed().map { one -> JSONValue in
             one["operationName"] == "Author"
@@ -225,7 +225,7 @@ import Testing
             return .events("event: next\ndata: {\"data\":\(data)}\n\nevent: complete\ndata:\n\n")
         }
         var live = GraphQLEndpoint(server.url)
-        live.kindsOverSubscriptions = [.query]
+        live.kindsOverSubscriptionTransports = [.query]
         live.subscriptions = [.events()]
         let (client, endpoint) = (client(limit: 2), live)
         async let one = client.perform(.post("1"), at: endpoint)
@@ -243,7 +243,7 @@ import Testing
         let heard = Lock<Int64>(0)
         let progress: @Sendable (TransferProgress) -> Void = { told in heard.withLock { $0 = told.bytesReceived } }
         async let post = client.perform(.post("1"), at: endpoint, onProgress: progress)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(10))
         _ = try await post
         #expect(heard.withLock { $0 } > 1 << 20)
@@ -384,7 +384,7 @@ import Testing
     func hashesOfABatchAreRegisteredTogether() async throws {
         let test = UUID().uuidString
         var automatic = try await endpoint("/strict", test)
-        automatic.documents = .automatic
+        automatic.documentStyle = .automatic
         let (client, batched) = (client(limit: 2), automatic)
         let text = "query Batched($id: ID!) { post(id: $id) { id title } } # \(test)"
         for _ in 0..<2 {

@@ -14,7 +14,7 @@ import Testing
         dependencies.interceptors.add(CacheInterceptor(cache.store))
         client = NetworkClientDefault(dependencies: dependencies)
         // The cache follows the client inside a wrapper.
-        cache.follow(Wrapper(wrapped: client))
+        cache.attach(to: Wrapper(wrapped: client))
     }
 
     private struct Wrapper: NetworkClientWrapper {
@@ -30,7 +30,7 @@ import Testing
             gate = try LoopbackServer.Gate()
         }
 
-        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
             let text = String(decoding: request.body, as: UTF8.self)
             let json: String
             if text.contains("mutation") {
@@ -43,7 +43,7 @@ import Testing
                     }
                     json = #"{"data":{"like":{"__typename":"Post","id":"1","likes":\#(number)}}}"#
                 }
-                let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], json)
+                let answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], json)
                 return text.contains("Slow") ? .sequence([.gate(gate), answer]) : answer
             }
             let type = text.contains("author") ? "Author" : "Post"
@@ -210,11 +210,11 @@ import Testing
         let (events, token) = try watch(endpoint)
         var heard = events.makeAsyncIterator()
         #expect(await heard.next() == "0 network")
-        let expected = try GraphQLExpectation(of: post, on: client, at: endpoint) { data in
+        let expected = try GraphQLOptimisticUpdate(of: post, on: client, at: endpoint) { data in
             data["it"]?["likes"] = 41
         }
         let (client, mutation) = (client, like(name))
-        let task = Task { try await client.perform(mutation, at: endpoint) { $0.expectations = [expected] } }
+        let task = Task { try await client.perform(mutation, at: endpoint) { $0.optimisticUpdates = [expected] } }
         while let next = await heard.next(), next != "41 optimistic" {}
         #expect(try await client.perform(post, at: endpoint).likes == 41)
         likes.gate.open()
@@ -235,7 +235,7 @@ import Testing
     func responseInFlightIsNotStoredIfItsTypeIsInvalidated(types: [String], asked: Int) async throws {
         let gate = try LoopbackServer.Gate()
         let json = #"{"data":{"it":{"__typename":"Post","id":"1","likes":0}}}"#
-        let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], json)
+        let answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], json)
         let server = try LoopbackServer(.sequence([.gate(gate), answer]))
         let dependencies = BeagleDependencies()
         let cache = DocumentCache(limit: 4)

@@ -24,9 +24,9 @@ struct GraphQLDocumentCacheTests {
     @Test func leastRecentlyUsedDocumentsAreEvictedAtTheLimit() throws {
         var cache = GraphQLDocumentCache()
         let favourite = try GraphQLDocument(parsing: "{ favourite }")
-        cache.keep(favourite)
+        cache.insert(favourite)
         for index in 0..<1000 {
-            cache.keep(try GraphQLDocument(parsing: "{ f\(index) }"))
+            cache.insert(try GraphQLDocument(parsing: "{ f\(index) }"))
             #expect(cache.document("{ favourite }")?.storage === favourite.storage)
             #expect(cache.count <= GraphQLDocumentCache.limit)
         }
@@ -36,8 +36,8 @@ struct GraphQLDocumentCacheTests {
 
     @Test func longTextsAreNotCached() throws {
         var cache = GraphQLDocumentCache()
-        let text = "{ a } #" + String(repeating: "x", count: GraphQLDocumentCache.longestText)
-        cache.keep(try GraphQLDocument(parsing: text))
+        let text = "{ a } #" + String(repeating: "x", count: GraphQLDocumentCache.maxTextBytes)
+        cache.insert(try GraphQLDocument(parsing: text))
         #expect(cache.count == 0)
     }
 

@@ -47,7 +47,7 @@ struct HostileDocumentTests {
     }
 
     @Test func megabyteOfRandomBytesIsRejected() {
-        var bytes = Noise(seed: 1)
+        var bytes = SeededGenerator(seed: 1)
         let garbage = String(
             decoding: (0..<1_000_000).map { _ in UInt8(truncatingIfNeeded: bytes.next()) },
             as: UTF8.self
@@ -79,7 +79,7 @@ struct HostileDocumentTests {
 
     @Test func randomlyChangedTextIsParsedOrRejected() {
         let original = Array(GraphQLParserTests.kitchenSink.utf8)
-        var noise = Noise(seed: 42)
+        var noise = SeededGenerator(seed: 42)
         let tokens = [
             "{", "}", "(", ")", "[", "]", ":", "!", "$", "@", "...", "\"", "\"\"\"", "\\", "#", "\n", "on", "1", "-",
             "=", "é",

@@ -27,7 +27,7 @@ import Testing
             state.withLock { $0.known = [] }
         }
 
-        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
             if request.target.utf8.count > maxTarget.withLock({ $0 }) { return .response(414, [:], "too long") }
             do {
                 let asked = request.method == "GET" ? try query(request.target) : try JSONValue(parsing: request.body)
@@ -71,7 +71,7 @@ import Testing
 
     private var endpoint: GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(server.url + "/graphql?v=1")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         return endpoint
     }
 
@@ -126,10 +126,10 @@ import Testing
         dependencies.interceptors.add(cache)
         dependencies.interceptors.add(CacheInterceptor(cache.store))
         let client = NetworkClientDefault(dependencies: dependencies)
-        cache.follow(client)
+        cache.attach(to: client)
         let endpoint = endpoint
         _ = try await client.perform(.post("1"), at: endpoint)
-        let expected = try GraphQLExpectation(of: .post("1"), on: client, at: endpoint) { data in
+        let expected = try GraphQLOptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
             data["post"]?["title"] = "expected"
         }
         let gate = try LoopbackServer.Gate()
@@ -138,7 +138,7 @@ import Testing
         )
         let like = GraphQLOperation<NoInput, Int>.document("mutation { like }")
         let mutation = Task {
-            try await client.perform(like, at: GraphQLEndpoint(slow.url)) { $0.expectations = [expected] }
+            try await client.perform(like, at: GraphQLEndpoint(slow.url)) { $0.optimisticUpdates = [expected] }
         }
         #expect(await slow.until { $0.requests.count == 1 })
         #expect(try await client.perform(.post("1"), at: endpoint).title == "expected")
@@ -159,10 +159,10 @@ import Testing
             dependencies.interceptors.add(OneMutation())
         }
         let client = NetworkClientDefault(dependencies: dependencies)
-        cache.follow(client)
+        cache.attach(to: client)
         let endpoint = endpoint
         _ = try await client.perform(.post("1"), at: endpoint)
-        let expected = try GraphQLExpectation(of: .post("1"), on: client, at: endpoint) { data in
+        let expected = try GraphQLOptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
             data["post"]?["title"] = "expected"
         }
         let gate = try LoopbackServer.Gate()
@@ -173,10 +173,10 @@ import Testing
             return .response(200, json, #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#)
         }
         var other = GraphQLEndpoint(slow.url)
-        other.documents = .automatic
+        other.documentStyle = .automatic
         let mutation = Task { [other] in
             try await client.perform(GraphQLOperation<NoInput, Int>.document("mutation { like }"), at: other) {
-                $0.expectations = [expected]
+                $0.optimisticUpdates = [expected]
                 $0.changedTypes = ["Post"]
             }
         }
@@ -386,12 +386,12 @@ import Testing
         let (client, sent) = (NetworkClientDefault(dependencies: dependencies), endpoint)
         let task = Task { try await client.perform(.post("1"), at: sent) { $0.deadline = .seconds(10) }.id }
         #expect(await server.until { $0.requests.count == 1 })
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(10))
         clock.advance(by: .seconds(6))
         gates[0].open()
         #expect(await server.until { $0.requests.count == 2 })
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(4))
         gates[1].open()
         #expect(try await task.value == "1")

@@ -7,7 +7,7 @@ import Testing
 /// Requests on the wire, byte for byte.
 @Suite(.leavesNothing) struct GraphQLMessageTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
-    private let answer = LoopbackServer.Answer.response(
+    private let answer = LoopbackServer.Response.response(
         200,
         ["Content-Type": "application/json"],
         #"{"data":{"post":{"id":"1","title":"First"}}}"#
@@ -61,7 +61,7 @@ import Testing
         #expect(
             String(decoding: body, as: UTF8.self) == #"{"query":"{ post(id: 1) { id title } }","extensions":{"a":1}}"#
         )
-        let byPath = try await received(operation) { $0.documents = .path }
+        let byPath = try await received(operation) { $0.documentStyle = .path }
         #expect(String(decoding: byPath.body, as: UTF8.self) == #"{"extensions":{"a":1}}"#)
     }
 
@@ -166,7 +166,7 @@ import Testing
         )
         var endpoint = GraphQLEndpoint(server.url + "/graphql")
         for style: GraphQLEndpoint.DocumentStyle in [.documentID, .parameter("doc_id"), .path] {
-            endpoint.documents = style
+            endpoint.documentStyle = style
             #expect(try await client.perform(operation, at: endpoint) == nil)
         }
         let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
@@ -183,7 +183,7 @@ import Testing
         let server = try LoopbackServer(answer)
         var endpoint = GraphQLEndpoint(server.url)
         for style: GraphQLEndpoint.DocumentStyle in [.text, .automatic, .documentID, .parameter("id")] {
-            endpoint.documents = style
+            endpoint.documentStyle = style
             _ = try await client.response(to: GraphQLRequest(documentID: "sha256:abc"), at: endpoint)
         }
         let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
@@ -211,7 +211,7 @@ import Testing
             return .response(status, ["Content-Type": "application/json"], isText ? text : hash)
         }
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let error = await #expect(throws: NetworkError.self) {
             guard inPieces else {
                 _ = try await client.perform(.post("1"), at: endpoint)

@@ -54,7 +54,7 @@ struct GraphQLRecordingTests {
 
     @Test func hashAndItsRegistrationAreReplayed() async throws {
         var endpoint = try await endpoint("/strict")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let operation = GraphQLOperation<IDInput, Post>(
             input: IDInput(id: "1"),
             operationString: "query Hashed($id: ID!) { post(id: $id) { id title } } # \(test)"

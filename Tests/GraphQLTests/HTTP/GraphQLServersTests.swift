@@ -67,7 +67,7 @@ struct GraphQLServersTests {
 
     @Test func hashIsRegisteredOnlyOnce() async throws {
         var endpoint = try await endpoint("/strict")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         endpoint.queryMethod = .get
         let text = "query Registered($id: ID!) { post(id: $id) { id title } } # \(UInt64.random(in: 0 ... .max))"
         for id in ["1", "2", "3"] {
@@ -81,7 +81,7 @@ struct GraphQLServersTests {
 
     @Test func serverWithoutPersistedQueriesGetsTexts() async throws {
         var endpoint = try await endpoint("/apq-unsupported")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         for _ in 0..<2 { #expect(try await client.perform(.post("1"), at: endpoint).id == "1") }
         let bodies = try await requests().map { $0["body"]?.string ?? "" }
         #expect(bodies.map { $0.contains("persistedQuery") } == [true, false, false])
@@ -89,7 +89,7 @@ struct GraphQLServersTests {
 
     @Test func registeringAMutationDoesNotRunItTwice() async throws {
         var endpoint = try await endpoint("/strict")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let text = "mutation { createPost(title: \"once\") { id title } } # \(UInt64.random(in: 0 ... .max))"
         let operation = GraphQLOperation<NoInput, Post>.document(text)
         for _ in 0..<2 { #expect(try await client.perform(operation, at: endpoint).title == "once") }

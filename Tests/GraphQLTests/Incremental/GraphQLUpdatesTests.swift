@@ -59,7 +59,7 @@ struct GraphQLUpdatesTests {
     /// Merges the patches alone.
     private func fold(_ patches: [GraphQLPatch]) throws -> JSONValue? {
         var merge = IncrementalMerge()
-        for payload in patches.relayPayloads(hasNext: true) { _ = try merge.take(payload) }
+        for payload in patches.relayPayloads(hasNext: true) { _ = try merge.apply(payload) }
         return merge.data
     }
 
@@ -218,7 +218,7 @@ struct GraphQLUpdatesTests {
     func persistedQueriesWorkWithIncrementalDelivery(path: String) async throws {
         let test = "incremental-hashes\(path.count)"
         var endpoint = try await endpoint(path, test: test)
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let query = "{ post(id: 1) { id ...@defer { title } } } # \(UUID())"
         for _ in 0..<2 {
             let updates = try await updates(query, at: endpoint)

@@ -10,7 +10,7 @@ struct IncrementalMergeTests {
 
         init(_ payloads: [String]) {
             do throws(NetworkError) {
-                for payload in payloads { patches.append(try merge.take(JSONValue(parsing: payload))) }
+                for payload in payloads { patches.append(try merge.apply(JSONValue(parsing: payload))) }
             } catch {
                 self.error = error
             }
@@ -141,12 +141,12 @@ struct IncrementalMergeTests {
     @Test func eachPayloadGivesItsPatchesAndWhetherMoreFollow() throws {
         var merge = IncrementalMerge()
         #expect(merge.hasNext == nil)
-        let first = try merge.take([
+        let first = try merge.apply([
             "data": ["a": ["list": [1]]], "pending": [["id": "0", "path": ["a"]]], "hasNext": true,
         ])
         #expect(first == [GraphQLPatch(content: .data(["a": ["list": [1]]]))])
         #expect(merge.hasNext == true)
-        let second = try merge.take([
+        let second = try merge.apply([
             "pending": [["id": "1", "path": ["a", "list"], "label": "L"]],
             "incremental": [
                 ["id": "1", "items": [2, 3]], ["id": "0", "data": ["b": 1], "errors": [["message": "e"]]],
@@ -167,7 +167,7 @@ struct IncrementalMergeTests {
         )
         #expect(merge.hasNext == true)
         // The complete data with the errors of its pieces.
-        let third = try merge.take(["completed": [["id": "0"]], "hasNext": false])
+        let third = try merge.apply(["completed": [["id": "0"]], "hasNext": false])
         #expect(
             third == [
                 GraphQLPatch(
@@ -224,8 +224,8 @@ struct IncrementalMergeTests {
 
     @Test func errorsOfUnannouncedPiecesAreKept() throws {
         var merge = IncrementalMerge()
-        _ = try merge.take(["data": ["a": 1], "hasNext": true])
-        _ = try merge.take(["completed": [["id": "9", "errors": [["message": "lost"]]]], "hasNext": false])
+        _ = try merge.apply(["data": ["a": 1], "hasNext": true])
+        _ = try merge.apply(["completed": [["id": "9", "errors": [["message": "lost"]]]], "hasNext": false])
         #expect(merge.errors.map(\.message) == ["lost"])
     }
 
@@ -290,11 +290,11 @@ struct IncrementalMergeTests {
     )
     func misplacedPayloadThrowsAndLeavesTheResponseUnchanged(payload: String, place: String) throws {
         var merge = IncrementalMerge()
-        _ = try merge.take([
+        _ = try merge.apply([
             "data": ["a": ["n": 1], "list": [1]], "pending": [["id": "p", "path": ["a"]]], "hasNext": true,
         ])
         let before = merge.response
-        let error = try #require(throws: NetworkError.self) { try merge.take(try JSONValue(parsing: payload)) }
+        let error = try #require(throws: NetworkError.self) { try merge.apply(try JSONValue(parsing: payload)) }
         #expect(error.kind == .decoding)
         #expect(error.message.contains(place), "\(error.message)")
         #expect(merge.response == before)
@@ -315,12 +315,12 @@ struct IncrementalMergeTests {
     @Test func wholeResponseHasALimit() throws {
         var merge = IncrementalMerge(maxPayloadBytes: 10)
         let (first, piece) = (Data(#"{"data":{"a":[]}}"#.utf8), Data(#"{"path":["a",0],"data":1}"#.utf8))
-        for _ in 0..<5 { _ = try merge.take(text: first) }
-        let error = #expect(throws: NetworkError.self) { _ = try merge.take(text: piece) }
+        for _ in 0..<5 { _ = try merge.apply(text: first) }
+        let error = #expect(throws: NetworkError.self) { _ = try merge.apply(text: piece) }
         #expect(error?.kind == .tooLarge)
         #expect(merge.data == ["a": [1]])
         var unlimited = IncrementalMerge()
-        for text in [first, piece] { _ = try unlimited.take(text: text) }
+        for text in [first, piece] { _ = try unlimited.apply(text: text) }
     }
 
     private static let responseIsWholeIfOnePayloadHoldsEverythingArguments: [([String], Bool)] = [
@@ -333,7 +333,7 @@ struct IncrementalMergeTests {
 
     @Test(arguments: Self.responseIsWholeIfOnePayloadHoldsEverythingArguments)
     func responseIsWholeIfOnePayloadHoldsEverything(payloads: [String], isWhole: Bool) {
-        #expect(Merged(payloads).merge.isWhole == isWhole)
+        #expect(Merged(payloads).merge.isSinglePayload == isWhole)
     }
 
     @Test func pieceCannotBeMergedWithoutData() {
@@ -350,13 +350,13 @@ struct IncrementalMergeTests {
             String(repeating: #"{"a":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
         }
         var merge = IncrementalMerge()
-        _ = try merge.take(JSONValue(parsing: #"{"data":\#(nested(500))}"#))
+        _ = try merge.apply(JSONValue(parsing: #"{"data":\#(nested(500))}"#))
         let path = JSONValue.array(Array(repeating: "a", count: 500))
-        _ = try merge.take(["path": path, "data": JSONValue(parsing: nested(10))])
+        _ = try merge.apply(["path": path, "data": JSONValue(parsing: nested(10))])
         let deepest = try merge.response.data()
-        #expect(throws: NetworkError.self) { try merge.take(["path": path, "data": JSONValue(parsing: nested(20))]) }
+        #expect(throws: NetworkError.self) { try merge.apply(["path": path, "data": JSONValue(parsing: nested(20))]) }
         #expect(try merge.response.data() == deepest)
         let tooLong = JSONValue.array(Array(repeating: "a", count: 100_000))
-        #expect(throws: NetworkError.self) { try merge.take(["path": tooLong, "data": [:]]) }
+        #expect(throws: NetworkError.self) { try merge.apply(["path": tooLong, "data": [:]]) }
     }
 }

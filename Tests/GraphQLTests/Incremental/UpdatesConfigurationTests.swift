@@ -38,7 +38,7 @@ import Testing
         dependencies.interceptors.add(partitions)
         let client = NetworkClientDefault(dependencies: dependencies)
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let typed = try client.results(of: .post("1"), at: endpoint) { $0.partition = "ann" }
         for try await update in typed { #expect(update.response.data?.title == "T") }
         let plain = try client.results(of: GraphQLRequest(query: "{ post }"), at: endpoint) { $0.partition = "bob" }

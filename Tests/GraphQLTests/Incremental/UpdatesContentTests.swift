@@ -15,7 +15,7 @@ import Testing
     ) async throws -> [GraphQLResponse<Output>] {
         let gates = try lines.map { _ in try LoopbackServer.Gate() }
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/jsonl\r\n\r\n"
-        let parts = zip(lines, gates).flatMap { line, gate -> [LoopbackServer.Answer] in
+        let parts = zip(lines, gates).flatMap { line, gate -> [LoopbackServer.Response] in
             [.raw(line + "\n"), .gate(gate)]
         }
         let server = try LoopbackServer(.sequence([.raw(head)] + parts + [.close]))
@@ -80,7 +80,7 @@ import Testing
         let payload = #"{"data":{"post":{"n":18446744073709551615}}}"#
         let server = try LoopbackServer(.events("event: next\ndata: \(payload)\n\nevent: complete\ndata:\n\n"))
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.kindsOverSubscriptions = [.query]
+        endpoint.kindsOverSubscriptionTransports = [.query]
         endpoint.subscriptions = [.events()]
         let operation = GraphQLOperation<NoInput, Big>.document("{ post { n ... @defer { m } } }")
         #expect(try await client.perform(operation, at: endpoint).n == .max)

@@ -79,7 +79,7 @@ import Testing
         #expect(try await iterator.next()?.response.data == ["a": 1])
         let clock = clock
         async let advanced: Void = {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             clock.advance(by: .seconds(3))
         }()
         #expect(try await iterator.next() == nil)

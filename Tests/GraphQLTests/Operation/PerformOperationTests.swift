@@ -10,7 +10,7 @@ import Testing
     private static let isOnQueue = DispatchSpecificKey<Bool>()
     private let dependencies = BeagleDependencies()
     private let queue = DispatchQueue(label: "completions")
-    private let half = LoopbackServer.Answer.response(
+    private let half = LoopbackServer.Response.response(
         200,
         ["Content-Type": "application/json"],
         #"{"data":{"post":{"id":"1","title":"T"}},"errors":[{"message":"half"}]}"#

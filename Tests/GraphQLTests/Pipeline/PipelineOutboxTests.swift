@@ -21,8 +21,8 @@ import Testing
 
     @Test(arguments: kinds) func outboxStoresOnlyMutations(kind: WireKind) async throws {
         defer { remove() }
-        let world = try WireWorld(WireServer(), OutboxInterceptor(outbox))
-        let error = await world.outcome(kind, at: WireServer.nowhere).failure
+        let fixture = try WireFixture(WireServer(), OutboxInterceptor(outbox))
+        let error = await fixture.outcome(kind, at: WireServer.nowhere).failure
         #expect((error?.kind == .kept) == (kind.operationKind == .mutation))
         #expect(try outbox.entries().count == (kind.operationKind == .mutation ? 1 : 0))
     }
@@ -30,11 +30,11 @@ import Testing
     @Test(arguments: mutations)
     func mutationWithoutAResponseIsSentAgainUnderItsKey(kind: WireKind) async throws {
         defer { remove() }
-        let world = try WireWorld(WireServer([.lost]), OutboxInterceptor(outbox))
-        #expect(await world.outcome(kind).failure?.kind == .kept)
-        let report = try await outbox.flush(with: world.client)
+        let fixture = try WireFixture(WireServer([.lost]), OutboxInterceptor(outbox))
+        #expect(await fixture.outcome(kind).failure?.kind == .kept)
+        let report = try await outbox.flush(with: fixture.client)
         #expect(report.delivered.count == 1)
-        let asked = world.server.asked
+        let asked = fixture.server.asked
         let keys = asked.map(\.key)
         #expect(keys.count == 2 && keys[0] != nil && keys[0] == keys[1])
         #expect(try outbox.entries().isEmpty)
@@ -43,8 +43,8 @@ import Testing
 
     @Test(arguments: mutations) func outboxRemovesCompletedMutations(kind: WireKind) async throws {
         defer { remove() }
-        let world = try WireWorld(WireServer(), OutboxInterceptor(outbox))
-        #expect(try await world.ask(kind) == "- -")
+        let fixture = try WireFixture(WireServer(), OutboxInterceptor(outbox))
+        #expect(try await fixture.ask(kind) == "- -")
         #expect(try outbox.entries().isEmpty)
     }
 }

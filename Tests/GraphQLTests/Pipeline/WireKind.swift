@@ -34,8 +34,8 @@ enum WireKind: String, CaseIterable, Sendable {
     func endpoint(_ url: String, _ headers: [String: String] = [:]) -> GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(url + "/\(rawValue)", headers: headers)
         if self == .get { endpoint.queryMethod = .get }
-        if self == .persisted { endpoint.documents = .automatic }
-        if isSocket { endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription] }
+        if self == .persisted { endpoint.documentStyle = .automatic }
+        if isSocket { endpoint.kindsOverSubscriptionTransports = [.query, .mutation, .subscription] }
         endpoint.subscriptions =
             switch self {
             case .parts: [.multipart]

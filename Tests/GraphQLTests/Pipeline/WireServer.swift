@@ -81,7 +81,7 @@ final class WireServer: Sendable {
         await server.until { $0.openConnections == 0 }
     }
 
-    private static func answer(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
+    private static func answer(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response {
         if request["Upgrade"] != nil { return refusal(request, state) ?? shakeHands(request, state) }
         if request.method == "PUT" {
             return refusal(request, state) ?? .response(201, ["Content-Type": "text/plain"], "t")
@@ -115,7 +115,7 @@ final class WireServer: Sendable {
         #"{"data":{"v":"\#(request["Authorization"] ?? "-") \#(request["X-Language"] ?? "-")"}}"#
     }
 
-    private static func whole(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    private static func whole(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         let value = value(request)
         let accept = request["Accept"] ?? ""
         if accept.hasPrefix("text/event-stream") {
@@ -135,8 +135,8 @@ final class WireServer: Sendable {
     }
 
     /// Returns the rejection of a request that opens a connection for operations, if there is one.
-    private static func refusal(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer? {
-        state.note { state -> LoopbackServer.Answer? in
+    private static func refusal(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response? {
+        state.note { state -> LoopbackServer.Response? in
             if let token = state.token, token != request["Authorization"] {
                 state.asked.append(Asked(request))
                 return .response(401)
@@ -149,7 +149,7 @@ final class WireServer: Sendable {
     }
 
     /// Responds to an operation whose result is sent on a shared stream.
-    private static func shared(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
+    private static func shared(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response {
         let id = (try? JSONValue(parsing: request.body))?["extensions"]?["operationId"]?.string ?? ""
         let next = #"event: next\#ndata: {"id":"\#(id)","payload":\#(value(request))}\#n\#n"#
         let text = next + "event: complete\ndata: {\"id\":\"\(id)\"}\n\n"
@@ -161,13 +161,14 @@ final class WireServer: Sendable {
         ])
     }
 
-    private static func stream(_ state: Noted<State>) -> LoopbackServer.Answer {
+    private static func stream(_ state: Noted<State>) -> LoopbackServer.Response {
         guard let stream = try? SharedStream() else { return .response(500) }
         state.note { $0.stream = stream }
         return .sequence([.begun(":\n\n"), .played { stream.play(on: &$0) }])
     }
 
-    private static func shakeHands(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
+    private static func shakeHands(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response
+    {
         let accept = (try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")) ?? ""
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         let fields = "Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
@@ -176,7 +177,7 @@ final class WireServer: Sendable {
             .played { connection in
                 var peer = SocketServer.Peer(connection: connection, request: request, heard: SocketServer.Heard())
                 peer.acknowledge()
-                while let message = peer.hear() {
+                while let message = peer.receive() {
                     if message["type"] == "complete" { state.note { $0.completes += 1 } }
                     guard message["type"] == "subscribe", let id = message["id"]?.string else { continue }
                     var asked = Asked(request)
@@ -237,7 +238,7 @@ private final class SharedStream: Sendable {
                 defer { state = ([], gate) }
                 return state.due
             }
-            guard connection.send(Data(due.map { LoopbackServer.Answer.chunk($0) }.joined().utf8)) else { break }
+            guard connection.send(Data(due.map { LoopbackServer.Response.chunk($0) }.joined().utf8)) else { break }
         }
         return false
     }

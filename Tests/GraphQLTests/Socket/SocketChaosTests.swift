@@ -38,7 +38,7 @@ struct SocketChaosTests {
     private static let total = 10_000
 
     private static func play(_ feed: Feed, _ peer: inout SocketServer.Peer) {
-        var random = Noise(seed: UInt64(peer.request.connection))
+        var random = SeededGenerator(seed: UInt64(peer.request.connection))
         peer.acknowledge()
         let id = peer.operation()
         for _ in 0..<Int.random(in: 0...400, using: &random) {
@@ -73,15 +73,15 @@ struct SocketChaosTests {
                 steps.withLock { $0.append(.number(Int(response.data?["n"]?.integer ?? 0))) }
             case .interrupted: steps.withLock { $0.append(.gap) }
             case .open:
-                let open = endpoint.memory.sockets.all.map { ObjectReference($0) }
+                let open = endpoint.state.sockets.all.map { ObjectReference($0) }
                 sockets.withLock { $0 += open }
-            case .missed: Issue.record("results were dropped")
+            case .dropped: Issue.record("results were dropped")
             }
         }
         #expect(outcome.error == nil)
         #expect(steps.withLock { $0 } == feed.steps)
         #expect(steps.withLock { $0 }.count { $0 == .gap } > 20)
-        #expect(endpoint.memory.sockets.count <= 1)
+        #expect(endpoint.state.sockets.count <= 1)
         // Only the last connection may remain.
         await server.heard.until { $0.ended >= $0.connections - 1 }
         while sockets.withLock({ $0.count { $0.object != nil } }) > 1 { await Task.yield() }
@@ -90,12 +90,12 @@ struct SocketChaosTests {
     /// Operations are cancelled at arbitrary times while connections break. Each ends once and leaves nothing behind.
     @Test func cancellingAtAnyTimeEndsEachOperationOnce() async throws {
         let server = try SocketServer { peer in
-            var random = Noise(seed: UInt64(peer.request.connection))
-            peer.hear("connection_init")
+            var random = SeededGenerator(seed: UInt64(peer.request.connection))
+            peer.receive("connection_init")
             if peer.request.connection % 7 == 3 { return }
             peer.say(#"{"type":"connection_ack"}"#)
             for _ in 0..<Int.random(in: 1...40, using: &random) {
-                guard let message = peer.hear() else { return }
+                guard let message = peer.receive() else { return }
                 guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
                 peer.next(id, 1)
                 if Bool.random(using: &random) { peer.complete(id) }
@@ -117,7 +117,7 @@ struct SocketChaosTests {
         }
         #expect(ends.withLock { $0 } == 400)
         #expect(client.client.activeOperations == 0)
-        #expect(endpoint.memory.sockets.all.filter { !$0.isIdle }.isEmpty)
+        #expect(endpoint.state.sockets.all.filter { !$0.isIdle }.isEmpty)
     }
 }
 

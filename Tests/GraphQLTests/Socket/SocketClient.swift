@@ -38,19 +38,19 @@ struct SocketClient: Sendable {
     func subscribe(
         _ endpoint: GraphQLEndpoint,
         _ name: String = "a",
-        hear: @escaping @Sendable (GraphQLSubscription<JSONValue>.Event) async -> Void = { _ in }
+        receive: @escaping @Sendable (GraphQLSubscription<JSONValue>.Event) async -> Void = { _ in }
     ) async throws -> Outcome {
         var outcome = Outcome()
         let events = try client.subscribe(to: Self.request(.subscription, name), at: endpoint).events
         do {
             for try await event in events {
-                await hear(event)
+                await receive(event)
                 switch event {
                 case .open: outcome.opened += 1
                 case .interrupted(let error, _): outcome.interruptions.append(error)
                 case .response(let response):
                     if let number = response.data?["n"]?.integer { outcome.numbers.append(Int(number)) }
-                case .missed: break
+                case .dropped: break
                 }
             }
         } catch {
@@ -62,7 +62,7 @@ struct SocketClient: Sendable {
     /// Runs a query or mutation and returns its data or its error.
     func execute(_ kind: OperationKind, _ endpoint: GraphQLEndpoint) async throws -> Result<JSONValue?, NetworkError> {
         do throws(NetworkError) {
-            let operation = try client.liveOperation(Self.request(kind), at: endpoint)
+            let operation = try client.operationOverSubscriptionTransport(Self.request(kind), at: endpoint)
             let result = try await client.run(operation) { _ in }
             guard let data = result.response?.data else { return .success(nil) }
             return .success(try JSONValue(parsing: data)["data"])

@@ -18,12 +18,12 @@ struct SocketEventTests {
     @Test func eventsCoverTheLifeOfAConnectionAndOfItsSuccessor() async throws {
         let server = try SocketServer { peer in
             let isFirst = peer.request.connection == 1
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(isFirst ? #"{"type":"connection_ack","payload":{"session":1}}"# : #"{"type":"connection_ack"}"#)
             let id = peer.operation()
             if isFirst {
                 peer.say(#"{"type":"ping","payload":{"n":7}}"#)
-                peer.hear("pong")
+                peer.receive("pong")
                 return peer.close(4408, "late")
             }
             peer.complete(id)
@@ -69,7 +69,7 @@ struct SocketEventTests {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
-            peer.hear("ping")
+            peer.receive("ping")
             peer.say(#"{"type":"pong","payload":{"load":2}}"#)
             peer.complete(id)
             peer.hearAll()
@@ -89,7 +89,7 @@ struct SocketEventTests {
             let id = peer.operation()
             peer.say(#"{"type":"pong","payload":{"load":1e999}}"#)
             peer.say(#"{"type":"ping","payload":{"load":1e999}}"#)
-            peer.hear("pong")
+            peer.receive("pong")
             peer.complete(id)
             peer.hearAll()
         }
@@ -102,7 +102,7 @@ struct SocketEventTests {
     @Test func unusedConnectionIsClosedWithoutACloseFrame() async throws {
         let server = try LoopbackServer { _ in .stall }
         var options = options
-        options.linger = .zero
+        options.lingerDuration = .zero
         var endpoint = GraphQLEndpoint(try #require(URL(string: "http://\(server.authority)/graphql")))
         endpoint.subscriptions = [.webSocket(options)]
         let held = try SocketClient.shared.client.holdWebSocket(of: endpoint)

@@ -15,7 +15,7 @@ struct SocketFaultTests {
         let server = try SocketServer { $0.hearAll() }
         let endpoint = try server.endpoint()
         async let outcome = SocketClient(clock: clock).subscribe(endpoint)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(10))
         clock.advance(by: .seconds(10))
         let error = try #require(try await outcome.error)
@@ -23,7 +23,7 @@ struct SocketFaultTests {
         #expect(!error.mayHaveReachedServer)
         await server.heard.until { $0.closes.map(\.code.rawValue) == [4504] }
         #expect(server.heard.record.count("subscribe") == 0)
-        #expect(endpoint.memory.sockets.count == 0)
+        #expect(endpoint.state.sockets.count == 0)
     }
 
     @Test func secondAcknowledgementIsIgnored() async throws {
@@ -43,7 +43,7 @@ struct SocketFaultTests {
 
     @Test func resultBeforeTheAcknowledgementIsAProtocolError() async throws {
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.next("1", 1)
             peer.hearAll()
         }
@@ -56,13 +56,13 @@ struct SocketFaultTests {
 
     @Test func pongRepeatsThePingPayloadEvenBeforeTheAcknowledgement() async throws {
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(#"{"type":"ping","payload":{"a": [1]}}"#)
-            peer.hear("pong")
+            peer.receive("pong")
             peer.say(#"{"type":"connection_ack"}"#)
             let id = peer.operation()
             peer.say(#"{"type":"ping"}"#)
-            peer.hear("pong")
+            peer.receive("pong")
             peer.complete(id)
             peer.hearAll()
         }
@@ -300,7 +300,7 @@ struct SocketFaultTests {
     @Test(arguments: Self.connectionErrorPayloadIsPartOfTheMessageArguments)
     func connectionErrorPayloadIsPartOfTheMessage(payload: String?, text: String) async throws {
         let server = try SocketServer("graphql-ws") { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(#"{"type":"connection_error"\#(payload.map { #","payload":\#($0)"# } ?? "")}"#)
             peer.hearAll()
         }
@@ -312,7 +312,7 @@ struct SocketFaultTests {
 
     @Test func connectionErrorEndsTheSubscriptionWithoutARetry() async throws {
         let server = try SocketServer("graphql-ws") { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(#"{"type":"ka"}"#)
             peer.say(#"{"type":"connection_error","payload":{"message":"not you"}}"#)
             peer.hearAll()
@@ -348,7 +348,7 @@ struct SocketFaultTests {
             peer.takeAll()
         }
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         options.onEvent = { event in
             if case .closed = event { isClosed.open() }
         }
@@ -364,7 +364,7 @@ struct SocketFaultTests {
             await isSending.wait()
             break
         }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(10))
         // Data sent to a closed connection would make the system discard the bytes that are still unread.
         isLeft.withLock { $0 = true }
@@ -482,7 +482,7 @@ struct SocketFaultTests {
     }
 
     @Test func lossBeforeTheAcknowledgementHasNotReachedTheServer() async throws {
-        let server = try SocketServer { $0.hear("connection_init") }
+        let server = try SocketServer { $0.receive("connection_init") }
         let result = try await SocketClient().execute(.mutation, server.endpoint())
         let error = try #require(result.failure)
         #expect(error.kind == .network)
@@ -495,7 +495,7 @@ struct SocketFaultTests {
             peer.acknowledge()
             let id = peer.operation()
             peer.next(id, peer.request.connection)
-            if peer.request.connection > 1 { peer.complete(id) } else { peer.hear("ping") }
+            if peer.request.connection > 1 { peer.complete(id) } else { peer.receive("ping") }
             peer.hearAll()
         }
         var options = GraphQLSocketOptions()
@@ -510,12 +510,12 @@ struct SocketFaultTests {
         await first.wait()
         // The acknowledgement and the result arrived in the first interval, and nothing in the second.
         for wait in [15, 15] {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             #expect(clock.nextWait == .seconds(wait))
             clock.advance(by: .seconds(wait))
         }
         await server.heard.until { $0.count("ping") == 1 }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(3))
         clock.advance(by: .seconds(3))
         await server.heard.until { $0.connections == 2 }
@@ -531,7 +531,7 @@ struct SocketFaultTests {
             let id = peer.operation()
             peer.next(id, 1)
             for number in 2...4 {
-                peer.hear("ping")
+                peer.receive("ping")
                 peer.say(#"{"type":"pong"}"#)
                 peer.next(id, number)
             }
@@ -550,7 +550,7 @@ struct SocketFaultTests {
         await result.next()
         for waits in [[15, 15], [3, 15], [3, 15]] {
             for wait in waits {
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 #expect(clock.nextWait == .seconds(wait))
                 clock.advance(by: .seconds(wait))
             }
@@ -577,7 +577,7 @@ struct SocketFaultTests {
     @Test func unsentMutationIsSentOnceAfterAReconnect() async throws {
         let server = try SocketServer { peer in
             if peer.request.connection == 1 {
-                peer.hear("connection_init")
+                peer.receive("connection_init")
                 return
             }
             peer.acknowledge()

@@ -10,7 +10,7 @@ struct SocketHoldTests {
     private static func answering() throws -> SocketServer {
         try SocketServer { peer in
             peer.acknowledge()
-            while let message = peer.hear() {
+            while let message = peer.receive() {
                 guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
                 peer.next(id, 1)
                 peer.complete(id)
@@ -21,7 +21,7 @@ struct SocketHoldTests {
     @Test func heldWebSocketIsOpenBeforeTheFirstOperationAndAfterTheLast() async throws {
         let server = try Self.answering()
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         let endpoint = try server.endpoint(options)
         let client = SocketClient()
         let held = try client.client.holdWebSocket(of: endpoint)
@@ -80,7 +80,7 @@ struct SocketHoldTests {
     @Test func onEndIsNotCalledAfterCancelling() async throws {
         let server = try Self.answering()
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         let ends = Lock(0)
         let held = try SocketClient.shared.client.holdWebSocket(
             of: server.endpoint(options),
@@ -124,7 +124,7 @@ struct SocketHoldTests {
         await server.heard.until { $0.count("connection_init") == 1 }
         endpoint.retireConnections()
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.count("connection_init") == 2 }
-        #expect(endpoint.memory.sockets.count == 1)
+        #expect(endpoint.state.sockets.count == 1)
         held.cancel()
     }
 

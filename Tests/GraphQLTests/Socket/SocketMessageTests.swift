@@ -11,12 +11,14 @@ struct SocketMessageTests {
         #expect(
             try SocketMessage(#"{"type":"connection_ack","id":null}"#, .graphQLTransportWS) == .acknowledgement(nil)
         )
-        #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .signOfLife(nil))
+        #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .keepAlive(nil))
         #expect(
             try SocketMessage(#"{"type":"error","id":null,"payload":{}}"#, .graphQLWS)
                 == .failure(id: nil, Data("{}".utf8))
         )
-        #expect(throws: SocketFault.self) { try SocketMessage(#"{"type":"complete","id":1}"#, .graphQLTransportWS) }
+        #expect(throws: SocketProtocolError.self) {
+            try SocketMessage(#"{"type":"complete","id":1}"#, .graphQLTransportWS)
+        }
     }
 
     private static let messagesOfTheCurrentProtocolAreParsedArguments: [(String, SocketMessage)] = [
@@ -25,8 +27,8 @@ struct SocketMessageTests {
         (#" { "payload" : {"a":[1,{}]} , "type" : "connection_ack" } "#, .acknowledgement(Data(#"{"a":[1,{}]}"#.utf8))),
         (#"{"type":"ping"}"#, .ping(nil)),
         (#"{"type":"ping","payload":{"a": 1}}"#, .ping(Data(#"{"a": 1}"#.utf8))),
-        (#"{"type":"pong"}"#, .signOfLife(nil)),
-        (#"{"type":"pong","payload":{}}"#, .signOfLife(Data("{}".utf8))),
+        (#"{"type":"pong"}"#, .keepAlive(nil)),
+        (#"{"type":"pong","payload":{}}"#, .keepAlive(Data("{}".utf8))),
         (#"{"id":"1","type":"next","payload":{"data":{}}}"#, .result(id: 1, Data(#"{"data":{}}"#.utf8))),
         (#"{"payload":{"data":"}"},"type":"next","id":"27"}"#, .result(id: 27, Data(#"{"data":"}"}"#.utf8))),
         (#"{"id":"x","type":"next","payload":{}}"#, .result(id: nil, Data("{}".utf8))),
@@ -49,7 +51,7 @@ struct SocketMessageTests {
 
     private static let messagesOfTheOlderProtocolAreParsedArguments: [(String, SocketMessage)] = [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
-        (#"{"type":"ka"}"#, .signOfLife(nil)),
+        (#"{"type":"ka"}"#, .keepAlive(nil)),
         (#"{"type":"connection_error","payload":{"message":"no"}}"#, .refusal(Data(#"{"message":"no"}"#.utf8))),
         (#"{"type":"connection_error"}"#, .refusal(nil)),
         (#"{"id":"1","type":"data","payload":{"data":{}}}"#, .result(id: 1, Data(#"{"data":{}}"#.utf8))),
@@ -88,7 +90,7 @@ struct SocketMessageTests {
 
     @Test(arguments: malformed)
     func malformedMessageIsAProtocolError(text: String) throws {
-        let fault = #expect(throws: SocketFault.self) { try SocketMessage(text, Self.current) }
+        let fault = #expect(throws: SocketProtocolError.self) { try SocketMessage(text, Self.current) }
         let error = try #require(fault).error
         #expect(error.kind == .protocol)
         #expect(!error.isTransient)
@@ -96,14 +98,14 @@ struct SocketMessageTests {
 
     @Test(arguments: [#"{"type":"next","id":"1","payload":{}}"#, #"{"type":"ping"}"#, #"{"type":"data","id":"1"}"#])
     func messageUnknownToTheOlderProtocolIsRejected(text: String) {
-        #expect(throws: SocketFault.self) { try SocketMessage(text, Self.older) }
+        #expect(throws: SocketProtocolError.self) { try SocketMessage(text, Self.older) }
     }
 
     /// Any truncation of a message that the tokenizer accepts as a whole.
     @Test func truncatedMessageIsRejected() {
         let text = #"{"id":"12","type":"next","payload":{"data":{"a":[1,-2.5e3,"\u00e9\n",true,null,{}]}}}"#
         for length in 0..<text.utf8.count {
-            #expect(throws: SocketFault.self) { try SocketMessage(String(text.prefix(length)), Self.current) }
+            #expect(throws: SocketProtocolError.self) { try SocketMessage(String(text.prefix(length)), Self.current) }
         }
     }
 

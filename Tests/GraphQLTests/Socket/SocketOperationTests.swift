@@ -8,10 +8,10 @@ struct SocketOperationTests {
     @Test func onlyTheFirstEndCountsAndNoEventsFollow() async throws {
         let told = Lock(0)
         let operation = SocketOperation(Data()) { _ in told.withLock { $0 += 1 } }
-        operation.give(.open)
+        operation.deliver(.open)
         operation.end(.success(()))
-        operation.end(.failure(.leftSocket))
-        operation.give(.open)
+        operation.end(.failure(.operationCancelled))
+        operation.deliver(.open)
         try await operation.wait {}
         #expect(told.withLock { $0 } == 1)
     }
@@ -29,7 +29,7 @@ struct SocketOperationTests {
             try await operation.wait {}
             steps.withLock { $0.append("over") }
         }
-        operation.give(.open)
+        operation.deliver(.open)
         try await waiting.value
         #expect(steps.withLock { $0 } == ["told", "over"])
         slot.withLock { $0 = nil }
@@ -39,7 +39,7 @@ struct SocketOperationTests {
         let operation = SocketOperation(Data()) { _ in }
         let task = Task { () -> NetworkError? in
             do throws(NetworkError) {
-                try await operation.wait { operation.end(.failure(.leftSocket)) }
+                try await operation.wait { operation.end(.failure(.operationCancelled)) }
                 return nil
             } catch {
                 return error

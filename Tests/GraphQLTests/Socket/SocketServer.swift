@@ -47,7 +47,7 @@ final class SocketServer: Sendable {
         guard let url = URL(string: "http://\(server.authority)/graphql") else { throw URLError(.badURL) }
         var endpoint = GraphQLEndpoint(url, headers: headers)
         endpoint.subscriptions = [.webSocket(options)]
-        endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription]
+        endpoint.kindsOverSubscriptionTransports = [.query, .mutation, .subscription]
         return endpoint
     }
 }
@@ -108,7 +108,7 @@ extension SocketServer {
         let heard: Heard
 
         /// Returns the next message, or `nil` if the connection ends. A close frame is echoed and also gives `nil`.
-        mutating func hear() -> JSONValue? {
+        mutating func receive() -> JSONValue? {
             while let (opcode, _, payload) = connection.readFrame() {
                 switch opcode {
                 case 8:
@@ -129,13 +129,13 @@ extension SocketServer {
 
         /// Reads messages until the client closes the connection.
         mutating func hearAll() {
-            while hear() != nil {}
+            while receive() != nil {}
         }
 
         /// Waits for the next message of this type.
         @discardableResult
-        mutating func hear(_ type: String) -> JSONValue? {
-            while let message = hear() {
+        mutating func receive(_ type: String) -> JSONValue? {
+            while let message = receive() {
                 if message["type"]?.string == type { return message }
             }
             return nil
@@ -143,12 +143,12 @@ extension SocketServer {
 
         /// Returns the id of the next operation.
         mutating func operation(_ type: String = "subscribe") -> String {
-            hear(type)?["id"]?.string ?? ""
+            receive(type)?["id"]?.string ?? ""
         }
 
         /// Waits for `connection_init` and sends `connection_ack`.
         mutating func acknowledge() {
-            hear("connection_init")
+            receive("connection_init")
             say(#"{"type":"connection_ack"}"#)
         }
 
@@ -220,7 +220,7 @@ extension SocketServer {
         /// Resets the connection after everything sent before has arrived.
         mutating func reset() {
             say(#"{"type":"ping"}"#)
-            hear("pong")
+            receive("pong")
             connection.socket.resetOnClose()
         }
     }
@@ -230,7 +230,7 @@ extension GraphQLSocketOptions {
     /// Options of connections that stay open until their server ends.
     static var lasting: GraphQLSocketOptions {
         var options = GraphQLSocketOptions()
-        options.linger = .seconds(600)
+        options.lingerDuration = .seconds(600)
         return options
     }
 }

@@ -17,7 +17,7 @@ struct SocketServersTests {
     ) async throws -> GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test])
         endpoint.subscriptions = [.webSocket(options)]
-        endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription]
+        endpoint.kindsOverSubscriptionTransports = [.query, .mutation, .subscription]
         return endpoint
     }
 
@@ -139,7 +139,7 @@ struct SocketServersTests {
             switch event {
             case .interrupted(let error, _): codes.append(error.webSocketClose?.code.rawValue)
             case .response(let response): counts.append(response.data)
-            case .open, .missed: break
+            case .open, .dropped: break
             }
         }
         #expect(codes == [4403])

@@ -37,7 +37,7 @@ struct SocketSessionTests {
             Issue.record("a message counts before the operation was sent")
             return
         }
-        _ = session.ask(id)
+        _ = session.markSent(id)
         if case .nothing = try session.receive(message) { Issue.record("a message is ignored") }
     }
 
@@ -53,7 +53,7 @@ struct SocketSessionTests {
         var session = try Self.session()
         let (holder, operation) = (SocketOperation(nil) { _ in }, Self.operation())
         let held = session.add(holder)
-        let asked = session.ask(held)
+        let asked = session.markSent(held)
         #expect(asked == nil)
         #expect(!session.isEmpty)
         let id = session.add(operation)
@@ -67,11 +67,11 @@ struct SocketSessionTests {
     @Test func removedOperationsSayWhetherTheyWereSent() throws {
         var session = try Self.session()
         let (asked, waiting) = (Self.operation(), Self.operation())
-        _ = session.ask(session.add(asked))
+        _ = session.markSent(session.add(asked))
         _ = session.add(waiting)
         let left = session.removeAll()
-        #expect(left.first { $0.operation === asked }?.isAsked == true)
-        #expect(left.first { $0.operation === waiting }?.isAsked == false)
+        #expect(left.first { $0.operation === asked }?.isSent == true)
+        #expect(left.first { $0.operation === waiting }?.isSent == false)
         #expect(session.isEmpty)
     }
 }

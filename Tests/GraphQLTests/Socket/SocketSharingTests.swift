@@ -13,7 +13,7 @@ struct SocketSharingTests {
         let isOlder = subprotocol == "graphql-ws"
         return try SocketServer(subprotocol) { peer in
             peer.acknowledge()
-            while let message = peer.hear() {
+            while let message = peer.receive() {
                 guard message["type"]?.string == (isOlder ? "start" : "subscribe"), let id = message["id"]?.string
                 else {
                     continue
@@ -56,7 +56,7 @@ struct SocketSharingTests {
         let client = SocketClient().client
         var endpoint = try server.endpoint()
         endpoint.queryMethod = .get
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         for name in ["a", "b"] {
             let response = try await client.response(to: SocketClient.request(.query, name), at: endpoint)
             #expect(try JSONValue(parsing: response.data)["data"]?["n"] == 1)
@@ -70,17 +70,17 @@ struct SocketSharingTests {
         let endpoint = try server.endpoint(GraphQLSocketOptions())
         let client = SocketClient(clock: clock)
         #expect(try await client.subscribe(endpoint, "a").numbers == [1])
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(4))
         // An operation that starts meanwhile uses the connection, and the linger time restarts.
         #expect(try await client.subscribe(endpoint, "b").numbers == [1])
-        #expect(endpoint.memory.sockets.count == 1)
-        await clock.sleepers(1)
+        #expect(endpoint.state.sockets.count == 1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(5))
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.ended == 1 }
-        #expect(endpoint.memory.sockets.count == 0)
+        #expect(endpoint.state.sockets.count == 0)
         #expect(server.requests.count == 1)
         #expect(try await client.subscribe(endpoint, "c").numbers == [1])
         #expect(server.requests.count == 2)
@@ -89,7 +89,7 @@ struct SocketSharingTests {
     @Test func olderProtocolSendsConnectionTerminate() async throws {
         var options = GraphQLSocketOptions()
         options.subprotocol = .graphQLWS
-        options.linger = .zero
+        options.lingerDuration = .zero
         let server = try Self.counting(2, "graphql-ws")
         let client = SocketClient()
         #expect(try await client.subscribe(server.endpoint(options)).numbers == [1, 2])
@@ -117,16 +117,16 @@ struct SocketSharingTests {
             let one = SocketClient(clock: clock, transport: own)
             (transport, client) = (own, one.client)
             #expect(try await one.subscribe(endpoint).numbers == [1])
-            socket = endpoint.memory.sockets.all.first
+            socket = endpoint.state.sockets.all.first
             #expect(socket != nil)
         }
         #expect(transport == nil)
         #expect(client == nil)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         await server.heard.until { $0.ended == 1 }
         while socket != nil { await Task.yield() }
-        #expect(endpoint.memory.sockets.count == 0)
+        #expect(endpoint.state.sockets.count == 0)
     }
 
     @Test func differentCredentialsNeverShareAConnection() async throws {
@@ -328,7 +328,7 @@ struct SocketSharingTests {
             peer.acknowledge()
             let id = peer.operation()
             peer.next(id, 1)
-            peer.hear("complete")
+            peer.receive("complete")
             peer.next(id, 2)
             let other = peer.operation()
             peer.next(other, 3)
@@ -339,7 +339,7 @@ struct SocketSharingTests {
         let client = SocketClient()
         let heard = Lock(0)
         let first = Latch()
-        let operation = try client.client.liveOperation(SocketClient.request(), at: endpoint)
+        let operation = try client.client.operationOverSubscriptionTransport(SocketClient.request(), at: endpoint)
         let task = Task {
             try await client.client.run(operation) { result in
                 guard result.response != nil else { return }
@@ -375,7 +375,7 @@ struct SocketSharingTests {
         let client = SocketClient()
         let heard = Lock(0)
         let first = Latch()
-        let operation = try client.client.liveOperation(SocketClient.request(), at: endpoint)
+        let operation = try client.client.operationOverSubscriptionTransport(SocketClient.request(), at: endpoint)
         let task = Task {
             try await client.client.run(operation) { result in
                 guard result.response != nil else { return }
@@ -398,7 +398,7 @@ struct SocketSharingTests {
         let server = try LoopbackServer { _ in .stall }
         var endpoint = GraphQLEndpoint(try #require(URL(string: server.url + "/graphql")))
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         endpoint.subscriptions = [.webSocket(options)]
         let client = SocketClient(retries: true)
         let task = Task { [endpoint] in try await client.subscribe(endpoint) }
@@ -407,7 +407,7 @@ struct SocketSharingTests {
         #expect(try await task.value.error?.kind == .cancelled)
         #expect(await server.until { $0.openConnections == 0 })
         #expect(server.requests.count == 1)
-        while endpoint.memory.sockets.count > 0 { await Task.yield() }
+        while endpoint.state.sockets.count > 0 { await Task.yield() }
     }
 
     @Test func incrementalResultsAreMerged() async throws {
@@ -431,7 +431,7 @@ struct SocketSharingTests {
 
     @Test func acknowledgementIsReportedOncePerConnectionBeforeItsOperations() async throws {
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             let isFirst = peer.heard.record.connections == 1
             peer.say(#"{"type":"connection_ack"\#(isFirst ? #","payload":{"session":[1]}"# : "")}"#)
             if isFirst { peer.say(#"{"type":"connection_ack","payload":{"session":[2]}}"#) }
@@ -537,7 +537,7 @@ struct SocketSharingTests {
     @Test func operationCancelledBeforeTheAcknowledgementIsNotSent() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.wait(for: gate)
             peer.say(#"{"type":"connection_ack"}"#)
             let id = peer.operation()
@@ -579,7 +579,7 @@ struct SocketSharingTests {
             let id = peer.operation()
             // The server reads no pongs until all pings are sent.
             for number in 1...20_000 { peer.say(#"{"type":"ping","payload":{"n":\#(number)}}"#) }
-            while let message = peer.hear(), message["payload"]?["n"]?.integer != 20_000 {}
+            while let message = peer.receive(), message["payload"]?["n"]?.integer != 20_000 {}
             peer.complete(id)
             peer.hearAll()
         }

@@ -24,11 +24,11 @@ import Testing
 
     @Test(arguments: Self.payloadsOfPartsAreResultsArguments)
     func payloadsOfPartsAreResults(text: String) async throws {
-        let world = try SubscriptionWorld([.multipart], answers: .parts(text))
-        let heard = try await world.heard()
+        let fixture = try SubscriptionFixture([.multipart], answers: .parts(text))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1}"#])
         #expect(heard.error == nil)
-        let request = try #require(world.server.requests.first)
+        let request = try #require(fixture.server.requests.first)
         #expect(request.method == "POST")
         #expect(
             request.values(of: "Accept") == [
@@ -41,22 +41,22 @@ import Testing
     @Test(arguments: [("null", ["open"]), (#"{"data":{"count":2}}"#, ["open", #"{"count":2}"#])])
     func transportErrorEndsTheSubscription(payload: String, expected: [String]) async throws {
         let part = "{\"payload\":\(payload),\"errors\":[{\"message\":\"gone\",\"extensions\":{\"code\":\"SUBGRAPH\"}}]}"
-        let world = try SubscriptionWorld([.multipart], answers: .parts("--graphql\r\n\r\n\(part)\r\n--graphql--"))
-        let heard = try await world.heard()
+        let fixture = try SubscriptionFixture([.multipart], answers: .parts("--graphql\r\n\r\n\(part)\r\n--graphql--"))
+        let heard = try await fixture.heard()
         #expect(heard.events == expected)
         #expect(heard.error?.kind == .graphQL)
         #expect(heard.error?.graphQLErrors.map(\.message) == ["gone"])
-        #expect(world.server.requests.count == 1)
+        #expect(fixture.server.requests.count == 1)
     }
 
     @Test(arguments: [true, false]) func truncatedBodyIsRetried(isReset: Bool) async throws {
-        let begun = LoopbackServer.Answer.begun("--graphql" + Self.part, type: Self.type)
-        let world = try SubscriptionWorld(
+        let begun = LoopbackServer.Response.begun("--graphql" + Self.part, type: Self.type)
+        let fixture = try SubscriptionFixture(
             [.multipart],
             answers: isReset ? .sequence([begun, .reset]) : .parts("--graphql" + Self.part),
             .parts("--graphql\(Self.part)--")
         )
-        let heard = try await world.heard()
+        let heard = try await fixture.heard()
         #expect(heard.events.filter { !$0.hasPrefix("lost") } == ["open", #"{"count":1}"#, "open", #"{"count":1}"#])
         #expect(heard.events.count == 5)
         #expect(heard.error == nil)
@@ -64,27 +64,27 @@ import Testing
 
     @Test(arguments: ["[1]", "{\"payload\":", "no"])
     func invalidPartEndsTheSubscription(text: String) async throws {
-        let world = try SubscriptionWorld([.multipart], answers: .parts("--graphql\r\n\r\n\(text)\r\n--graphql--"))
-        let heard = try await world.heard()
+        let fixture = try SubscriptionFixture([.multipart], answers: .parts("--graphql\r\n\r\n\(text)\r\n--graphql--"))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open"])
         #expect(heard.error?.kind == .decoding)
-        #expect(world.server.requests.count == 1)
+        #expect(fixture.server.requests.count == 1)
     }
 
     @Test func bodyWithoutABoundaryIsAProtocolError() async throws {
-        let world = try SubscriptionWorld(
+        let fixture = try SubscriptionFixture(
             [.multipart],
             answers: .response(200, ["Content-Type": "multipart/mixed"], "x")
         )
-        #expect(try await world.heard().error?.kind == .protocol)
+        #expect(try await fixture.heard().error?.kind == .protocol)
     }
 
     @Test func leavingTheLoopEndsTheTransfer() async throws {
-        let world = try SubscriptionWorld(
+        let fixture = try SubscriptionFixture(
             [.multipart],
             answers: .sequence([.begun("--graphql" + Self.part, type: Self.type), .stall])
         )
-        _ = await Heard(try world.subscription().events, upTo: 2)
-        #expect(await world.server.until { $0.openConnections == 0 })
+        _ = await Heard(try fixture.subscription().events, upTo: 2)
+        #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 }

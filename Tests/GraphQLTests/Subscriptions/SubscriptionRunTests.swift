@@ -6,7 +6,7 @@ import Testing
 /// Buffering of unread results.
 @Suite(.timeLimit(.minutes(1))) struct SubscriptionRunTests {
     /// An open subscription with scripted results that have all arrived before the test reads them.
-    private struct World {
+    private struct Fixture {
         let source: Source
         var events: GraphQLSubscription<JSONValue>.Events.AsyncIterator
         let client: any NetworkClient
@@ -22,7 +22,7 @@ import Testing
             self.source = source
             dependencies.interceptors.insert(source, at: 0)
             client = dependencies.networkClient
-            let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)
+            let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
             let endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:9/")))
             events = try client.subscribe(to: request, at: endpoint, buffering: buffering).events.makeAsyncIterator()
             let first = try await events.next()
@@ -85,37 +85,37 @@ import Testing
 
     @Test(arguments: [GraphQLBuffering.failing(5), .newest(5), .oldest(5)])
     func eventsUpToTheLimitAreKeptInOrder(buffering: GraphQLBuffering) async throws {
-        var world = try await World(buffering) { emit in
+        var fixture = try await Fixture(buffering) { emit in
             Self.counts(1...2, emit)
             emit(.notice(.interrupted(Self.lost, wait: .seconds(2))))
             emit(.notice(.open))
             Self.counts(3...5, emit)
             emit(.notice(.interrupted(Self.lost, wait: .seconds(3))))
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(
             rest.events == words(1...2) + ["lost: network, 2000", "open"] + words(3...5) + ["lost: network, 3000"]
         )
         #expect(rest.error == nil)
-        #expect(try await world.events.next() == nil)
+        #expect(try await fixture.events.next() == nil)
     }
 
     @Test func failingBufferThrowsAfterTheKeptResults() async throws {
-        var world = try await World(.failing(3)) { emit in Self.counts(1...50, emit) }
-        let rest = await world.rest()
+        var fixture = try await Fixture(.failing(3)) { emit in Self.counts(1...50, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...3))
         #expect(rest.error?.kind == .tooLarge)
         #expect(rest.error?.message == "the subscription has more than 3 unread results")
-        #expect(try await world.events.next() == nil)
-        for await isCancelled in world.source.ended.stream {
+        #expect(try await fixture.events.next() == nil)
+        for await isCancelled in fixture.source.ended.stream {
             #expect(isCancelled)
             break
         }
     }
 
     @Test func failingBufferThrowsOverTheByteLimit() async throws {
-        var world = try await World(.failing(100, maxBytes: 35)) { emit in Self.counts(1...9, emit) }
-        let rest = await world.rest()
+        var fixture = try await Fixture(.failing(100, maxBytes: 35)) { emit in Self.counts(1...9, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events.count == 35 / Self.byteCount)
         #expect(rest.events == words(1...rest.events.count))
         #expect(rest.error?.kind == .tooLarge)
@@ -125,39 +125,39 @@ import Testing
 
     @Test func byteLimitDropsResults() async throws {
         let room = 3 * Self.byteCount
-        var newest = try await World(.newest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
+        var newest = try await Fixture(.newest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
         #expect(await newest.rest().events == ["missed 6"] + words(7...9))
-        var oldest = try await World(.oldest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
+        var oldest = try await Fixture(.oldest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
         #expect(await oldest.rest().events == words(1...3) + ["missed 6"])
     }
 
     @Test(arguments: [0, .min]) func oneResultIsKeptWhateverItsSize(maxBytes: Int) async throws {
-        var world = try await World(.newest(100, maxBytes: maxBytes)) { emit in Self.counts(1...3, emit) }
-        #expect(await world.rest().events == ["missed 2"] + words(3...3))
+        var fixture = try await Fixture(.newest(100, maxBytes: maxBytes)) { emit in Self.counts(1...3, emit) }
+        #expect(await fixture.rest().events == ["missed 2"] + words(3...3))
     }
 
     /// The size of a result with one digit.
     private static let byteCount = NetworkOperation.Result.count(1).response?.data.count ?? 0
 
     @Test func newestBufferDropsAndCountsTheOldestResults() async throws {
-        var world = try await World(.newest(3)) { emit in
+        var fixture = try await Fixture(.newest(3)) { emit in
             Self.counts(1...4, emit)
             emit(.notice(.interrupted(Self.lost, wait: .zero)))
             Self.counts(5...10, emit)
             emit(.notice(.open))
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events == ["missed 7"] + words(8...10) + ["open"])
         #expect(rest.error == nil)
     }
 
     @Test func oldestBufferDropsAndCountsNewResults() async throws {
-        var world = try await World(.oldest(3)) { emit in
+        var fixture = try await Fixture(.oldest(3)) { emit in
             Self.counts(1...7, emit)
             emit(.notice(.interrupted(Self.lost, wait: .zero)))
             Self.counts(8...9, emit)
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...3) + ["missed 6", "lost: network, 0"])
         #expect(rest.error == nil)
     }
@@ -170,7 +170,7 @@ import Testing
         dependencies.interceptors.insert(second, at: 0)
         let client = dependencies.networkClient
         let endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:9/")))
-        let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)
+        let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
         var events = try client.subscribe(to: request, at: endpoint, buffering: .oldest(2)).events.makeAsyncIterator()
         #expect(try await events.next()?.words == "open")
         func play() async {
@@ -211,13 +211,13 @@ import Testing
 
     @Test(arguments: [GraphQLBuffering.failing(2), .newest(2), .oldest(2)])
     func repeatedConnectionEventsDoNotFillTheBuffer(buffering: GraphQLBuffering) async throws {
-        var world = try await World(buffering, Self.lost) { emit in
+        var fixture = try await Fixture(buffering, Self.lost) { emit in
             for round in 1...10_000 {
                 emit(.notice(.interrupted(Self.lost, wait: .seconds(round))))
                 emit(.notice(.open))
             }
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events == ["lost: network, 9999000", "open", "lost: network, 10000000", "open"])
         #expect(rest.error?.kind == .network)
     }
@@ -225,7 +225,7 @@ import Testing
     @Test(arguments: [GraphQLBuffering.newest(2), .oldest(2)])
     func droppedResultsAreReleased(buffering: GraphQLBuffering) async throws {
         let alive = Lock(0)
-        var world = try await World(buffering) { emit in
+        var fixture = try await Fixture(buffering) { emit in
             for number in 1...2_000 {
                 emit(.count(number, Tracked(alive)))
                 emit(.notice(.interrupted(Self.lost, wait: .zero)))
@@ -234,21 +234,21 @@ import Testing
         }
         // The coalescer keeps the last result, too.
         #expect(alive.withLock { $0 } <= 3)
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events.contains("missed 1998"))
         #expect(rest.events.count <= 16)
     }
 
     @Test(arguments: [0, -3]) func nonpositiveLimitKeepsOneResult(limit: Int) async throws {
-        var world = try await World(.failing(limit)) { emit in Self.counts(1...3, emit) }
-        let rest = await world.rest()
+        var fixture = try await Fixture(.failing(limit)) { emit in Self.counts(1...3, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...1))
         #expect(rest.error?.message == "the subscription has more than 1 unread results")
     }
 
     @Test func resultsBeforeTheErrorAreDeliveredFirst() async throws {
-        var world = try await World(.failing(9), Self.lost) { emit in Self.counts(1...2, emit) }
-        let rest = await world.rest()
+        var fixture = try await Fixture(.failing(9), Self.lost) { emit in Self.counts(1...2, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...2))
         #expect(rest.error?.kind == .network)
     }

@@ -106,7 +106,7 @@ struct SubscriptionServersTests {
     @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
     func deferredQueryResultIsMerged(way: GraphQLSubscriptionTransport) async throws {
         var endpoint = try await endpoint("/graphql", [way])
-        endpoint.kindsOverSubscriptions = [.query]
+        endpoint.kindsOverSubscriptionTransports = [.query]
         let query =
             #"{ post(id: 1) { id ...@defer(label: "b") { slowBody author { name } } comments @stream { id } } }"#
         let answer = try await dependencies.networkClient.response(to: GraphQLRequest(query: query), at: endpoint)
@@ -127,7 +127,7 @@ struct SubscriptionServersTests {
             switch event {
             case .response(let response): numbers.append(response.data?["count"]?.integer ?? 0)
             case .interrupted: losses += 1
-            case .open, .missed: break
+            case .open, .dropped: break
             }
         }
         #expect(numbers == Array(1...10_000))

@@ -20,7 +20,7 @@ struct JSONOutputTests {
         var expected: [UInt8] = []
         JSONText.append(text, to: &expected)
         #expect(written { $0.string(text) } == String(decoding: expected, as: UTF8.self))
-        #expect(try JSONDocument(expected).root.string == text)
+        #expect(try ParsedJSON(expected).root.string == text)
     }
 
     @Test func membersAreSeparatedByCommas() {

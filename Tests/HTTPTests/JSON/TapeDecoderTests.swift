@@ -35,7 +35,7 @@ struct TapeDecoderTests {
         for depth in 0...4 {
             let some = try JSONTape(Data(text.utf8), depth: depth)
             #expect(ranges(in: some, 0, depth) == ranges(in: whole, 0, depth))
-            #expect(!some.isWhole && whole.isWhole)
+            #expect(!some.isComplete && whole.isComplete)
         }
     }
 

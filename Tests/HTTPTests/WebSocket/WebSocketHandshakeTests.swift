@@ -72,7 +72,7 @@ struct WebSocketHandshakeTests {
         for point in 0...bytes.count {
             var handshake = try Self.handshake(["chat"])
             var rest = Data()
-            var agreed: WebSocketHandshake.Agreement?
+            var agreed: WebSocketHandshake.AcceptedHandshake?
             for piece in [bytes[..<point], bytes[point...]] {
                 if agreed != nil {
                     rest += piece

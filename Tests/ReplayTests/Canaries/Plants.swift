@@ -18,7 +18,7 @@ struct Plant: Sendable {
     var method = "GET"
     var headers: [String: String] = [:]
     var body: RequestBody?
-    var answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], #"{"ok":true}"#)
+    var answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], #"{"ok":true}"#)
 
     /// The request to a server.
     func request(to server: String) throws(NetworkError) -> Request {
@@ -254,7 +254,7 @@ extension Plant {
         """
     }
 
-    private static func answered(_ name: String, _ answer: LoopbackServer.Answer) -> Plant {
+    private static func answered(_ name: String, _ answer: LoopbackServer.Response) -> Plant {
         Plant(name: name, answer: answer)
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetReplay
 
 struct JSONComparisonTests {
-    private func document(_ text: String) throws -> JSONDocument { try JSONDocument(Array(text.utf8)) }
+    private func document(_ text: String) throws -> ParsedJSON { try ParsedJSON(Array(text.utf8)) }
 
     private func differences(_ one: String, _ other: String, _ rules: ComparisonRules = .init()) throws -> [String] {
         JSONComparison.differences(try document(one), try document(other), rules).list.map(\.description)
@@ -226,7 +226,7 @@ struct JSONComparisonTests {
         rules.limit = 2
         let found = JSONComparison.differences(try document("[1,2,3]"), try document("[4,5,6]"), rules)
         #expect(found.list.count == 2)
-        #expect(found.further == 1)
+        #expect(found.omittedCount == 1)
         #expect(found.count == 3)
     }
 

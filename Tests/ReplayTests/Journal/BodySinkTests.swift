@@ -46,7 +46,7 @@ struct BodySinkTests {
     @Test func cutJSONKeepsItsBeginning() throws {
         let sink = sink("/nowhere", limit: 1_000)
         try sink.feed(Data(#"{"a":1,"token":"#.utf8))
-        sink.cut()
+        sink.markTruncated()
         guard case .data(let data) = try sink.finish(syncs: false) else {
             Issue.record("no data was kept")
             return

@@ -67,7 +67,7 @@ import Testing
     @Test func redactionsOfMessagesAreListed() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
-            let draft = LogJob.Draft(redactor: Redactor()) { .sample(url: "wss://a.example/") }
+            let draft = LogJob.ClosureDraft(redactor: Redactor()) { .sample(url: "wss://a.example/") }
             let messages = [#"{"a":1}"#, #"{"token":"canary"}"#, #"{"password":"#].map { text in
                 LoggedMessage(.receive, at: Date(timeIntervalSince1970: 1), Data(text.utf8))
             }

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 struct LogQueueTests {
-    private static let draft = LogJob.Draft(redactor: Redactor()) { .sample() }
+    private static let draft = LogJob.ClosureDraft(redactor: Redactor()) { .sample() }
 
     private func end(_ exchange: Int, bytes: Int = 10, isFailure: Bool = false) -> LogJob {
         LogJob(exchange: exchange, work: .end(Self.draft), bytes: bytes, isFailure: isFailure)
@@ -46,20 +46,20 @@ struct LogQueueTests {
     @Test func bodyChunksAreDroppedFirst() {
         let batch = queue([chunk(1), end(2), chunk(1), end(3), end(4), end(5)])
         #expect(batch.jobs.map(\.exchange) == [2, 3, 4, 5])
-        #expect(batch.cuts == [BodyPlace(exchange: 1, side: .response)])
+        #expect(batch.truncatedBodies == [BodyKey(exchange: 1, side: .response)])
         #expect(batch.losses == LogQueue.Losses(bodies: 1, records: 0))
     }
 
     @Test func bodyThatLostAChunkReceivesNoMore() {
         let batch = queue([chunk(2), chunk(1, bytes: 90), chunk(2), end(2)], maxCount: 9)
         #expect(batch.jobs.map(\.exchange) == [1, 2])
-        #expect(batch.cuts == [BodyPlace(exchange: 2, side: .response)])
+        #expect(batch.truncatedBodies == [BodyKey(exchange: 2, side: .response)])
     }
 
     @Test func newestBodyIsDroppedFirst() {
         let batch = queue([chunk(1), chunk(3, bytes: 80), chunk(2), chunk(1), chunk(3)], maxCount: 9)
         #expect(batch.jobs.map(\.exchange) == [1, 2, 1])
-        #expect(batch.cuts == [BodyPlace(exchange: 3, side: .response)])
+        #expect(batch.truncatedBodies == [BodyKey(exchange: 3, side: .response)])
         #expect(queue([chunk(1, bytes: 50), chunk(2, bytes: 50), end(3)]).jobs.map(\.exchange) == [1, 3])
     }
 
@@ -81,14 +81,14 @@ struct LogQueueTests {
             end(1), end(2, isFailure: true), end(3, isFailure: true), end(4, isFailure: true), end(5), end(6),
         ])
         #expect(batch.jobs.map(\.exchange) == [2, 3, 4, 6])
-        #expect(batch.forgotten == [1, 5])
+        #expect(batch.droppedExchanges == [1, 5])
     }
 
     @Test func reopenedBodyIsNotCut() {
         let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         let batch = queue([end(2), chunk(1, bytes: 91), open, chunk(1)])
         #expect(batch.jobs.map(\.exchange) == [2, 1, 1])
-        #expect(batch.cuts == [])
+        #expect(batch.truncatedBodies == [])
     }
 
     @Test func bodyWhoseOpeningWasDroppedReceivesNoChunks() {
@@ -105,8 +105,8 @@ struct LogQueueTests {
     @Test func losslessQueueAcceptsJobsThatMustNotWait() {
         let queue = LogQueue(maxBytes: 100, maxCount: 1, isLossless: true)
         queue.add(end(1))
-        queue.add(end(2, bytes: 1_000), mayWait: false)
-        queue.add(end(3), mayWait: false)
+        queue.add(end(2, bytes: 1_000), mayBlock: false)
+        queue.add(end(3), mayBlock: false)
         let batch = queue.take(until: .now())
         #expect(batch?.jobs.map(\.exchange) == [1, 2, 3])
         #expect(batch?.jobs.contains(where: \.isBodiless) == false)
@@ -148,23 +148,23 @@ struct LogQueueTests {
 
     // MARK: Patience
 
-    private let patience = Duration.milliseconds(20)
+    private let lingerDuration = Duration.milliseconds(20)
     /// The time at which a test gives up.
     private var soon: DispatchTime { .now() + 10 }
 
-    private func patientQueue(_ patience: Duration, maxBytes: Int = 1_000, maxCount: Int = 100) -> LogQueue {
+    private func lingeringQueue(_ lingerDuration: Duration, maxBytes: Int = 1_000, maxCount: Int = 100) -> LogQueue {
         LogQueue(
             maxBytes: maxBytes,
             maxCount: maxCount,
             isLossless: false,
-            patience: patience,
+            lingerDuration: lingerDuration,
             // Longer than other tests delay this one.
-            withBeginnings: max(patience, .seconds(3))
+            startHoldDuration: max(lingerDuration, .seconds(3))
         )
     }
 
     @Test func startIsWrittenIfItsEndIsLate() {
-        let queue = patientQueue(patience)
+        let queue = lingeringQueue(lingerDuration)
         queue.add(start(1))
         queue.add(end(2))
         // The end of 1 may still arrive.
@@ -174,7 +174,7 @@ struct LogQueueTests {
     }
 
     @Test func timelyEndReplacesItsStart() {
-        let queue = patientQueue(patience)
+        let queue = lingeringQueue(lingerDuration)
         queue.add(start(1))
         queue.add(end(2))
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
@@ -184,7 +184,7 @@ struct LogQueueTests {
     }
 
     @Test func startPrecedesOtherJobsOfItsExchange() {
-        let queue = patientQueue(patience)
+        let queue = lingeringQueue(lingerDuration)
         let open = LogJob(exchange: 1, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
         for job in [start(1), start(2), open] { queue.add(job) }
         let jobs = queue.take(until: soon)?.jobs ?? []
@@ -209,7 +209,7 @@ struct LogQueueTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func flushAndFillLevelWakeAPatientWriter() async {
-        let queue = patientQueue(.seconds(90), maxBytes: 80)
+        let queue = lingeringQueue(.seconds(90), maxBytes: 80)
         var exchanges = write(queue).makeAsyncIterator()
         await withCheckedContinuation { continuation in
             queue.add(start(1))
@@ -231,7 +231,7 @@ struct LogQueueTests {
     @Test(.timeLimit(.minutes(1)), arguments: 0..<4) func anyJobWakesAWriterThatWaitsForEnds(which: Int)
         async throws
     {
-        let queue = LogQueue(isLossless: false, patience: .milliseconds(1), withBeginnings: .seconds(90))
+        let queue = LogQueue(isLossless: false, lingerDuration: .milliseconds(1), startHoldDuration: .seconds(90))
         var exchanges = write(queue).makeAsyncIterator()
         queue.add(start(1))
         // Time for the writer to begin to wait.
@@ -260,15 +260,15 @@ struct LogQueueTests {
             maxBytes: .max,
             maxCount: .max,
             isLossless: false,
-            patience: .milliseconds(1),
-            withBeginnings: patience
+            lingerDuration: .milliseconds(1),
+            startHoldDuration: lingerDuration
         )
         var exchanges = write(queue).makeAsyncIterator()
         let others = Task {
             for exchange in 1... {
                 if Task.isCancelled { return }
                 queue.add(start(exchange))
-                try await Task.sleep(for: patience / 4)
+                try await Task.sleep(for: lingerDuration / 4)
             }
         }
         #expect(await exchanges.next() == 1)
@@ -281,8 +281,8 @@ struct LogQueueTests {
         let crowded = LogQueue(
             maxCount: 40,
             isLossless: false,
-            patience: .milliseconds(1),
-            withBeginnings: .seconds(90)
+            lingerDuration: .milliseconds(1),
+            startHoldDuration: .seconds(90)
         )
         var exchanges = write(crowded).makeAsyncIterator()
         crowded.add(start(1))
@@ -294,20 +294,20 @@ struct LogQueueTests {
     }
 
     @Test func takeReturnsAtItsDeadlineWhileStartsWait() {
-        let queue = LogQueue(isLossless: false, patience: .milliseconds(1), withBeginnings: .seconds(90))
+        let queue = LogQueue(isLossless: false, lingerDuration: .milliseconds(1), startHoldDuration: .seconds(90))
         queue.add(start(1))
         #expect(queue.take(until: .now() + 0.05)?.jobs.isEmpty == true)
     }
 
     @Test func allStartsOfAnEndedExchangeAreDropped() {
-        let queue = patientQueue(patience)
+        let queue = lingeringQueue(lingerDuration)
         for job in [start(1), start(2), start(1, hasHead: true), end(1)] { queue.add(job) }
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
         #expect(queue.isBusy == false)
     }
 
     @Test(.timeLimit(.minutes(1))) func blockedSenderWakesAPatientWriter() async {
-        let queue = LogQueue(maxBytes: 100, maxCount: 100, isLossless: true, patience: .seconds(90))
+        let queue = LogQueue(maxBytes: 100, maxCount: 100, isLossless: true, lingerDuration: .seconds(90))
         let taken = write(queue)
         queue.add(end(1))
         let heavy = end(2, bytes: 95)
@@ -322,7 +322,7 @@ struct LogQueueTests {
     }
 
     @Test func patientWriterTakesSmallBatchesWhenSpaceIsShort() {
-        let queue = patientQueue(patience, maxBytes: 80)
+        let queue = lingeringQueue(lingerDuration, maxBytes: 80)
         for exchange in 1...3 { queue.add(end(exchange, isFailure: true)) }
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [1])
         queue.finish(1, bytes: 10)
@@ -332,32 +332,34 @@ struct LogQueueTests {
     /// Otherwise the body would not be marked as truncated.
     @Test func bodyIsCutAfterItsOpening() {
         let open = LogJob(exchange: 2, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
-        let queue = patientQueue(patience, maxBytes: 80)
+        let queue = lingeringQueue(lingerDuration, maxBytes: 80)
         for job in [end(1, bytes: 60), open, chunk(2, bytes: 11), chunk(2, bytes: 30)] { queue.add(job) }
         let first = queue.take(until: soon)
-        #expect(first?.jobs.map(\.exchange) == [1] && first?.cuts == [])
+        #expect(first?.jobs.map(\.exchange) == [1] && first?.truncatedBodies == [])
         queue.finish(1, bytes: 60)
         let second = queue.take(until: soon)
-        #expect(second?.jobs.map(\.exchange) == [2] && second?.cuts == [BodyPlace(exchange: 2, side: .response)])
+        #expect(
+            second?.jobs.map(\.exchange) == [2] && second?.truncatedBodies == [BodyKey(exchange: 2, side: .response)]
+        )
     }
 
     /// Otherwise the body would never be released.
     @Test func bodyIsForgottenAfterItsOpening() {
         let open = LogJob(exchange: 2, work: .open(.response, mediaType: "", Redactor()), bytes: 0)
-        let queue = patientQueue(patience, maxBytes: 80)
+        let queue = lingeringQueue(lingerDuration, maxBytes: 80)
         for job in [end(1, bytes: 60, isFailure: true), open, end(2, bytes: 30)] { queue.add(job) }
         let first = queue.take(until: soon)
-        #expect(first?.jobs.map(\.exchange) == [1] && first?.forgotten == [] && first?.losses.records == 1)
+        #expect(first?.jobs.map(\.exchange) == [1] && first?.droppedExchanges == [] && first?.losses.records == 1)
         queue.finish(1, bytes: 60)
         let second = queue.take(until: soon)
-        #expect(second?.jobs.map(\.exchange) == [2] && second?.forgotten == [2])
+        #expect(second?.jobs.map(\.exchange) == [2] && second?.droppedExchanges == [2])
     }
 
     @Test func lossesAreReportedWhileStartsWait() {
-        let queue = patientQueue(patience, maxBytes: 100)
+        let queue = lingeringQueue(lingerDuration, maxBytes: 100)
         for job in [chunk(1, bytes: 90), chunk(1, bytes: 20), start(2)] { queue.add(job) }
         let batch = queue.take(until: .distantFuture)
-        #expect(batch?.jobs.isEmpty == true && batch?.cuts == [BodyPlace(exchange: 1, side: .response)])
+        #expect(batch?.jobs.isEmpty == true && batch?.truncatedBodies == [BodyKey(exchange: 1, side: .response)])
         #expect(queue.take(until: soon)?.jobs.map(\.exchange) == [2])
     }
 

@@ -138,7 +138,7 @@ struct LogReaderTests {
     @Test func inFlightExchangesAreIncludedOnRequest() async throws {
         try await withLog([record("start", id: "s-t-1")]) { path in
             let live = LogDirectory(path: path).live("s-t")
-            let held = try OpenFile.held(live)
+            let held = try OpenFile.locked(live)
             #expect(try LogReader.read(path).entries == [])
             #expect(try LogReader.read(path, includesInFlight: true).entries.map(\.id) == ["s-t-1"])
             withExtendedLifetime(held) {}
@@ -178,7 +178,7 @@ struct LogReaderTests {
             var entries = try LogReader(directory: path).following(clock: clock).makeAsyncIterator()
             #expect(try await entries.next()?.started.timeIntervalSince1970 == 1)
             async let next = entries.next()
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             log.append(.sample(2))
             await log.flush()
             clock.advance(by: .milliseconds(200))

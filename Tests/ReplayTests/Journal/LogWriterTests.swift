@@ -13,8 +13,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LogWriterTests {
     private static let exchange = 1_000_000
 
-    private func draft(_ url: String, _ body: LoggedBody = LoggedBody(.omitted("not written"))) -> LogJob.Draft {
-        LogJob.Draft(redactor: Redactor()) {
+    private func draft(_ url: String, _ body: LoggedBody = LoggedBody(.omitted("not written"))) -> LogJob.ClosureDraft {
+        LogJob.ClosureDraft(redactor: Redactor()) {
             var entry = LogEntry.sample(url: url)
             entry.response?.body = body
             return entry
@@ -141,7 +141,7 @@ import Testing
             var options = RequestLog.Options()
             options.maxBytes = 1
             options.segmentBytes = 4_000
-            options.patience = .seconds(3_600)
+            options.pauseAfterFailure = .seconds(3_600)
             let log = try RequestLog(directory: path, options: options)
             for number in 0..<40 {
                 log.append(.sample(Double(number)))
@@ -155,7 +155,7 @@ import Testing
     @Test func failedBodyWriteLosesNoRecord() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
-            options.patience = .seconds(3_600)
+            options.pauseAfterFailure = .seconds(3_600)
             let log = try RequestLog(directory: path, options: options)
             await log.flush()
             try Data().write(to: URL(fileURLWithPath: "\(path)/bodies"))
@@ -171,7 +171,7 @@ import Testing
     @Test func recordingPausesAfterAFailure() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
-            options.patience = .seconds(3_600)
+            options.pauseAfterFailure = .seconds(3_600)
             let log = try RequestLog(directory: path, options: options)
             await log.flush()
             try FileManager.default.removeItem(atPath: path)
@@ -271,9 +271,9 @@ extension RequestLog {
 extension LogQueue {
     /// Adds failures, which are dropped last, until there is space for `room` jobs. One job is being written.
     func fill(leaving room: Int) {
-        let draft = LogJob.Draft(redactor: Redactor()) { .sample(error: "timeout") }
+        let draft = LogJob.ClosureDraft(redactor: Redactor()) { .sample(error: "timeout") }
         for number in 0..<1_023 - room {
-            add(LogJob(exchange: 2_000_000 + number, work: .end(draft), bytes: 0, isFailure: true), mayWait: false)
+            add(LogJob(exchange: 2_000_000 + number, work: .end(draft), bytes: 0, isFailure: true), mayBlock: false)
         }
     }
 }

@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func reissuedRequestHasTheCodingOfItsBody() throws {
-        let message = ReissueMessage(
+        let message = ReissueRequestBuilder(
             routes: ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:]),
             headers: [],
             allowsUnsafeMethods: true

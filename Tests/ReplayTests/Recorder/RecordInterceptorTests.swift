@@ -17,7 +17,7 @@ import Testing
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RecordInterceptorTests {
     /// Runs `body` with a client that records, and returns the recorded entries.
     private func recorded(
-        _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer,
+        _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response,
         prepare: (BeagleDependencies) -> Void = { _ in },
         _ body: (_ client: any NetworkClient, _ url: String) async throws -> Void
     ) async throws -> [LogEntry] {

@@ -225,7 +225,7 @@ extension LoopbackServer {
 
         func wait(_ path: String, _ connection: borrowing Connection) -> Bool {
             guard let gate = gate(path) else { return false }
-            return Poll.wait(for: .hangUp, on: connection.socket, or: connection.stage.stopping, orPass: gate.latch)
+            return Poll.wait(for: .hangUp, on: connection.socket, or: connection.stage.stopping, orUntil: gate.latch)
                 == .passed
         }
     }

@@ -56,7 +56,7 @@ struct GraphQLOperationsTests {
         )
         let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:])
         func request(_ isUnsafe: Bool) throws -> TransferRequest {
-            try ReissueMessage(routes: routes, headers: [], allowsUnsafeMethods: isUnsafe).request(entry) {
+            try ReissueRequestBuilder(routes: routes, headers: [], allowsUnsafeMethods: isUnsafe).request(entry) {
                 body throws(NetworkError) in
                 try Recording([]).wholeBody(body)
             }
@@ -65,7 +65,7 @@ struct GraphQLOperationsTests {
         do {
             _ = try request(false)
             return true
-        } catch let error as SkippedEntry {
+        } catch let error as SkipReason {
             #expect(error.reason.contains("may change data on the server"))
             return false
         }
@@ -117,8 +117,8 @@ struct GraphQLOperationsTests {
             response: LoggedResponse(status: 200)
         )
         let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:])
-        let message = ReissueMessage(routes: routes, headers: [], allowsUnsafeMethods: false)
-        #expect(throws: SkippedEntry(reason: "its body cannot be sent: the body was not recorded: too large")) {
+        let message = ReissueRequestBuilder(routes: routes, headers: [], allowsUnsafeMethods: false)
+        #expect(throws: SkipReason(reason: "its body cannot be sent: the body was not recorded: too large")) {
             try message.request(entry) { body throws(NetworkError) in try Recording([]).wholeBody(body) }
         }
     }

@@ -272,7 +272,7 @@ import Testing
         reissuer.filter = { !$0.request.url.hasSuffix("/c") }
         reissuer.repeats = 2
         let report = try await reissuer.compare(recording)
-        #expect(report.entries.map(\.turn) == [1, 2])
+        #expect(report.entries.map(\.repetition) == [1, 2])
         #expect(report.isSame)
         #expect(server.requests.map(\.target) == ["/a", "/a"])
     }
@@ -330,7 +330,7 @@ import Testing
             (0..<40).map { number in
                 var entry = entry("/\(number % 4)/\(number)")
                 entry.connection = "\(number % 4)"
-                entry.others = [OtherMember(place: "", name: "pageref", json: "\"page_\(number % 4)\"")]
+                entry.unknownMembers = [UnknownMember(place: "", name: "pageref", json: "\"page_\(number % 4)\"")]
                 return entry
             }
         )
@@ -351,7 +351,7 @@ import Testing
         let recording = Recording((0..<3).map { entry("/\($0)") })
         let task = Task { [reissuer] in try await reissuer.load(recording) }
         await server.until { $0.requestCount == 1 }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .milliseconds(100))
         // Late by 150 ms: the second request was due at 100, the third at 200.
         clock.advance(by: .milliseconds(250))

@@ -35,9 +35,9 @@ struct EntryRedactionTests {
         entry.response?.httpVersion = "token=\(secret)"
         entry.kind = "token=\(secret)"
         entry.response?.body.mediaType = "application/json; token=\(secret)"
-        entry.others = [
-            OtherMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
-            OtherMember(place: "request", name: "_token", json: #""\#(secret)""#),
+        entry.unknownMembers = [
+            UnknownMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
+            UnknownMember(place: "request", name: "_token", json: #""\#(secret)""#),
         ]
         return entry
     }
@@ -105,10 +105,10 @@ struct EntryRedactionTests {
             contentType: "text/plain; token=\(secret)"
         )
         entry.request.body = LoggedBody(.parameters([field]))
-        entry.others = [OtherMember(place: "request", name: "comment", json: #""password: \#(secret)""#)]
+        entry.unknownMembers = [UnknownMember(place: "request", name: "comment", json: #""password: \#(secret)""#)]
         let redacted = entry.redacted(by: Redactor())
         #expect(!"\(redacted)".contains(secret), "\(redacted)")
-        #expect(redacted.others.first?.json == #""password: REDACTED""#)
+        #expect(redacted.unknownMembers.first?.json == #""password: REDACTED""#)
         #expect(redacted.redacted(by: Redactor()) == redacted)
     }
 

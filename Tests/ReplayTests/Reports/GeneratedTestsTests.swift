@@ -13,7 +13,7 @@ struct GeneratedTestsTests {
             title: "SampleRecording"
         )
         #expect(tests.count == 18)
-        #expect(tests.leftOut == 1, "a WebSocket gets no test")
+        #expect(tests.omittedCount == 1, "a WebSocket gets no test")
         let fresh = FileManager.default.temporaryDirectory.appending(path: "RecordedTests.swift")
         if try tests.source != String(contentsOfFile: path, encoding: .utf8) {
             try Data(tests.source.utf8).write(to: fresh)

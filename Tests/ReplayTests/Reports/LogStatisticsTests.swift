@@ -28,10 +28,10 @@ struct LogStatisticsTests {
         let all = LogStatistics(SampleRecording.recording).all
         #expect(all.count == 12)
         #expect(all.failures == 2)
-        #expect(all.refusals == 2)
+        #expect(all.errorStatuses == 2)
         #expect(all.redirects == 1)
         #expect(all.fromStore == 1)
-        #expect(all.answered == 9)
+        #expect(all.fromServer == 9)
         #expect(all.shareOfReused == 7.0 / 9)
     }
 

@@ -175,7 +175,7 @@ struct GraphQLSchemaTests {
 
     /// Documents with random pieces of other documents: checking each against the schema must finish.
     @Test func randomlyChangedDocumentsAreChecked() throws {
-        var noise = Noise(seed: 7)
+        var noise = SeededGenerator(seed: 7)
         let originals = Self.broken.map { Array($0.0.utf8) }
         var read = 0
         for _ in 0..<3_000 {
