@@ -9,7 +9,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// Tests count what transports leave behind: see Sources/Curl/Ledger.swift. ./check defines it in its own configuration.
+// Tests count what transports leave behind: see Sources/Curl/ResourceTracker.swift.
+// ./check defines it in its own configuration.
 let countingLeftovers = settings + [.define("COUNTS_LEFTOVERS", .when(configuration: .debug))]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")

@@ -58,7 +58,7 @@ func more(_ client: any NetworkClient, _ dependencies: BeagleDependencies) async
     // snippet.endpoint
     var endpoint = GraphQLEndpoint("https://example.org/graphql", headers: ["X-App": "7"])
     endpoint.queryMethod = .get
-    endpoint.documents = .automatic
+    endpoint.documentStyle = .automatic
     endpoint.errorPolicy = .strict
     // snippet.end
     // snippet.batch

@@ -42,7 +42,7 @@ func submit(_ client: any NetworkClient, _ form: Form) async throws {
         let reply = try await client.submit(form, to: "/orders")
         print(reply.isAccepted ? "ordered" : "please correct the form")
     } catch {
-        guard error.isKept else { throw error }
+        guard error.isStoredInOutbox else { throw error }
         print("no network: it will be ordered as soon as there is one")
     }
     // snippet.end

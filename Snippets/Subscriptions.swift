@@ -30,7 +30,7 @@ func follow(_ client: any NetworkClient) async throws {
         switch event {
         case .open: print("connected")
         case .interrupted(let error, let wait): print("lost: \(error.message); reconnecting in \(wait)")
-        case .missed(let count): print("\(count) results arrived faster than they were read")
+        case .dropped(let count): print("\(count) results arrived faster than they were read")
         case .response(let result): print(result.data?.title ?? "nothing")
         }
     }

@@ -110,7 +110,7 @@ extension FieldReader {
     /// Skips the rest of a list's element. A comma in quotes doesn't end it.
     fileprivate mutating func skipElement() {
         while let byte = next, byte != UInt8(ascii: ",") {
-            if byte == UInt8(ascii: "\"") { _ = value() } else { place += 1 }
+            if byte == UInt8(ascii: "\"") { _ = value() } else { position += 1 }
         }
     }
 }

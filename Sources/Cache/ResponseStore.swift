@@ -6,9 +6,11 @@ public protocol ResponseStore: Sendable {
     /// The part of the store that is in memory and responds without waiting; `nil`, the default, if there is none.
     var memory: MemoryResponseStore? { get }
 
-    /// Whether responses with keys that aren't persistent, or with more bytes, can be stored.
+    /// Whether a response can be stored. A store that outlives the process accepts persistent keys only.
     ///
-    /// - Parameter byteCount: The size of the body in bytes.
+    /// - Parameters:
+    ///   - key: The key of the response.
+    ///   - byteCount: The size of its body in bytes.
     func accepts(_ key: ResponseKey, byteCount: Int) -> Bool
 
     /// Converts the value of a selecting field to the form in which responses of this store hold it: a keyed digest in

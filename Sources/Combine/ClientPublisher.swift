@@ -35,7 +35,7 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     ///   - onDrop: Called once per subscriber, when the first value is dropped.
     ///   - produce: Sends the request and emits its results; called in a task for each subscriber.
     init(
-        keeping limit: Int? = 64,
+        bufferLimit limit: Int? = 64,
         bytes: ByteLimit<Output>? = nil,
         onDrop: (@Sendable () -> Void)? = nil,
         _ produce: @escaping @Sendable (@escaping Emit) async throws(NetworkError) -> Void
@@ -49,19 +49,20 @@ public struct ClientPublisher<Output: Sendable>: Publisher, Sendable {
     /// Attaches a subscriber, whose request is sent when it first requests a value.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == NetworkError {
-        let outlet = Outlet(to: subscriber, keeping: limit, bytes: bytes, onDrop: onDrop) { [produce] outlet in
+        let subscription = BufferedSubscription(to: subscriber, bufferLimit: limit, bytes: bytes, onDrop: onDrop) {
+            [produce] subscription in
             AnyRequestToken(
                 Task {
                     do throws(NetworkError) {
-                        try await produce { outlet.send($0) }
-                        outlet.finish(.finished)
+                        try await produce { subscription.send($0) }
+                        subscription.finish(.finished)
                     } catch {
-                        outlet.finish(.failure(error))
+                        subscription.finish(.failure(error))
                     }
                 }
             )
         }
-        subscriber.receive(subscription: outlet)
+        subscriber.receive(subscription: subscription)
     }
 }
 

@@ -31,19 +31,20 @@
             /// Attaches a subscriber, whose task starts when it requests a value.
             public func receive<Downstream: Subscriber>(subscriber: Downstream)
             where Downstream.Input == Output, Downstream.Failure == URLError {
-                let outlet = Outlet(to: subscriber, keeping: 1) { [request, session] outlet in
+                let subscription = BufferedSubscription(to: subscriber, bufferLimit: 1) {
+                    [request, session] subscription in
                     let task = session.dataTask(with: request) { data, response, error in
                         if let response, error == nil {
-                            outlet.send((data ?? Data(), response))
-                            outlet.finish(.finished)
+                            subscription.send((data ?? Data(), response))
+                            subscription.finish(.finished)
                         } else {
-                            outlet.finish(.failure(error as? URLError ?? URLError(.unknown)))
+                            subscription.finish(.failure(error as? URLError ?? URLError(.unknown)))
                         }
                     }
                     task.resume()
                     return task
                 }
-                subscriber.receive(subscription: outlet)
+                subscriber.receive(subscription: subscription)
             }
         }
 

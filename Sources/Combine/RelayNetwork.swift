@@ -17,8 +17,8 @@ public import BeagleNetGraphQL
 /// - GraphQL errors are part of the response, for Relay to read, even if the server sends them with an error status.
 ///   `"data":null`, `"errors":null` and `"extensions":null` are removed. The publisher fails with a `NetworkError` if
 ///   there is no GraphQL response.
-/// - An operation with text is sent as set in `GraphQLEndpoint.documents`. An operation that has only an id is sent by
-///   its id, as `documentId` if the setting is `.text` or `.automatic`.
+/// - An operation with text is sent as set in `GraphQLEndpoint.documentStyle`. An operation that has only an id is sent
+///   by its id, as `documentId` if the setting is `.text` or `.automatic`.
 /// - A subscription uses the protocol of `GraphQLEndpoint.subscriptions` and delivers each result as a separate
 ///   response until the server ends it. Cancelling it notifies the server. A lost connection is replaced by a new one.
 ///   If the server rejects the subscription, its only response contains the `errors`. Up to 4,096 results and 64 MiB
@@ -31,10 +31,10 @@ public struct RelayNetwork: Network, Sendable {
     ///
     /// Integers beyond 64 bits lose their last digits when pieces are merged. A response in one piece is not
     /// affected.
-    public enum Pieces: Sendable, Hashable {
+    public enum IncrementalDelivery: Sendable, Hashable {
         /// Delivers the whole response so far with each update, which is the form that Relay.swift reads.
         ///
-        /// Pieces that arrive together are delivered together.
+        /// Parts that arrive together are delivered together.
         case merged
         /// Delivers each piece separately, in the form that Relay's runtime reads: with its `label` and `path`, and
         /// `extensions.is_final`.
@@ -63,7 +63,7 @@ public struct RelayNetwork: Network, Sendable {
     public var transactionField: String?
     /// The form in which incremental responses are delivered; an operation that has only an id doesn't use incremental
     /// delivery.
-    public var pieces = Pieces.merged
+    public var incrementalDelivery = IncrementalDelivery.merged
 
     /// Creates a network layer.
     ///
@@ -106,7 +106,7 @@ public struct RelayNetwork: Network, Sendable {
         let execution = RelayExecution(request: request, cacheConfig: cacheConfig)
         let limit = limit(of: request.operationKind)
         return ClientPublisher<Data>(
-            keeping: limit,
+            bufferLimit: limit,
             bytes: limit.map { _ in Self.byteLimit },
             onDrop: { [client] in client.logDroppedResults(of: request.name) }
         ) { emit throws(NetworkError) in
@@ -122,6 +122,6 @@ public struct RelayNetwork: Network, Sendable {
     /// Returns the maximum number of buffered responses; `nil` for no limit.
     private func limit(of kind: OperationKind) -> Int? {
         if kind == .subscription { return 4096 }
-        return pieces == .patches ? nil : 64
+        return incrementalDelivery == .patches ? nil : 64
     }
 }

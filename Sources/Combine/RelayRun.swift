@@ -45,20 +45,20 @@ struct RelayRun: Sendable {
     /// Delivers the stored response if it exists, otherwise the server's.
     private func runOnce(isForced: Bool, _ emit: Emit) async throws(NetworkError) {
         let id = try storedID()
-        if let id, !isForced, let stored = network.cache?.answer(to: id, variables) {
+        if let id, !isForced, let stored = network.cache?.response(to: id, variables) {
             log("completed from the response cache")
             return emit(stored)
         }
         defer { if message.kind == .mutation { network.cache?.clear() } }
-        let generation = id.flatMap { network.cache?.begin($0, variables) }
-        defer { if let id { network.cache?.end(id, variables) } }
+        let generation = id.flatMap { network.cache?.beginRequest($0, variables) }
+        defer { if let id { network.cache?.endRequest(id, variables) } }
         do {
-            let answer = try await answer(isForced ? .networkOnly : .cacheFirst, emit)
+            let response = try await fetch(isForced ? .networkOnly : .cacheFirst, emit)
             log("completed")
-            guard let id, let generation, let answer else { return }
-            let payload = RelayPayload(answer)
+            guard let id, let generation, let response else { return }
+            let payload = RelayPayload(response)
             guard payload.has("data"), !payload.hasErrors else { return }
-            network.cache?.store(answer, of: id, variables, in: generation)
+            network.cache?.store(response, of: id, variables, in: generation)
         } catch {
             log("failed: \(error.kind.rawValue)")
             throw error
@@ -82,12 +82,12 @@ struct RelayRun: Sendable {
     /// Subscribes, and delivers results until the server ends the subscription.
     private func subscribe(_ emit: @escaping Emit) async throws(NetworkError) {
         let client = ExecutionClient(wrapped: network.client, execution: execution)
-        let give: @Sendable (NetworkOperation.Result) -> Void = { result in
+        let deliver: @Sendable (NetworkOperation.Result) -> Void = { result in
             if let response = result.response { emit(RelayPayload(response.data).withoutNulls) }
         }
         do {
-            let operation = try client.liveOperation(message, at: try endpoint())
-            give(try await client.run(operation, emit: give))
+            let operation = try client.operationOverSubscriptionTransport(message, at: try endpoint())
+            deliver(try await client.run(operation, emit: deliver))
             log("ended")
         } catch {
             log("failed: \(error.kind.rawValue)")
@@ -101,15 +101,15 @@ struct RelayRun: Sendable {
     /// Sends the operation to the server and delivers its responses.
     ///
     /// - Returns: The whole response; `nil` if it was delivered in patches and there is no cache.
-    private func answer(_ policy: RequestPolicy, _ emit: Emit) async throws(NetworkError) -> Data? {
+    private func fetch(_ policy: RequestPolicy, _ emit: Emit) async throws(NetworkError) -> Data? {
         let endpoint = try endpoint()
         let client = ExecutionClient(wrapped: network.client, execution: execution)
         let data: Data
         do {
-            if try message.mayComeInPieces {
-                let isGathering = network.pieces == .merged
-                let updates = try client.results(of: message, at: endpoint, isGathering: isGathering)
-                return try await pieces(of: updates, emit)
+            if try message.usesIncrementalDelivery {
+                let coalesces = network.incrementalDelivery == .merged
+                let updates = try client.results(of: message, at: endpoint, coalesces: coalesces)
+                return try await incrementalResult(of: updates, emit)
             }
             data = try await client.response(to: message, at: endpoint) { $0.policy = policy }.data
         } catch {
@@ -117,24 +117,26 @@ struct RelayRun: Sendable {
             guard error.kind == .status, !error.graphQLErrors.isEmpty, let body = error.data else { throw error }
             data = body
         }
-        let answer = RelayPayload(data).withoutNulls
-        emit(answer)
-        return answer
+        let response = RelayPayload(data).withoutNulls
+        emit(response)
+        return response
     }
 
     /// Delivers an incremental response.
     ///
     /// - Returns: The whole response; `nil` if it was delivered in patches and there is no cache.
-    private func pieces(of updates: GraphQLUpdates<JSONValue>, _ emit: Emit) async throws(NetworkError) -> Data? {
+    private func incrementalResult(of updates: GraphQLUpdates<JSONValue>, _ emit: Emit) async throws(NetworkError)
+        -> Data?
+    {
         var (updates, whole) = (updates.makeAsyncIterator(), Data?.none)
         while let update = try await updates.next() {
-            switch network.pieces {
+            switch network.incrementalDelivery {
             case .merged:
                 let text = try update.whole()
                 emit(text)
                 whole = text
             case .patches:
-                if let text = update.asItCame {
+                if let text = update.unmergedText {
                     emit(RelayPayload(text).marked(isFinal: !update.hasNext))
                 } else {
                     for payload in update.relayPayloads { emit(try payload.data()) }
@@ -147,7 +149,7 @@ struct RelayRun: Sendable {
 
     private func endpoint() throws(NetworkError) -> GraphQLEndpoint {
         var endpoint = try network.client.container.endpoint(network.endpoint)
-        if message.query == nil, endpoint.documents == .automatic { endpoint.documents = .documentID }
+        if message.query == nil, endpoint.documentStyle == .automatic { endpoint.documentStyle = .documentID }
         // For subscriptions, the field would prevent them from sharing a connection.
         if message.kind != .subscription, let field = network.transactionField,
             let id = execution.cacheConfig.transactionID
@@ -161,10 +163,10 @@ struct RelayRun: Sendable {
     private func log(_ outcome: String) {
         let logger = network.client.container.logger
         guard let id = execution.cacheConfig.transactionID, logger.accepts(.debug) else { return }
-        logger.log(Line(message: "\(execution.request.name) [\(id)] \(outcome)"))
+        logger.log(LogMessage(message: "\(execution.request.name) [\(id)] \(outcome)"))
     }
 
-    private struct Line: LogType {
+    private struct LogMessage: LogType {
         let category = "Relay"
         let message: String
         let level = LogLevel.debug
@@ -205,13 +207,13 @@ extension RelayExecution {
 
 extension GraphQLUpdate<JSONValue> {
     /// The text of a response in one piece, without null members; `nil` for a merged response.
-    fileprivate var asItCame: Data? {
+    fileprivate var unmergedText: Data? {
         response.response.data.isEmpty ? nil : RelayPayload(response.response.data).withoutNulls
     }
 
     /// Returns the text of the response so far, without `"data":null`.
     fileprivate func whole() throws(NetworkError) -> Data {
-        if let asItCame { return asItCame }
+        if let unmergedText { return unmergedText }
         var json = json
         if json["data"] == .null { json["data"] = Optional<JSONValue>.none }
         return try json.data()

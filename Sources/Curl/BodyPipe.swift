@@ -22,7 +22,7 @@ final class BodyPipe: Sendable {
 
     private let state = Lock(State())
     private let slabs: SlabPool
-    private let room: PipeRoom
+    private let room: BufferBudget
     /// A closure that resumes the transfer. The reader calls it at most once per pause.
     private let resume: @Sendable () -> Void
     /// A closure that cancels the transfer when the reader is released or cancelled.
@@ -30,20 +30,20 @@ final class BodyPipe: Sendable {
 
     /// `ForkCount.now` when the pipe was created.
     private let forks = ForkCount.now
-    private let ledger: Ledger?
-    private let entry: Ledger.Entry
+    private let resourceTracker: ResourceTracker?
+    private let entry: ResourceTracker.Entry
 
     /// - Parameter room: The limit on the bytes that this pipe may hold, shared with other pipes.
     init(
-        in room: PipeRoom,
-        ledger: Ledger?,
+        in room: BufferBudget,
+        resourceTracker: ResourceTracker?,
         resume: @escaping @Sendable () -> Void,
         cancel: @escaping @Sendable () -> Void
     ) {
         self.room = room
-        self.ledger = ledger
-        entry = Ledger.Entry(.pipe, in: ledger)
-        slabs = SlabPool(in: room, ledger: ledger)
+        self.resourceTracker = resourceTracker
+        entry = ResourceTracker.Entry(.pipe, in: resourceTracker)
+        slabs = SlabPool(in: room, resourceTracker: resourceTracker)
         self.resume = resume
         self.cancel = cancel
         room.count(open: 1)
@@ -85,7 +85,7 @@ final class BodyPipe: Sendable {
     /// Adds to the count of bytes that the pipe and its reader hold.
     fileprivate func count(held change: Int) {
         room.count(held: change)
-        ledger?.add(.buffered, change)
+        resourceTracker?.add(.buffered, change)
     }
 
     /// Copies the bytes into slabs.
@@ -134,11 +134,11 @@ final class BodyPipe: Sendable {
         }
     }
 
-    private enum Taken {
+    private enum ReadResult {
         case chunks([Data]), end, nothing
     }
 
-    private func take() throws(NetworkError) -> Taken {
+    private func take() throws(NetworkError) -> ReadResult {
         // In a forked child, the parent's loop has no thread and may have held the lock.
         guard forks == ForkCount.now else {
             throw NetworkError(
@@ -148,7 +148,7 @@ final class BodyPipe: Sendable {
                 advice: "send the request again"
             )
         }
-        let (taken, mayGoOn) = try state.withLock { state throws(NetworkError) -> (Taken, Bool) in
+        let (taken, mayGoOn) = try state.withLock { state throws(NetworkError) -> (ReadResult, Bool) in
             guard state.bytes == 0 else {
                 seal(&state)
                 let chunks = state.chunks

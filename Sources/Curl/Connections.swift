@@ -68,9 +68,9 @@ struct Connections {
         /// The address of its TLS session, while it is open and its end is watched.
         fileprivate var tls: UnsafeMutableRawPointer?
         /// Whether the server has sent close_notify; `nil` if this isn't watched.
-        fileprivate var hasGoodbye: Bool?
+        fileprivate var hasCloseNotify: Bool?
         /// Whether the connection ended without close_notify although this was watched.
-        var hasLostPeer: Bool { !isOpen && hasGoodbye == false }
+        var wasTruncated: Bool { !isOpen && hasCloseNotify == false }
 
         fileprivate init(_ key: Key, _ socket: Int32, _ remoteAddress: String) {
             self.key = key
@@ -88,7 +88,7 @@ struct Connections {
         func shutIfStale(after poller: (any Poller)? = nil) -> Bool {
             guard isOpen, isMultiplexed.map({ !$0 }) ?? (users == 0) else { return false }
             // Saves a system call per request.
-            if let poller, users == 0, idleSince < poller.looks, poller.wasQuiet(socket) { return false }
+            if let poller, users == 0, idleSince < poller.pollCount, poller.hadNoEvents(socket) { return false }
             guard beagle_socket_stirs(socket) != 0 else { return false }
             shutdown(socket, Int32(SHUT_RDWR))
             return true
@@ -111,10 +111,10 @@ struct Connections {
 
         /// Notes that a request has ended.
         ///
-        /// - Parameter looks: The poller's number of waits so far.
-        func end(at looks: UInt64 = .max) {
+        /// - Parameter pollCount: The poller's number of waits so far.
+        func end(at pollCount: UInt64 = .max) {
             users = max(0, users - 1)
-            idleSince = looks
+            idleSince = pollCount
         }
     }
 
@@ -148,15 +148,15 @@ struct Connections {
 
     /// Starts watching the end of a connection's TLS session.
     mutating func note(_ tls: UnsafeMutableRawPointer, of connection: Connection?) {
-        guard let connection, connection.hasGoodbye == nil else { return }
+        guard let connection, connection.hasCloseNotify == nil else { return }
         connection.tls = tls
-        connection.hasGoodbye = false
+        connection.hasCloseNotify = false
         bySession[tls] = connection
     }
 
     /// Notes that the server has sent close_notify.
-    func noteGoodbye(in tls: UnsafeMutableRawPointer) {
-        bySession[tls]?.hasGoodbye = true
+    func noteCloseNotify(in tls: UnsafeMutableRawPointer) {
+        bySession[tls]?.hasCloseNotify = true
     }
 
     /// The number of active and idle connections.

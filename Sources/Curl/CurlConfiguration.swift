@@ -138,7 +138,7 @@ public struct CurlConfiguration: Sendable {
         try check(keepAlive?.idle, "keepAlive.idle", in: .seconds(1) ... .seconds(3_600))
         try check(keepAlive?.interval, "keepAlive.interval", in: .seconds(1) ... .seconds(3_600))
         try check(happyEyeballsDelay, "happyEyeballsDelay", in: .milliseconds(1) ... .seconds(10))
-        try check(altSvc?.patience, "altSvc.patience", in: .milliseconds(1) ... .seconds(300))
+        try check(altSvc?.connectTimeout, "altSvc.connectTimeout", in: .milliseconds(1) ... .seconds(300))
     }
 
     private func check(

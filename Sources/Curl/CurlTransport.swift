@@ -26,8 +26,8 @@ public final class CurlTransport: HTTPTransport {
     private let state = Lock(State())
     let configuration: CurlConfiguration
     private let isPortable: Bool
-    private let streams = StreamMemory()
-    let ledger = Ledger.current
+    private let streams = LongLivedRequestHistory()
+    let resourceTracker = ResourceTracker.current
 
     /// Creates a transport with its own connections.
     public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) {
@@ -40,7 +40,7 @@ public final class CurlTransport: HTTPTransport {
         self.isPortable = isPortable
         guard let changes = configuration.networkChanges else { return }
         let listening = Task { [weak self] in
-            for await _ in changes { self?.leaveNetwork() }
+            for await _ in changes { self?.networkDidChange() }
         }
         state.withLock { $0.listening = listening }
     }
@@ -57,9 +57,9 @@ public final class CurlTransport: HTTPTransport {
     }
 
     /// Leaves the loops and their connections to their current transfers; the next transfer starts a new loop.
-    private func leaveNetwork() {
-        configuration.altSvc?.leaveNetwork()
-        for owner in takeLoops() { owner.loop.post(.leaveNetwork) }
+    private func networkDidChange() {
+        configuration.altSvc?.networkDidChange()
+        for owner in takeLoops() { owner.loop.post(.networkDidChange) }
     }
 
     private func takeLoops() -> [LoopOwner] {
@@ -128,7 +128,13 @@ public final class CurlTransport: HTTPTransport {
             }
             if let owner = state.loops[role.rawValue] { return owner }
             try configuration.validate()
-            let loop = try EventLoop(configuration, role, streams, portable: isPortable, ledger: ledger)
+            let loop = try EventLoop(
+                configuration,
+                role,
+                streams,
+                portable: isPortable,
+                resourceTracker: resourceTracker
+            )
             let owner = LoopOwner(loop)
             state.loops[role.rawValue] = owner
             return owner
@@ -137,7 +143,7 @@ public final class CurlTransport: HTTPTransport {
 }
 
 extension CurlTransport: CookieTransport {
-    package var keepsCookies: Bool { configuration.cookies != nil }
+    package var storesCookies: Bool { configuration.cookies != nil }
 }
 
 extension CurlTransport: ConnectionTransport {

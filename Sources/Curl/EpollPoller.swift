@@ -26,11 +26,11 @@
             var isOurs = false
             var isChanged = false
             /// Whether libcurl may hang on it.
-            var mayHoldUp = false
+            var mayHang = false
             /// Whether libcurl has handed it over to us.
             var isOwn = false
             /// The look that last found an event on it.
-            var stirredAt: UInt64 = 0
+            var readyAt: UInt64 = 0
             /// The first look that covers its input under the current registration.
             var seenSince = UInt64.max
         }
@@ -42,12 +42,12 @@
         private let events: UnsafeMutablePointer<epoll_event>
         /// The number of events found by the last wait and not processed yet.
         @exclusivity(unchecked) private(set) var eventCount: Int32 = 0
-        @exclusivity(unchecked) private(set) var looks: UInt64 = 0
+        @exclusivity(unchecked) private(set) var pollCount: UInt64 = 0
         /// Whether the last look found all pending events.
         @exclusivity(unchecked) private(set) var hasFoundAll = false
         @exclusivity(unchecked) private var sockets: [Socket] = Array(repeating: Socket(), count: 256)
         @exclusivity(unchecked) private var changed: [Int32] = []
-        @exclusivity(unchecked) private var stirred: [Int32] = []
+        @exclusivity(unchecked) private var ready: [Int32] = []
         private var running: Int32 = 0
         private let watchdog = Watchdog()
 
@@ -94,11 +94,11 @@
             }
         }
 
-        func opened(_ socket: Int32, mayHoldUp: Bool) {
+        func opened(_ socket: Int32, mayHang: Bool) {
             makeRoom(for: socket)
             let isChanged = sockets[Int(socket)].isChanged
-            sockets[Int(socket)] = Socket(isOurs: true, isChanged: isChanged, mayHoldUp: mayHoldUp)
-            if mayHoldUp { watchdog.opened(socket) }
+            sockets[Int(socket)] = Socket(isOurs: true, isChanged: isChanged, mayHang: mayHang)
+            if mayHang { watchdog.watch(socket) }
         }
 
         func own(_ socket: Int32) {
@@ -106,15 +106,15 @@
             sockets[Int(socket)].isOwn = true
         }
 
-        func takeStirred() -> [Int32] {
-            defer { stirred.removeAll(keepingCapacity: true) }
-            return stirred
+        func takeReady() -> [Int32] {
+            defer { ready.removeAll(keepingCapacity: true) }
+            return ready
         }
 
         /// Unregisters the socket. The kernel would do so on closing it, but not if a fork has duplicated it.
         func closing(_ socket: Int32) {
             guard Int(socket) < sockets.count else { return }
-            if sockets[Int(socket)].mayHoldUp { watchdog.closing(socket) }
+            if sockets[Int(socket)].mayHang { watchdog.unwatch(socket) }
             if sockets[Int(socket)].registered != 0 { _ = beagle_epoll_ctl(epoll, EPOLL_CTL_DEL, socket, 0) }
             sockets[Int(socket)] = Socket(isChanged: sockets[Int(socket)].isChanged)
         }
@@ -135,25 +135,25 @@
 
         func wait(milliseconds: Int32) {
             eventCount = epoll_wait(epoll, events, Self.eventCount, milliseconds)
-            looks += 1
+            pollCount += 1
             // If the buffer was full, there may be more events.
             hasFoundAll = (0..<Self.eventCount).contains(eventCount)
             for index in 0..<max(0, Int(eventCount)) {
                 let socket = Int(beagle_epoll_fd(events + index))
-                if socket < sockets.count { sockets[socket].stirredAt = looks }
+                if socket < sockets.count { sockets[socket].readyAt = pollCount }
             }
         }
 
-        func wasQuiet(_ socket: Int32) -> Bool {
+        func hadNoEvents(_ socket: Int32) -> Bool {
             guard hasFoundAll, Int(socket) < sockets.count else { return false }
             let state = sockets[Int(socket)]
-            return state.seenSince <= looks && state.stirredAt != looks
+            return state.seenSince <= pollCount && state.readyAt != pollCount
         }
 
         var hasFound: Bool { eventCount > 0 }
-        let roomOfLook = Int(EpollPoller.eventCount)
+        let maxEventsPerPoll = Int(EpollPoller.eventCount)
 
-        func act() -> [Int32] {
+        func dispatchEvents() -> [Int32] {
             guard eventCount > 0 else { return [] }
             defer { eventCount = 0 }
             var shut: [Int32] = []
@@ -164,8 +164,8 @@
                 if state.isOurs && state.wanted == 0 {
                     apply(socket)
                 } else if state.isOwn {
-                    stirred.append(socket)
-                } else if state.mayHoldUp {
+                    ready.append(socket)
+                } else if state.mayHang {
                     watchdog.enter(socket, at: EventLoop.clock())
                     curl_multi_socket_action(multi, socket, selection(events[index].events), &running)
                     shut += watchdog.leave()
@@ -176,7 +176,7 @@
             return shut
         }
 
-        func timeIsUp() -> [Int32] {
+        func timerExpired() -> [Int32] {
             watchdog.enter(nil, at: EventLoop.clock())
             curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
             return watchdog.leave()
@@ -217,7 +217,7 @@
             }
             sockets[Int(socket)].registered = state.wanted
             let (saw, sees) = (state.registered & UInt8(CURL_POLL_IN) != 0, bits & EPOLLIN.rawValue != 0)
-            if saw != sees { sockets[Int(socket)].seenSince = sees ? looks + 1 : .max }
+            if saw != sees { sockets[Int(socket)].seenSince = sees ? pollCount + 1 : .max }
         }
 
         private func makeRoom(for socket: Int32) {

@@ -23,7 +23,7 @@ final class EventLoop: @unchecked Sendable {
         case start(Transfer), cancel(Transfer), resume(Transfer), raise(Transfer, Priority)
         indirect case connect(Transfer, to: Result<[IPAddress], NetworkError>, of: Origin)
         /// The network has changed: idle connections are closed, the others after their use.
-        case leaveNetwork
+        case networkDidChange
         /// Count the connections.
         case count(UnsafeContinuation<ConnectionCount, Never>)
         /// No more transfers will start: the loop ends after its last transfer.
@@ -38,7 +38,7 @@ final class EventLoop: @unchecked Sendable {
         var isClosed = false
     }
 
-    private enum Ending {
+    private enum ShutdownState {
         case no, whenIdle, now
     }
 
@@ -52,33 +52,33 @@ final class EventLoop: @unchecked Sendable {
     let mayAskProxy = Proxy.isInEnvironment
     /// The addresses that the environment excludes from its proxy.
     let exceptionsOfEnvironment = Proxy.exceptionsOfEnvironment.compactMap { IPNetwork($0) }
-    let ledger: Ledger?
+    let resourceTracker: ResourceTracker?
     private let role: LoopRole
-    var isForWhatLasts: Bool { role == .lasting }
-    let pipeRoom = PipeRoom()
-    private let streams: StreamMemory
+    var isForLongLived: Bool { role == .longLived }
+    let bufferBudget = BufferBudget()
+    private let streams: LongLivedRequestHistory
     private let longLivedAfter: Duration
-    private let entry: Ledger.Entry
+    private let entry: ResourceTracker.Entry
     private let multi: UnsafeMutableRawPointer
     let poller: any Poller
     /// The time of this turn, in nanoseconds of the monotonic clock.
     @exclusivity(unchecked) private(set) var now: UInt64 = EventLoop.clock()
     private var sockets = OpenSockets()
     @exclusivity(unchecked) var connections = Connections()
-    @exclusivity(unchecked) var sites = Sites()
+    @exclusivity(unchecked) var parsedOrigins = ParsedOriginCache()
     /// The options that were checked last; most requests have the same.
     var checkedExtras: TransferOptions.Extras?
-    let memory: ClientMemory?
+    let memory: ClientStores?
     private let resolver: CurlConfiguration.Resolver?
     var tlsSession = TLSSession()
     var tunnelOwners = TunnelOwners()
-    var identities = Identities()
+    var identities = IdentityRegistry()
     /// Authorities that don't offer HTTP/2 over TLS; an incomplete set if there are very many.
-    var singleAuthorities: Set<String> = []
+    var http1OnlyAuthorities: Set<String> = []
     /// Sockets that were connected when they were closed, until their numbers are reused.
     private var closedAfterConnecting: Set<Int32> = []
     /// The limits on concurrency, with the waiting transfers.
-    @exclusivity(unchecked) private var admission: Admission<Transfer>
+    @exclusivity(unchecked) private var scheduler: TransferScheduler<Transfer>
     let prefetchBytesPerSecond: Int?
     @exclusivity(unchecked) private var active: [Transfer] = []
     private var progressing: [Transfer] = []
@@ -92,23 +92,23 @@ final class EventLoop: @unchecked Sendable {
     /// Tasks to resume at the end of the turn: in `pooled` those that run on Swift's pool, in `waiting` the others.
     private var pooled: [WaitingTask] = []
     private var waiting: [WaitingTask] = []
-    private var ending = Ending.no
+    private var ending = ShutdownState.no
     private var hasLeftNetwork = false
     /// Whether a connection has become idle since the poller's last look.
-    @exclusivity(unchecked) private var hasIdled = false
+    @exclusivity(unchecked) private var needsPoll = false
     /// The sockets that were shut down in this turn.
     private var shutSockets: [Int32] = []
     /// The time at which libcurl wants to be called.
     @exclusivity(unchecked) private var timer: UInt64?
     /// The earliest deadline of the active transfers.
-    @exclusivity(unchecked) private var sweep: UInt64?
+    @exclusivity(unchecked) private var nextDeadline: UInt64?
     /// Everything received until this time has been processed. Deadlines are checked against it, so responses that have
     /// arrived count as in time even if a task or the machine held the thread up.
-    private var takenUntil: UInt64 = 0
+    private var processedUntil: UInt64 = 0
     /// The number of consecutive looks whose event buffer was full, and the time at which the first of them began.
-    private var partialLooks: (count: Int, since: UInt64) = (0, 0)
+    private var fullBufferPolls: (count: Int, since: UInt64) = (0, 0)
     /// The time of the next check for long-lived transfers.
-    private var review: UInt64 = 0
+    private var nextReview: UInt64 = 0
 
     /// Creates a loop and starts its thread.
     ///
@@ -117,25 +117,25 @@ final class EventLoop: @unchecked Sendable {
     ///   - role: The kind of transfers that run on this loop.
     ///   - streams: The record of requests whose transfers are long-lived.
     ///   - portable: Whether to wait with `curl_multi_poll`.
-    ///   - ledger: The ledger that counts the loop and its resources.
+    ///   - resourceTracker: The tracker that counts the loop and its resources.
     init(
         _ configuration: CurlConfiguration,
         _ role: LoopRole,
-        _ streams: StreamMemory,
+        _ streams: LongLivedRequestHistory,
         portable: Bool,
-        ledger: Ledger?
+        resourceTracker: ResourceTracker?
     ) throws(NetworkError) {
         self.configuration = configuration
         hasPlainConnections = configuration.hasPlainConnections
-        self.ledger = ledger
+        self.resourceTracker = resourceTracker
         self.role = role
         self.streams = streams
         longLivedAfter = configuration.longLivedAfter
-        entry = Ledger.Entry(.loop, in: ledger)
-        memory = ClientMemory(configuration)
+        entry = ResourceTracker.Entry(.loop, in: resourceTracker)
+        memory = ClientStores(configuration)
         resolver = configuration.resolver
         prefetchBytesPerSecond = configuration.prefetchBytesPerSecond
-        admission = Admission(role.limits(of: configuration))
+        scheduler = TransferScheduler(role.limits(of: configuration))
         guard Self.isLibcurlReady, let multi = curl_multi_init() else {
             throw NetworkError(.other, during: .queue, "libcurl could not be initialised")
         }
@@ -186,10 +186,10 @@ final class EventLoop: @unchecked Sendable {
         if isTaken { return wake() }
         switch command {
         // No other code holds a transfer that the loop rejected.
-        case .start(let transfer): Task { transfer.refuse(.shutDown) }
+        case .start(let transfer): Task { transfer.reject(.shutDown) }
         case .run(let job, _): globalConcurrentExecutor.enqueue(job)
         case .count(let continuation): continuation.resume(returning: ConnectionCount())
-        case .cancel, .resume, .connect, .raise, .leaveNetwork, .finish, .shutDown: break
+        case .cancel, .resume, .connect, .raise, .networkDidChange, .finish, .shutDown: break
         }
     }
 
@@ -248,9 +248,9 @@ final class EventLoop: @unchecked Sendable {
 
             serveTimer()
             reap()
-            if let sweep, sweep <= takenUntil { endOverdue() }
-            if review <= now { reviewTransfers() }
-            while let next = admission.next() { takeTurn(next) }
+            if let nextDeadline, nextDeadline <= processedUntil { checkDeadlines() }
+            if nextReview <= now { reviewTransfers() }
+            while let next = scheduler.next() { takeTurn(next) }
             reportProgress()
             wakeReaders()
             wakeTasks()
@@ -269,7 +269,7 @@ final class EventLoop: @unchecked Sendable {
         case .resume(let transfer): resume(transfer)
         case .connect(let transfer, let addresses, let origin): connect(transfer, to: addresses, of: origin)
         case .raise(let transfer, let priority): raise(transfer, to: priority)
-        case .leaveNetwork:
+        case .networkDidChange:
             hasLeftNetwork = true
             connections.shutIdle()
         case .count(let continuation): continuation.resume(returning: connections.count)
@@ -277,15 +277,15 @@ final class EventLoop: @unchecked Sendable {
         case .shutDown: ending = .now
         case .run(let job, let executor):
             job.runSynchronously(on: executor)
-            noteHeldUp()
+            notePossibleDelay()
         }
     }
 
     private func serveTimer() {
         guard let timer, timer <= now else { return }
         self.timer = nil
-        if hasIdled { look() }
-        shutSockets += poller.timeIsUp()
+        if needsPoll { look() }
+        shutSockets += poller.timerExpired()
     }
 
     /// Looks at all sockets once before requests are sent, instead of once per connection used. Its events are
@@ -293,7 +293,7 @@ final class EventLoop: @unchecked Sendable {
     private func look() {
         poller.applyChanges()
         poller.wait(milliseconds: 0)
-        hasIdled = false
+        needsPoll = false
     }
 
     private func wait() {
@@ -301,23 +301,24 @@ final class EventLoop: @unchecked Sendable {
         if !poller.hasFound { sleep() }
         now = Self.clock()
         if now &- began >= Self.idleTime { beagle_thin_blocks() }
-        shutSockets += poller.act()
-        if !webSockets.isEmpty { serveStirred() }
+        shutSockets += poller.dispatchEvents()
+        if !webSockets.isEmpty { serveReady() }
         noteTaken(until: began)
     }
 
-    /// Updates `takenUntil` once a look, or enough consecutive looks with a full event buffer, have found all events.
+    /// Updates `processedUntil` once a poll, or enough consecutive polls with a full event buffer, have found all
+    /// events.
     private func noteTaken(until began: UInt64) {
         if poller.hasFoundAll {
-            takenUntil = began
-            partialLooks = (0, 0)
-        } else if partialLooks.count == 0 {
-            partialLooks = (1, began)
-        } else if partialLooks.count <= active.count / poller.roomOfLook {
-            partialLooks.count += 1
+            processedUntil = began
+            fullBufferPolls = (0, 0)
+        } else if fullBufferPolls.count == 0 {
+            fullBufferPolls = (1, began)
+        } else if fullBufferPolls.count <= active.count / poller.maxEventsPerPoll {
+            fullBufferPolls.count += 1
         } else {
-            takenUntil = partialLooks.since
-            partialLooks = (0, 0)
+            processedUntil = fullBufferPolls.since
+            fullBufferPolls = (0, 0)
         }
     }
 
@@ -327,14 +328,14 @@ final class EventLoop: @unchecked Sendable {
         let hasCommands = inbox.withLock { !$0.commands.isEmpty }
         poller.wait(milliseconds: hasCommands ? 0 : waitingTime())
         isSleeping.store(false, ordering: .relaxed)
-        hasIdled = false
+        needsPoll = false
     }
 
     /// The idle time after which memory freed by libcurl is returned to the system, in nanoseconds.
     private static let idleTime: UInt64 = 1_000_000_000
 
     private func waitingTime() -> Int32 {
-        let next = min(timer ?? .max, sweep ?? .max, progressing.isEmpty ? .max : nextProgress)
+        let next = min(timer ?? .max, nextDeadline ?? .max, progressing.isEmpty ? .max : nextProgress)
         let keepsMuch = beagle_kept_bytes() > beagle_idle_bytes
         let longest: UInt64 = keepsMuch ? Self.idleTime : 3_600_000_000_000
         if next == .max { return keepsMuch ? Int32(longest / 1_000_000) : -1 }
@@ -354,14 +355,14 @@ final class EventLoop: @unchecked Sendable {
     /// Starts a transfer, or lets it wait until it may start.
     private func admit(_ transfer: Transfer) {
         let message = transfer.message
-        let place = admission.enter(
+        let slot = scheduler.enter(
             transfer,
             scheme: message.scheme,
             authority: message.authority,
             priority: message.request.options.priority
         )
-        transfer.place = place
-        if place.isWaiting {
+        transfer.slot = slot
+        if slot.isWaiting {
             transfer.wait(since: now)
             watchDeadline(of: transfer)
         } else {
@@ -370,7 +371,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func takeTurn(_ transfer: Transfer) {
-        transfer.place?.takeTurn()
+        transfer.slot?.takeTurn()
         transfer.stopWaiting(at: now)
         launch(transfer)
     }
@@ -386,18 +387,18 @@ final class EventLoop: @unchecked Sendable {
     }
 
     /// Releases a transfer's place for others.
-    private func givePlace(of transfer: Transfer) {
-        if let place = transfer.place { admission.leave(place) }
-        transfer.place = nil
+    private func releaseSlot(of transfer: Transfer) {
+        if let slot = transfer.slot { scheduler.leave(slot) }
+        transfer.slot = nil
     }
 
     private func raise(_ transfer: Transfer, to priority: Priority) {
         guard transfer.index != nil, priority > transfer.request.options.priority else { return }
         if let failure = transfer.raisePriority(to: priority) { return end(transfer, failure) }
-        guard var place = transfer.place else { return }
-        transfer.place = nil
-        admission.raise(&place, to: priority)
-        transfer.place = place
+        guard var slot = transfer.slot else { return }
+        transfer.slot = nil
+        scheduler.raise(&slot, to: priority)
+        transfer.slot = slot
     }
 
     private func add(_ hop: Hop, of transfer: Transfer) {
@@ -411,7 +412,7 @@ final class EventLoop: @unchecked Sendable {
             }
             watchDeadline(of: transfer)
         } catch {
-            endUnreached(transfer, error)
+            failOrFallBack(transfer, error)
         }
     }
 
@@ -443,7 +444,7 @@ final class EventLoop: @unchecked Sendable {
             hop.resolving = nil
             insert(hop, of: transfer)
         } catch {
-            endUnreached(transfer, error)
+            failOrFallBack(transfer, error)
         }
     }
 
@@ -474,23 +475,23 @@ final class EventLoop: @unchecked Sendable {
     private func conclude(_ hop: Hop, _ code: CURLcode) {
         let transfer = hop.transfer
         // libcurl may mistake the end of a connection that was shut down for the end of a body.
-        if code == CURLE_OK, hop.connection?.wasOn(shutSockets) == true { hop.failure = .flooded }
+        if code == CURLE_OK, hop.connection?.wasOn(shutSockets) == true { hop.failure = .emptyFrameFlood }
         if code == CURLE_OK, hop.failure == nil, let webSocket = transfer.webSocket {
             return begin(webSocket, of: transfer, hop)
         }
         remove(hop)
         switch transfer.conclude(hop, code) {
         case .end: forget(transfer)
-        case .again(let freshly): launch(transfer, freshly: freshly)
-        case .elsewhere:
-            givePlace(of: transfer)
+        case .sameOrigin(let freshly): launch(transfer, freshly: freshly)
+        case .otherOrigin:
+            releaseSlot(of: transfer)
             admit(transfer)
         }
     }
 
     /// Records whether an origin multiplexes requests on one connection.
-    func learn(_ place: Admission<Transfer>.Place, isMultiplexed: Bool) {
-        admission.learn(place, isMultiplexed: isMultiplexed)
+    func recordProtocol(_ slot: TransferScheduler<Transfer>.Slot, isMultiplexed: Bool) {
+        scheduler.recordProtocol(slot, isMultiplexed: isMultiplexed)
     }
 
     /// Resumes a paused transfer. libcurl itself doesn't report the errors of callbacks that it calls during this.
@@ -510,8 +511,8 @@ final class EventLoop: @unchecked Sendable {
 
     /// Ends a transfer that didn't reach its server, or retries it at the origin if the server was an alternative
     /// service.
-    private func endUnreached(_ transfer: Transfer, _ error: NetworkError) {
-        guard transfer.index != nil, let hop = transfer.hop, transfer.leaveAlternative(at: now) else {
+    private func failOrFallBack(_ transfer: Transfer, _ error: NetworkError) {
+        guard transfer.index != nil, let hop = transfer.hop, transfer.fallBackToOrigin(at: now) else {
             return end(transfer, error)
         }
         remove(hop)
@@ -524,14 +525,14 @@ final class EventLoop: @unchecked Sendable {
         curl_multi_remove_handle(multi, hop.easy.pointer)
         forgetLost(hop.openedSockets)
         guard let connection = hop.connection else { return }
-        connection.end(at: poller.looks)
-        if connection.isMultiplexed != true { hasIdled = true }
+        connection.end(at: poller.pollCount)
+        if connection.isMultiplexed != true { needsPoll = true }
     }
 
     private func forget(_ transfer: Transfer) {
         guard let index = transfer.index else { return }
         transfer.index = nil
-        givePlace(of: transfer)
+        releaseSlot(of: transfer)
         let last = active.removeLast()
         guard last !== transfer else { return }
         last.index = index
@@ -542,22 +543,22 @@ final class EventLoop: @unchecked Sendable {
 
     func watchDeadline(of transfer: Transfer) {
         guard let deadline = transfer.deadline(at: now) else { return }
-        sweep = min(sweep ?? .max, deadline)
+        nextDeadline = min(nextDeadline ?? .max, deadline)
     }
 
-    private func endOverdue() {
-        sweep = nil
+    private func checkDeadlines() {
+        nextDeadline = nil
         for transfer in active {
-            transfer.hop?.judgeSpeed(at: now)
-            if let end = transfer.hop?.paceEnd, end <= now { resume(transfer) }
+            transfer.hop?.checkSpeed(at: now)
+            if let end = transfer.hop?.rateLimitEnd, end <= now { resume(transfer) }
             keepAlive(transfer)
             guard let deadline = transfer.deadline(at: now) else { continue }
-            if deadline > takenUntil {
-                sweep = min(sweep ?? .max, deadline)
-            } else if let hop = transfer.hop, let end = hop.settledBy, end <= takenUntil {
+            if deadline > processedUntil {
+                nextDeadline = min(nextDeadline ?? .max, deadline)
+            } else if let hop = transfer.hop, let end = hop.completionDeadline, end <= processedUntil {
                 conclude(hop, CURLE_OK)
             } else {
-                endUnreached(transfer, transfer.timeout(at: now))
+                failOrFallBack(transfer, transfer.timeout(at: now))
             }
         }
     }
@@ -566,21 +567,21 @@ final class EventLoop: @unchecked Sendable {
 
     /// Records that a transfer is long-lived, so that the next one like it runs on a loop on which it holds up no other
     /// transfer.
-    func noteLasting(_ transfer: Transfer) {
-        guard role != .lasting, !transfer.isKnownToLast else { return }
-        transfer.isKnownToLast = true
+    func noteLongLived(_ transfer: Transfer) {
+        guard role != .longLived, !transfer.isKnownLongLived else { return }
+        transfer.isKnownLongLived = true
         // Otherwise other transfers might wait indefinitely for its place.
-        givePlace(of: transfer)
+        releaseSlot(of: transfer)
         streams.note(transfer.request, on: role)
     }
 
     /// Checks from time to time for long-lived transfers. Doesn't wake an idle loop, because they hold up nothing
     /// there.
     private func reviewTransfers() {
-        review = now.advanced(by: min(longLivedAfter, .seconds(1)))
-        guard role != .lasting else { return }
+        nextReview = now.advanced(by: min(longLivedAfter, .seconds(1)))
+        guard role != .longLived else { return }
         for transfer in active where transfer.started.advanced(by: longLivedAfter) <= now && transfer.isOpenEnded {
-            noteLasting(transfer)
+            noteLongLived(transfer)
         }
     }
 
@@ -655,7 +656,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     /// Notes that a completion ran here. It may have taken long, so the last look at the sockets is out of date.
-    func noteHeldUp() { hasIdled = true }
+    func notePossibleDelay() { needsPoll = true }
 
     // MARK: libcurl's callbacks
 
@@ -676,7 +677,7 @@ final class EventLoop: @unchecked Sendable {
         beagle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         // libcurl's default is four times the transfers in flight.
         beagle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maxIdleConnections)
-        // In case a server allows fewer streams per connection than `Admission` assumes.
+        // In case a server allows fewer streams per connection than `TransferScheduler` assumes.
         let unlimited = 0
         let limits = role.limits(of: configuration)
         beagle_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limits.connectionsPerOrigin ?? unlimited)
@@ -697,12 +698,12 @@ final class EventLoop: @unchecked Sendable {
         timer = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : now &+ UInt64(milliseconds) &* 1_000_000
     }
 
-    func openedSocket(_ socket: Int32, mayHoldUp: Bool) {
+    func openedSocket(_ socket: Int32, mayHang: Bool) {
         forget(socket)
         sockets.insert(socket)
-        poller.opened(socket, mayHoldUp: mayHoldUp)
+        poller.opened(socket, mayHang: mayHang)
         closedAfterConnecting.remove(socket)
-        ledger?.add(.socket)
+        resourceTracker?.add(.socket)
     }
 
     /// Returns whether a socket was connected, even if it has been closed since.
@@ -732,7 +733,7 @@ final class EventLoop: @unchecked Sendable {
         if isLost { poller.lost(socket) } else { poller.closing(socket) }
         if let proxy = connections.remove(socket)?.tunnel { tunnelOwners.closeTunnel(of: proxy) }
         webSockets[socket] = nil
-        ledger?.add(.socket, -1)
+        resourceTracker?.add(.socket, -1)
     }
 
     // MARK: shutting down
@@ -751,7 +752,7 @@ final class EventLoop: @unchecked Sendable {
                 active.append(transfer)
             case .run(let job, _): globalConcurrentExecutor.enqueue(job)
             case .count(let continuation): continuation.resume(returning: ConnectionCount())
-            case .cancel, .resume, .connect, .raise, .leaveNetwork, .finish, .shutDown: break
+            case .cancel, .resume, .connect, .raise, .networkDidChange, .finish, .shutDown: break
             }
         }
         for transfer in active.reversed() {
@@ -773,9 +774,9 @@ final class EventLoop: @unchecked Sendable {
 extension LoopRole {
     /// Returns the limits on concurrency. Long-lived transfers have no limits, because others might wait
     /// indefinitely for their places.
-    fileprivate func limits(of configuration: CurlConfiguration) -> Admission<Transfer>.Limits {
-        guard self != .lasting else { return Admission.Limits() }
-        return Admission.Limits(
+    fileprivate func limits(of configuration: CurlConfiguration) -> TransferScheduler<Transfer>.Limits {
+        guard self != .longLived else { return TransferScheduler.Limits() }
+        return TransferScheduler.Limits(
             connections: configuration.maxConnections,
             connectionsPerOrigin: configuration.maxConnectionsPerOrigin,
             streamsPerOrigin: configuration.maxStreamsPerOrigin
@@ -794,7 +795,7 @@ extension NetworkError {
         NetworkError(.cancelled, during: phase, "the request was cancelled")
     }
 
-    fileprivate static var flooded: NetworkError {
+    fileprivate static var emptyFrameFlood: NetworkError {
         NetworkError(
             .protocol,
             during: .body,

@@ -12,8 +12,8 @@ extension Hop {
     /// The limit on the time until a connection is open.
     var connectLimit: Duration? {
         let limit = request.options.timeouts.connect
-        guard alternative != nil, let patience = loop.memory?.altSvc?.patience else { return limit }
-        return min(limit ?? patience, patience)
+        guard alternative != nil, let connectTimeout = loop.memory?.altSvc?.connectTimeout else { return limit }
+        return min(limit ?? connectTimeout, connectTimeout)
     }
 
     func configure(_ alternative: AltSvcStore.Service) throws(NetworkError) {
@@ -29,7 +29,7 @@ extension Hop {
     }
 
     /// Whether the connection uses the advertised protocol; if not, it isn't a valid alternative (2.1).
-    var speaksAsAnnounced: Bool {
+    var usesAdvertisedProtocol: Bool {
         guard let alternative, alternative.version == .http2, let name = loop.tlsSession.agreedProtocol(of: easy) else {
             return true
         }
@@ -40,10 +40,10 @@ extension Hop {
     /// twice.
     ///
     /// - Parameter code: The code of libcurl; `nil` if it hasn't returned one.
-    func isLostToAlternative(_ code: CURLcode?) -> Bool {
+    func shouldFallBackToOrigin(after code: CURLcode?) -> Bool {
         guard alternative != nil else { return false }
-        guard sends > 0 else { return true }
-        guard let code, response == nil, failure == nil, !isStale, request.mayBeSentTwice else { return false }
+        guard sendAttempts > 0 else { return true }
+        guard let code, response == nil, failure == nil, !isStale, request.canBeResent else { return false }
         // libcurl's only time limit is that of connecting.
         return [.connect, .network, .timeout].contains(error(code).kind)
     }
@@ -54,7 +54,7 @@ extension Hop {
         guard let alternative, alternative.version == .http3, easy.long(CURLINFO_NUM_CONNECTS) > 0,
             easy.long(CURLINFO_HTTP_VERSION) < Int(CURL_HTTP_VERSION_3)
         else { return }
-        loop.memory?.altSvc?.rest(alternative)
+        loop.memory?.altSvc?.markBroken(alternative)
     }
 }
 

@@ -5,7 +5,7 @@ extension Hop {
     /// Returns the header fields of a request as sent: the app's own, plus cookies, `Alt-Used` and authentication.
     static func fields(
         of message: Message,
-        by memory: ClientMemory?,
+        by memory: ClientStores?,
         via alternative: AltSvcStore.Service?,
         answering digest: DigestSession?
     ) throws(NetworkError) -> HTTPFields {
@@ -20,8 +20,8 @@ extension Hop {
         guard let authentication = message.request.options.extras?.authentication else { return fields }
         if let field = try authentication.field(for: message.request) { fields[.authorization] = field }
         if let digest, let credentials = authentication.digestCredentials {
-            let answer = try digest.answer(to: message.request.head, as: credentials)
-            fields[fields: .authorization] = [HTTPField(name: .authorization, opaqueValue: answer)]
+            let authorization = try digest.authorization(for: message.request.head, as: credentials)
+            fields[fields: .authorization] = [HTTPField(name: .authorization, opaqueValue: authorization)]
         }
         return fields
     }
@@ -60,8 +60,8 @@ final class DigestSession {
         self.round = round
     }
 
-    func answer(to head: HTTPRequest, as credentials: Credentials) throws(NetworkError) -> String {
+    func authorization(for head: HTTPRequest, as credentials: Credentials) throws(NetworkError) -> String {
         count += 1
-        return try challenge.answer(to: head, as: credentials, count: count)
+        return try challenge.authorization(for: head, as: credentials, nonceCount: count)
     }
 }

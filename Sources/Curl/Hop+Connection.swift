@@ -58,17 +58,17 @@ extension Hop {
     /// Whether to wait for a pending connection that may turn out to speak HTTP/2. Waiting gains nothing with an
     /// HTTP/1.1 server, whose connections serve one request at a time.
     var waitsForMultiplexing: Bool {
-        mayMultiplex && (alternative != nil || !loop.singleAuthorities.contains(request.head.authority ?? ""))
+        mayMultiplex && (alternative != nil || !loop.http1OnlyAuthorities.contains(request.head.authority ?? ""))
     }
 
     /// Remembers whether an https server that was offered HTTP/2 accepted it.
     func noteVersion(isMultiplexed: Bool) {
-        if isMultiplexed && loop.singleAuthorities.isEmpty { return }
+        if isMultiplexed && loop.http1OnlyAuthorities.isEmpty { return }
         guard alternative == nil, request.head.scheme == "https", let authority = request.head.authority else { return }
         if isMultiplexed {
-            loop.singleAuthorities.remove(authority)
-        } else if loop.singleAuthorities.count < 1_000 {
-            loop.singleAuthorities.insert(authority)
+            loop.http1OnlyAuthorities.remove(authority)
+        } else if loop.http1OnlyAuthorities.count < 1_000 {
+            loop.http1OnlyAuthorities.insert(authority)
         }
     }
 }

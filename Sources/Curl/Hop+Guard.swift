@@ -18,7 +18,7 @@ extension Hop {
     }
 
     /// Returns the reason to refuse a socket for this address, or `nil` if there is no guard or it allows the address.
-    func guardsRefusal(of address: UnsafeMutablePointer<curl_sockaddr>) -> NetworkError? {
+    func addressGuardError(of address: UnsafeMutablePointer<curl_sockaddr>) -> NetworkError? {
         guard let extras = request.options.extras, let addressGuard = extras.addressGuard else { return nil }
         guard let peer = IPAddress(of: address) else {
             return .blocked("the AddressGuard cannot check a Unix socket, which has no IP address")
@@ -27,7 +27,7 @@ extension Hop {
     }
 
     /// Returns the reason to send nothing to this peer, or `nil` if there is no guard or it allows the address.
-    func guardsRefusal(of peer: UnsafePointer<CChar>?) -> NetworkError? {
+    func addressGuardError(of peer: UnsafePointer<CChar>?) -> NetworkError? {
         guard let extras = request.options.extras, let addressGuard = extras.addressGuard else { return nil }
         guard let peer, let address = IPAddress(String(cString: peer)) else {
             return .blocked("the AddressGuard cannot check the connection because its peer has no IP address")

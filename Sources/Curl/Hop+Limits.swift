@@ -5,19 +5,19 @@ import CBeagleNetCurl
 extension Hop {
     /// The phases of connecting that are in progress, with their start times.
     struct Connecting {
-        var resolvesSince: UInt64?
-        var shakesHandsSince: UInt64?
+        var resolveStart: UInt64?
+        var handshakeStart: UInt64?
     }
 
     /// The bytes transferred since the start of the current window, for `MinimumSpeed`.
-    struct SpeedWatch {
+    struct SpeedWindow {
         let minimum: MinimumSpeed
         var since: UInt64 = 0
         var bytes: Int64 = 0
     }
 
     /// A limit on the receive rate of a body. libcurl's own limit allows a hundred reads before it takes effect.
-    struct ReceivePace {
+    struct ReceiveRateLimiter {
         /// The lateness that is made up for, in nanoseconds, because the loop wakes slightly late.
         private static let slack: UInt64 = 100_000_000
 
@@ -43,19 +43,19 @@ extension Hop {
         // Without a value, libcurl uses its own default.
         easy.set(.connectTimeout, Int(min(connectLimit?.milliseconds ?? .max, Int64(Int32.max))))
         if timeouts.resolve != nil { watchResolving() }
-        if timeouts.tls != nil, site.isSecure { try watchHandshake() }
+        if timeouts.tls != nil, origin.isSecure { try watchHandshake() }
         let extras = request.options.extras
         let isLimited = extras.map { $0.bandwidth != Bandwidth() } ?? false
         if isLimited || request.options.priority == .prefetch { limitBandwidth() }
         guard let extras else { return }
-        speed = extras.minimumSpeed.map { SpeedWatch(minimum: $0) }
-        if expectsConsent { easy.set(.expectTimeout, Int(extras.expect.patience.milliseconds)) }
+        speed = extras.minimumSpeed.map { SpeedWindow(minimum: $0) }
+        if canRetryWithoutExpect { easy.set(.expectTimeout, Int(extras.expect.timeout.milliseconds)) }
     }
 
     private func limitBandwidth() {
         if let send = request.options.bandwidth.send { easy.set(.sendRate, Int64(send)) }
         guard let receive = receiveLimit else { return }
-        pace = ReceivePace(bytesPerSecond: receive)
+        rateLimiter = ReceiveRateLimiter(bytesPerSecond: receive)
         // At most one second's worth at a time, as far as libcurl's minimum buffer size allows.
         easy.set(.bufferSize, max(1 << 10, min(16 << 10, receive)))
     }
@@ -67,16 +67,16 @@ extension Hop {
     }
 
     /// Whether the body has arrived faster than allowed.
-    var isAheadOfPace: Bool { pace.map { $0.due > loop.now } ?? false }
+    var isRateLimited: Bool { rateLimiter.map { $0.due > loop.now } ?? false }
 
     /// The time at which a throttled body resumes; `nil` if it isn't throttled.
-    var paceEnd: UInt64? { isReceivePaused ? pace?.due : nil }
+    var rateLimitEnd: UInt64? { isReceivePaused ? rateLimiter?.due : nil }
 
     /// Resumes immediately with the current limit.
     ///
     /// - Returns: The error with which a callback of libcurl ended the hop in the meantime.
-    func goFaster() -> NetworkError? {
-        pace = receiveLimit.map { ReceivePace(bytesPerSecond: $0) }
+    func updateReceiveRate() -> NetworkError? {
+        rateLimiter = receiveLimit.map { ReceiveRateLimiter(bytesPerSecond: $0) }
         return resume()
     }
 
@@ -84,7 +84,7 @@ extension Hop {
         easy.set(.resolveContext, Unmanaged.passUnretained(self).toOpaque())
         beagle_easy_set_resolve_callback(easy.pointer) { _, _, context in
             let hop = Hop.from(context)
-            hop.connecting.resolvesSince = hop.loop.now
+            hop.connecting.resolveStart = hop.loop.now
             hop.loop.watchDeadline(of: hop.transfer)
             return 0
         }
@@ -95,7 +95,7 @@ extension Hop {
         easy.set(.handshakeContext, Unmanaged.passUnretained(self).toOpaque())
         let code = beagle_easy_set_handshake_callback(easy.pointer) { _, _, context in
             let hop = Hop.from(context)
-            hop.connecting.shakesHandsSince = hop.loop.now
+            hop.connecting.handshakeStart = hop.loop.now
             hop.loop.watchDeadline(of: hop.transfer)
             return CURLE_OK
         }
@@ -111,14 +111,14 @@ extension Hop {
     // MARK: Expect: 100-continue
 
     /// Returns whether the request is sent with `Expect: 100-continue`.
-    static func asksConsent(_ request: TransferRequest) -> Bool {
+    static func sendsExpectContinue(_ request: TransferRequest) -> Bool {
         guard let body = request.body, let threshold = request.options.extras?.expect.threshold else { return false }
         return body.length.map { Int64($0) >= threshold } ?? true
     }
 
     /// Whether the request can be resent without `Expect` if the server refuses it.
-    var expectsConsent: Bool {
-        Self.asksConsent(request) && (!hasBegunBody || request.body?.isReplayable == true)
+    var canRetryWithoutExpect: Bool {
+        Self.sendsExpectContinue(request) && (!hasBegunBody || request.body?.isReplayable == true)
     }
 
     // MARK: deadlines
@@ -132,11 +132,11 @@ extension Hop {
 
     /// The time at which the hop times out if nothing happens; `nil` if there is no limit.
     var deadline: UInt64? {
-        if let settledBy { return settledBy }
-        if isAheadOfPace, let paceEnd { return paceEnd }
+        if let completionDeadline { return completionDeadline }
+        if isRateLimited, let rateLimitEnd { return rateLimitEnd }
         let timeouts = request.options.timeouts
         guard !isReceivePaused, !isSendPaused else { return nil }
-        guard sends > 0 else { return connectingLimit?.end }
+        guard sendAttempts > 0 else { return connectingLimit?.end }
         let silence = (response == nil ? timeouts.firstByte : timeouts.idle).map { lastActivity.advanced(by: $0) }
         guard let slowness = speedEnd else { return silence }
         return min(silence ?? .max, slowness)
@@ -155,7 +155,7 @@ extension Hop {
     func timeout(at now: UInt64) -> NetworkError {
         let timeouts = request.options.timeouts
         let phase = phase
-        if sends == 0, let limit = connectingLimit {
+        if sendAttempts == 0, let limit = connectingLimit {
             return .timeout(during: phase, limit.what, limit.name)
         }
         if let speed, let end = speedEnd, end <= now {
@@ -187,14 +187,14 @@ extension Hop {
                 name: limit == timeouts.resolve ? "Timeouts.resolve" : "Timeouts.connect"
             )
         }
-        if let since = connecting.resolvesSince, let limit = timeouts.resolve {
+        if let since = connecting.resolveStart, let limit = timeouts.resolve {
             return Limit(
                 end: since.advanced(by: limit),
                 what: "the host name was not resolved within \(limit)",
                 name: "Timeouts.resolve"
             )
         }
-        if let since = connecting.shakesHandsSince, let limit = timeouts.tls {
+        if let since = connecting.handshakeStart, let limit = timeouts.tls {
             return Limit(
                 end: since.advanced(by: limit),
                 what: "the TLS handshake took longer than \(limit)",
@@ -206,7 +206,7 @@ extension Hop {
 
     // MARK: minimum speed
 
-    private var isBodyMoving: Bool { response != nil || (sends > 0 && !isUploaded) }
+    private var isBodyMoving: Bool { response != nil || (sendAttempts > 0 && !isUploaded) }
 
     private var speedEnd: UInt64? {
         guard let speed, isBodyMoving else { return nil }
@@ -214,7 +214,7 @@ extension Hop {
     }
 
     /// Starts a new window for the minimum speed.
-    func renewSpeed() {
+    func restartSpeedWindow() {
         guard var speed else { return }
         speed.since = loop.now
         speed.bytes = bytesSent + bytesReceived
@@ -223,11 +223,11 @@ extension Hop {
     }
 
     /// Starts a new window if the last one has passed and enough bytes were transferred in it.
-    func judgeSpeed(at now: UInt64) {
+    func checkSpeed(at now: UInt64) {
         guard let speed, let end = speedEnd, end <= now else { return }
         let moved = bytesSent + bytesReceived - speed.bytes
         let seconds = Double(now - speed.since) / 1e9
-        if Double(moved) >= Double(speed.minimum.bytesPerSecond) * seconds { renewSpeed() }
+        if Double(moved) >= Double(speed.minimum.bytesPerSecond) * seconds { restartSpeedWindow() }
     }
 }
 

@@ -12,7 +12,7 @@ import CBeagleNetCurl
 /// The proxy options of a hop.
 extension Hop {
     func configureProxy(_ route: ProxyRoute) throws(NetworkError) {
-        if isException { return }
+        if bypassesProxy { return }
         switch route {
         case .environment: break
         case .environmentExcept(let hosts): try configure(exceptions: hosts)
@@ -44,8 +44,8 @@ extension Hop {
         }
         if proxy.scheme == .https { try configureTLS(to: proxy) }
         guard mayTunnel(through: proxy) else { return }
-        sharesTunnels = loop.tunnelOwners.enter(proxy)
-        if !sharesTunnels { keepToItself() }
+        sharesTunnels = loop.tunnelOwners.acquire(proxy)
+        if !sharesTunnels { useUnsharedConnection() }
     }
 
     private func configureTLS(to proxy: Proxy) throws(NetworkError) {
@@ -65,7 +65,7 @@ extension Hop {
 
     /// Uses a new connection and doesn't share it. HTTP/1.1 is set because an HTTP/2 connection would be shared while
     /// it is open.
-    func keepToItself() {
+    func useUnsharedConnection() {
         easy.set(.freshConnect, 1)
         easy.set(.forbidReuse, 1)
         easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))
@@ -88,12 +88,12 @@ extension Hop {
     /// Removes the hop from the users of the proxy's tunnels.
     func leaveTunnels() {
         guard sharesTunnels, case .through(let proxy)? = request.options.extras?.proxy else { return }
-        loop.tunnelOwners.leave(proxy)
+        loop.tunnelOwners.release(proxy)
     }
 
     /// Whether the proxy hasn't opened the connection to the server yet.
     var isBeforeTunnel: Bool {
-        guard !isException, case .through(let proxy)? = request.options.extras?.proxy else { return false }
+        guard !bypassesProxy, case .through(let proxy)? = request.options.extras?.proxy else { return false }
         return !proxy.scheme.isHTTP || easy.long(CURLINFO_HTTP_CONNECTCODE) / 100 != 2
     }
 }
@@ -125,7 +125,7 @@ struct TunnelOwners {
 
     /// Returns whether a hop may share tunnels with other hops that use the same proxy and credentials. If so, call
     /// `leave` later.
-    mutating func enter(_ proxy: Proxy) -> Bool {
+    mutating func acquire(_ proxy: Proxy) -> Bool {
         let key = Self.key(proxy)
         var owner = Owner(proxy)
         if let first = owners[key] {
@@ -151,7 +151,7 @@ struct TunnelOwners {
     }
 
     /// Records the end of a hop that has entered.
-    mutating func leave(_ proxy: Proxy) {
+    mutating func release(_ proxy: Proxy) {
         change(proxy) { $0.hops -= 1 }
     }
 

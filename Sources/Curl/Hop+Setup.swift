@@ -26,7 +26,7 @@ extension Hop {
             // A method that expects a body must declare an empty one (RFC 9110, 8.6).
             if method == .post || method == .put || method == .patch { lines.append("Content-Length: 0") }
         } else {
-            lines.append(asksConsent(message.request) ? "Expect: 100-continue" : "Expect:")
+            lines.append(sendsExpectContinue(message.request) ? "Expect: 100-continue" : "Expect:")
             if !message.names.contains(.contentType) { lines.append("Content-Type:") }
         }
         return lines
@@ -54,7 +54,7 @@ extension Hop {
         try configureVersion()
         if let alternative { try configure(alternative) }
         let extras = request.options.extras
-        if site.isSecure { try configureTLS(extras) }
+        if origin.isSecure { try configureTLS(extras) }
         if !loop.hasPlainConnections { try configureConnection(loop.configuration) }
         if let extras {
             try configureConnection(extras)
@@ -93,24 +93,24 @@ extension Hop {
 
     private func configureTarget() throws(NetworkError) {
         let path = message.path
-        isException = mayAskProxy && isExceptedAddress
+        bypassesProxy = mayAskProxy && isProxyBypassAddress
         // A proxy needs the whole URL, except inside a tunnel and for OPTIONS of the whole server (RFC 9110, 9.3.7).
-        if mayAskProxy, !isException, !site.isSecure, path != "*" {
+        if mayAskProxy, !bypassesProxy, !origin.isSecure, path != "*" {
             let url = message.urlText
             let parsed = ParsedURL(url)
             try configure(url, parsed)
             wholeURL = consume parsed
         } else {
-            try configure(site.url, site.parsedURL)
+            try configure(origin.url, origin.parsedURL)
             try require(easy.set(.requestTarget, path))
         }
-        if !loop.mayAskProxy || isException { try require(easy.set(.proxy, "")) }
+        if !loop.mayAskProxy || bypassesProxy { try require(easy.set(.proxy, "")) }
     }
 
     /// Whether the host is an address that is excluded from the proxy. Checked here because libcurl 7.88 ignores IPv6
     /// networks; libcurl itself matches names.
-    private var isExceptedAddress: Bool {
-        guard let address = site.address else { return false }
+    private var isProxyBypassAddress: Bool {
+        guard let address = origin.address else { return false }
         return switch request.options.extras?.proxy ?? .environment {
         case .environment: loop.exceptionsOfEnvironment.contains { $0.contains(address) }
         case .environmentExcept(let hosts): hosts.contains { IPNetwork($0)?.contains(address) == true }
@@ -150,14 +150,14 @@ extension Hop {
     /// Whether HTTP/2 may be used.
     var mayMultiplex: Bool {
         switch request.options.version {
-        case .automatic, .http3: site.isSecure
+        case .automatic, .http3: origin.isSecure
         case .http1: false
         case .http2: true
         }
     }
 
     private func configureVersion() throws(NetworkError) {
-        let isSecure = site.isSecure
+        let isSecure = origin.isSecure
         switch request.options.version {
         case .automatic: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
         case .http1: easy.set(.httpVersion, Int(CURL_HTTP_VERSION_1_1))
@@ -168,7 +168,7 @@ extension Hop {
             easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_2TLS))
         }
         if waitsForMultiplexing { easy.set(.pipeWait, 1) }
-        if !mayMultiplex, request.delivery != .collect, !loop.isForWhatLasts, pace == nil {
+        if !mayMultiplex, request.delivery != .collect, !loop.isForLongLived, rateLimiter == nil {
             // Four times libcurl's default, which halves the cost of long unencrypted bodies. HTTP/2 and TLS deliver
             // frames and records, for which a larger buffer costs more, and an idle stream would hold it for nothing.
             easy.set(.bufferSize, 64 << 10)

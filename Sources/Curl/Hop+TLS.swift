@@ -49,7 +49,7 @@ extension Hop {
 
     private func configure(_ identity: TLSIdentity) throws(NetworkError) {
         let certificate = loop.identities.certificate(of: identity)
-        if certificate == nil { keepToItself() }
+        if certificate == nil { useUnsharedConnection() }
         try set(.certificate, .certificate, certificate ?? identity.certificate)
         switch identity.form {
         case .pem(_, let key): try set(.key, .key, key)
@@ -73,7 +73,7 @@ extension Hop {
 /// The TLS identities in use. libcurl distinguishes connections only by the certificate as written, so a request with a
 /// wrong key or passphrase could reuse the connection of the right one. Each identity that shares a certificate
 /// therefore writes it differently.
-struct Identities {
+struct IdentityRegistry {
     /// The maximum number of identities of one certificate; further ones don't share connections.
     private static let limit = 100
     /// The maximum number of certificates; further ones don't share connections.

@@ -33,7 +33,7 @@ final class Hop {
 
     let message: Message
     var request: TransferRequest { message.request }
-    let site: Site
+    let origin: ParsedOrigin
     /// The whole URL, parsed, if libcurl has to send it to a proxy.
     var wholeURL: ParsedURL?
     let easy: EasyHandle
@@ -48,7 +48,7 @@ final class Hop {
     let decodes: Bool
     /// The lists other than the header fields that libcurl reads while the handle is in the multi handle.
     var lists: [LineList] = []
-    private let entry: Ledger.Entry
+    private let entry: ResourceTracker.Entry
 
     @exclusivity(unchecked) private var head = ResponseHead()
     /// Whether the connection is established. A head received earlier is a proxy's response to CONNECT.
@@ -73,15 +73,15 @@ final class Hop {
     }
     /// The time at which the rest of a discarded body, and its connection, are given up; `nil` if the body is not
     /// discarded.
-    private var discardEnd: UInt64?
+    private var discardDeadline: UInt64?
     /// Whether the rest of a discarded body is not worth reading.
-    private var isCutShort = false
+    private var stopsReadingBody = false
     /// Whether the pooled connection was dead or held unsolicited bytes, in which case nothing was sent.
     private(set) var isStale = false
     /// Whether two connections were lost before a response. libcurl 8 would go on to try connections in use.
-    private(set) var isSentAway = false
+    private(set) var lostTwice = false
     /// The number of times that the request was about to be sent.
-    private(set) var sends = 0
+    private(set) var sendAttempts = 0
     private(set) var bytesSent: Int64 = 0
     /// Whether libcurl has asked for bytes of the body; a streamed body has been opened then.
     private(set) var hasBegunBody = false
@@ -106,45 +106,47 @@ final class Hop {
     /// Whether the hop shares the tunnels of a proxy.
     var sharesTunnels = false
     /// Whether the host is an address that is excluded from the proxy.
-    var isException = false
+    var bypassesProxy = false
     /// The state of the minimum-speed check; `nil` if there is no minimum.
-    var speed: SpeedWatch?
+    var speed: SpeedWindow?
     /// The limit on the receive rate; `nil` for no limit.
-    @exclusivity(unchecked) var pace: ReceivePace?
+    @exclusivity(unchecked) var rateLimiter: ReceiveRateLimiter?
     /// The times at which the request was about to be sent, the last of its body was read, and the response began. Set
     /// only if the request has a body.
-    private var uploadTimes: (begin: UInt64, end: UInt64, answer: UInt64) = (0, 0, 0)
+    private var uploadTimes: (begin: UInt64, end: UInt64, firstByte: UInt64) = (0, 0, 0)
     /// The negotiated TLS parameters.
     private var session: TransferMetrics.Details?
     /// The recorder of the sent head; `nil` if it isn't requested.
-    private let sentHead: SentHead?
+    private let sentHead: SentHeadRecorder?
 
     /// Prepares a handle for the transfer's request, which has been checked.
     ///
     /// - Parameters:
-    ///   - site: The scheme and host to connect to.
+    ///   - origin: The scheme and host to connect to.
     ///   - alternative: The alternative service to connect to instead of the origin.
     ///   - freshly: Whether to open a new connection, because the last one was dead.
     init(
         of transfer: Transfer,
-        to site: Site,
+        to origin: ParsedOrigin,
         on loop: EventLoop,
         via alternative: AltSvcStore.Service?,
         freshly: Bool
     ) throws(NetworkError) {
         let message = transfer.message
         self.message = message
-        self.site = site
+        self.origin = origin
         self.alternative = alternative
         decodes = Self.decodes(message)
         if let body = message.request.body {
-            upload = try makeUploadSource(body, ledger: loop.ledger) { [weak transfer] in transfer?.resume() }
+            upload = try makeUploadSource(body, resourceTracker: loop.resourceTracker) { [weak transfer] in
+                transfer?.resume()
+            }
         } else {
             upload = nil
         }
         isUploaded = upload == nil || upload?.length == 0
         let keepsHead = message.request.options.extras?.keepsRequestHead == true || message.request.onHop != nil
-        sentHead = keepsHead ? SentHead() : nil
+        sentHead = keepsHead ? SentHeadRecorder() : nil
         let lines = Self.addedLines(to: message, decodes: decodes)
         let fields = try Self.fields(of: message, by: loop.memory, via: alternative, answering: transfer.digest)
         let group = transfer.webSocket == nil ? nil : loop.takeGroup()
@@ -152,7 +154,7 @@ final class Hop {
         self.easy = easy
         self.transfer = transfer
         self.loop = loop
-        entry = Ledger.Entry(.hop, in: loop.ledger)
+        entry = ResourceTracker.Entry(.hop, in: loop.resourceTracker)
         lastActivity = loop.now
         try configure(freshly: freshly)
         configureCallbacks()
@@ -198,11 +200,11 @@ final class Hop {
         easy.set(.requestContext, me)
         beagle_easy_set_request_callback(easy.pointer) { context, remote, local, remotePort, localPort in
             Hop.with(context) { hop in
-                if let refusal = hop.guardsRefusal(of: remote) {
+                if let refusal = hop.addressGuardError(of: remote) {
                     hop.failure = refusal
                     return CURL_PREREQFUNC_ABORT
                 }
-                guard hop.speaksAsAnnounced else { return CURL_PREREQFUNC_ABORT }
+                guard hop.usesAdvertisedProtocol else { return CURL_PREREQFUNC_ABORT }
                 let connection = Connections.Key(local, localPort, remote, remotePort)
                 return hop.willSend(on: connection) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }
@@ -233,7 +235,7 @@ final class Hop {
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
         isConnected = false
-        if let refusal = guardsRefusal(of: address) {
+        if let refusal = addressGuardError(of: address) {
             failure = refusal
             return CURL_SOCKET_BAD
         }
@@ -247,9 +249,9 @@ final class Hop {
             )
             return CURL_SOCKET_BAD
         }
-        connecting.resolvesSince = nil
+        connecting.resolveStart = nil
         openedSockets.append(socket)
-        loop.openedSocket(socket, mayHoldUp: mayMultiplex)
+        loop.openedSocket(socket, mayHang: mayMultiplex)
         return socket
     }
 
@@ -257,17 +259,17 @@ final class Hop {
     private func willSend(on key: Connections.Key) -> Bool {
         isConnected = true
         isReadingProxyHead = false
-        sends += 1
-        if sends > 1 { sentBefore = Int64(easy.long(CURLINFO_REQUEST_SIZE)) }
+        sendAttempts += 1
+        if sendAttempts > 1 { sentBefore = Int64(easy.long(CURLINFO_REQUEST_SIZE)) }
         lastActivity = loop.now
         connecting = Connecting()
-        renewSpeed()
-        guard sends == 1 || (sends == 2 && request.mayBeSentTwice) else {
-            isSentAway = request.mayBeSentTwice && transfer.mayResend
-            if !isSentAway { failure = .notSentAgain(request) }
+        restartSpeedWindow()
+        guard sendAttempts == 1 || (sendAttempts == 2 && request.canBeResent) else {
+            lostTwice = request.canBeResent && transfer.mayResend
+            if !lostTwice { failure = .notSentAgain(request) }
             return false
         }
-        connection?.end(at: loop.poller.looks)
+        connection?.end(at: loop.poller.pollCount)
         connection = nil
         let connects = easy.long(CURLINFO_NUM_CONNECTS)
         defer { knownConnects = connects }
@@ -289,7 +291,7 @@ final class Hop {
             easy.set(.verbose, 1)
         }
         if upload != nil { uploadTimes = (EventLoop.clock(), 0, 0) }
-        if site.isSecure {
+        if origin.isSecure {
             session = connection?.session ?? loop.tlsSession.details(of: easy)
             connection?.session = session
             if connects > 0, let tls = TLSSession.watchEnd(of: easy) { loop.connections.note(tls, of: connection) }
@@ -316,7 +318,7 @@ final class Hop {
                 if bytesSent == upload.length { endUpload() }
                 if request.onProgress != nil { loop.noteProgress(transfer) }
                 return count
-            case .notYet:
+            case .pending:
                 isSendPaused = true
                 return Int(CURL_READFUNC_PAUSE)
             case .end:
@@ -337,7 +339,7 @@ final class Hop {
 
     /// Rewinds the body, because the connection was lost before a response and libcurl resends the request.
     private func seek(to offset: curl_off_t, from origin: Int32) -> Int32 {
-        guard offset == 0, origin == SEEK_SET, request.mayBeSentTwice, let upload, upload.rewind() else {
+        guard offset == 0, origin == SEEK_SET, request.canBeResent, let upload, upload.rewind() else {
             failure = .notSentAgain(request)
             return CURL_SEEKFUNC_FAIL
         }
@@ -358,7 +360,7 @@ final class Hop {
             case .complete(let response): try begin(response)
             }
             // Otherwise libcurl would resend the request itself, or wait for a body that is discarded.
-            return isExpectationRefused || isCutShort ? 0 : line.count
+            return isExpectationRefused || stopsReadingBody ? 0 : line.count
         } catch {
             failure = error
             return 0
@@ -378,9 +380,9 @@ final class Hop {
         let message = message
         let timeouts = message.request.options.timeouts
         self.response = response
-        if upload != nil { uploadTimes.answer = EventLoop.clock() }
+        if upload != nil { uploadTimes.firstByte = EventLoop.clock() }
         lastActivity = loop.now
-        renewSpeed()
+        restartSpeedWindow()
         // The loop has already scheduled the first-byte timeout, so only a shorter idle timeout needs scheduling.
         if let idle = timeouts.idle, timeouts.firstByte.map({ idle < $0 }) ?? true { loop.watchDeadline(of: transfer) }
         if connection != nil {
@@ -390,22 +392,22 @@ final class Hop {
             connection?.speaksHTTP3 = version == Int(CURL_HTTP_VERSION_3)
             if mayMultiplex {
                 noteVersion(isMultiplexed: isMultiplexed)
-                if let place = transfer.place { loop.learn(place, isMultiplexed: isMultiplexed) }
+                if let slot = transfer.slot { loop.recordProtocol(slot, isMultiplexed: isMultiplexed) }
             }
         }
-        if response.status.code == 417, Self.asksConsent(message.request) {
-            if expectsConsent {
+        if response.status.code == 417, Self.sendsExpectContinue(message.request) {
+            if canRetryWithoutExpect {
                 isExpectationRefused = true
                 return
             }
             // libcurl would resend the request with only the rest of its body. Over HTTP/2 it doesn't wait for consent.
-            guard isUploaded || connection?.isMultiplexed == true else { throw .unasked(response.head) }
+            guard isUploaded || connection?.isMultiplexed == true else { throw .expectationFailed(response.head) }
         }
         if let memory = loop.memory { memory.take(response, to: message.request) }
         if alternative != nil { noteFallback() }
         // A server that times out an idle connection may answer 408 to a request that it hasn't seen.
-        if response.status == .requestTimeout, sends == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
-            request.mayBeSentTwice, transfer.mayResend
+        if response.status == .requestTimeout, sendAttempts == 1, easy.long(CURLINFO_NUM_CONNECTS) == 0,
+            request.canBeResent, transfer.mayResend
         {
             route = .resend
             discardBody()
@@ -436,9 +438,9 @@ final class Hop {
     /// ends soon.
     private func discardBody() {
         sink = .discard
-        isCutShort = announcedLength.map { $0 > Self.discardLimit } ?? endsWithConnection
-        guard !isCutShort, announcedLength != 0 || !isUploaded else { return }
-        discardEnd = loop.now.advanced(by: Self.discardTime)
+        stopsReadingBody = announcedLength.map { $0 > Self.discardLimit } ?? endsWithConnection
+        guard !stopsReadingBody, announcedLength != 0 || !isUploaded else { return }
+        discardDeadline = loop.now.advanced(by: Self.discardTime)
         loop.watchDeadline(of: transfer)
     }
 
@@ -452,12 +454,12 @@ final class Hop {
         }
         switch request.delivery {
         case .stream:
-            if length == nil, response.isEventStream { loop.noteLasting(transfer) }
+            if length == nil, response.isEventStream { loop.noteLongLived(transfer) }
             let pipe = transfer.makePipe()
             sink = .pipe(pipe)
             transfer.deliverHead(response, from: self, body: pipe)
         case .file(let path) where response.status.kind == .successful:
-            sink = .file(try FileSink(path: path, mayWait: false))
+            sink = .file(try FileSink(path: path, mayBlock: false))
         case .collect, .file:
             sink = .collect
             if let length { try collected.reserve(length) }
@@ -467,9 +469,9 @@ final class Hop {
 
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if isDropped { return 0 }
-        if isReaderBehind || isAheadOfPace { return pause() }
+        if isReaderBehind || isRateLimited { return pause() }
         lastActivity = loop.now
-        pace?.take(bytes.count, at: loop.now)
+        rateLimiter?.take(bytes.count, at: loop.now)
         if request.onProgress != nil { loop.noteProgress(transfer) }
         do throws(NetworkError) {
             if let decoder {
@@ -488,7 +490,7 @@ final class Hop {
 
     /// Schedules a check if the response is complete before the request is: the server may not read the rest.
     private func watchRefusal() {
-        if !isUploaded, settledBy != nil { loop.watchDeadline(of: transfer) }
+        if !isUploaded, completionDeadline != nil { loop.watchDeadline(of: transfer) }
     }
 
     private var isReaderBehind: Bool {
@@ -500,7 +502,7 @@ final class Hop {
     /// pause.
     private func pause() -> Int {
         isReceivePaused = true
-        if pace != nil { loop.watchDeadline(of: transfer) }
+        if rateLimiter != nil { loop.watchDeadline(of: transfer) }
         return Int(CURL_WRITEFUNC_PAUSE)
     }
 
@@ -550,11 +552,11 @@ final class Hop {
     /// - Returns: The error with which a callback of libcurl ended the hop in the meantime.
     func resume() -> NetworkError? {
         let wasPaused = (isReceivePaused, isSendPaused)
-        isReceivePaused = isReceivePaused && (isReaderBehind || isAheadOfPace)
+        isReceivePaused = isReceivePaused && (isReaderBehind || isRateLimited)
         isSendPaused = false
         guard wasPaused != (isReceivePaused, isSendPaused) else { return nil }
         lastActivity = loop.now
-        renewSpeed()
+        restartSpeedWindow()
         curl_easy_pause(easy.pointer, isReceivePaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
         return failure
     }
@@ -581,7 +583,7 @@ final class Hop {
             )
         }
         try decoder?.finish()
-        if !isDiscarding, connection?.hasLostPeer == true, endsWithConnection { throw .cutOff }
+        if !isDiscarding, connection?.wasTruncated == true, endsWithConnection { throw .missingCloseNotify }
         if case .file(let file) = sink { try file.commit() }
         return collected.take()
     }
@@ -600,11 +602,11 @@ final class Hop {
     /// The current phase of the hop.
     var phase: NetworkError.Phase {
         if response != nil { return .body }
-        if sends > 0 { return isUploaded ? .firstByte : .send }
+        if sendAttempts > 0 { return isUploaded ? .firstByte : .send }
         if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .resolve }
         // libcurl sets the connect time after the handshake, and libcurl 8 also sets the ports then.
         let isConnected = easy.offset(CURLINFO_CONNECT_TIME_T) > 0 || openedSockets.contains(where: loop.isConnected)
-        return isConnected && site.isSecure && !isBeforeTunnel ? .tls : .connect
+        return isConnected && origin.isSecure && !isBeforeTunnel ? .tls : .connect
     }
 
     /// The length of the encoded response body, if known (RFC 9112, 6.3).
@@ -615,8 +617,8 @@ final class Hop {
     }
 
     /// The time at which the hop counts as complete although libcurl continues; `nil` if it doesn't.
-    var settledBy: UInt64? {
-        if let discardEnd { return discardEnd }
+    var completionDeadline: UInt64? {
+        if let discardDeadline { return discardDeadline }
         // During a pause the decoder may hold decoded bytes for which the reader has no room.
         guard !isUploaded, !isSendPaused, !isReceivePaused, response != nil, announcedLength == bytesReceived
         else { return nil }
@@ -625,7 +627,7 @@ final class Hop {
 
     /// Returns whether the response is complete although the server didn't read the rest of the request. The server may
     /// end the stream or connection to say so, which is no reason to discard the response (RFC 9113, 8.1).
-    func isAnsweredEarly(_ code: CURLcode) -> Bool {
+    func hasEarlyResponse(_ code: CURLcode) -> Bool {
         guard !isUploaded, response != nil else { return false }
         if let length = announcedLength { return length == bytesReceived }
         // libcurl sets no error text for a stream that it had already seen end cleanly.
@@ -658,11 +660,11 @@ final class Hop {
     /// request was about to be sent. A time is zero if the hop didn't get that far. With a body, libcurl's first-byte
     /// time is that of the sent body, so our own marks are used.
     func marks(from start: Duration, firstByte: Duration) -> (requestEnd: Duration, firstByte: Duration) {
-        guard upload != nil else { return (sends > 0 ? start : .zero, firstByte) }
+        guard upload != nil else { return (sendAttempts > 0 ? start : .zero, firstByte) }
         func mark(_ time: UInt64) -> Duration {
             time == 0 ? .zero : start + .nanoseconds(Int64(time - uploadTimes.begin))
         }
-        return (isUploaded && uploadTimes.end == 0 ? start : mark(uploadTimes.end), mark(uploadTimes.answer))
+        return (isUploaded && uploadTimes.end == 0 ? start : mark(uploadTimes.end), mark(uploadTimes.firstByte))
     }
 
     /// The TLS parameters and the sent head; `nil` if there are neither.
@@ -707,7 +709,7 @@ extension NetworkError {
     }
 
     /// Returns the error for a 417 after part of a body was sent that can't be replayed.
-    fileprivate static func unasked(_ response: HTTPResponse) -> NetworkError {
+    fileprivate static func expectationFailed(_ response: HTTPResponse) -> NetworkError {
         var error = NetworkError(
             .status,
             during: .firstByte,
@@ -719,7 +721,7 @@ extension NetworkError {
     }
 
     fileprivate static func notSentAgain(_ request: TransferRequest) -> NetworkError {
-        let isBodyGone = request.repetition.allows(request.head) && request.body?.isReplayable == false
+        let isBodyGone = request.resendPolicy.allows(request.head) && request.body?.isReplayable == false
         let (reason, advice) =
             isBodyGone
             ? ("its streamed body cannot be replayed", "make the body replayable, or use bytes or a file")
@@ -736,7 +738,7 @@ extension NetworkError {
     }
 
     /// The error for a TLS connection that ended without close_notify. An attacker may have cut it (RFC 8446, 6.1).
-    fileprivate static var cutOff: NetworkError {
+    fileprivate static var missingCloseNotify: NetworkError {
         NetworkError(
             .truncated,
             during: .body,

@@ -53,7 +53,7 @@ enum MessageCheck {
         // By index, because a loop over the fields would copy each.
         for index in fields.indices where !fields[index].withUnsafeBytesOfValue(HTTPField.isPlain) {
             let field = fields[index]
-            guard field.maySend else {
+            guard field.isSendable else {
                 throw .unsent(.badRequest, "the value of header \(field.name.rawName) contains a line break or NUL")
             }
         }

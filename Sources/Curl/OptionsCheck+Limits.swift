@@ -53,10 +53,10 @@ extension TransferOptions.Settings {
         if let threshold = expect.threshold, threshold < 0 {
             throw .badOption("expect", "the threshold is \(threshold) bytes", advice: "use 0 or more")
         }
-        guard expect.patience > .zero, expect.patience <= .day else {
+        guard expect.timeout > .zero, expect.timeout <= .day else {
             throw .badOption(
                 "expect",
-                "the wait is \(expect.patience)",
+                "the wait is \(expect.timeout)",
                 advice: "use a duration above zero and at most one day"
             )
         }

@@ -26,7 +26,7 @@ enum OptionsCheck {
             }
         }
         if case .environmentExcept(let hosts) = extras.proxy { try check(exceptions: hosts) }
-        if let path = extras.unixSocket { try check(unixSocket: path, beside: extras) }
+        if let path = extras.unixSocket { try check(unixSocket: path, with: extras) }
         for override in extras.overrides { try check(override) }
         if extras.ipVersion == .v6 { try CurlCapabilities.current.require(.ipv6, for: "TransferOptions.ipVersion") }
         try check(extras.local)
@@ -157,7 +157,7 @@ enum OptionsCheck {
 
     private static func check(
         unixSocket path: String,
-        beside extras: TransferOptions.Extras
+        with extras: TransferOptions.Extras
     ) throws(NetworkError) {
         try CurlCapabilities.current.require(.unixSockets, for: "TransferOptions.unixSocket")
         try check(text: path, "unixSocket")

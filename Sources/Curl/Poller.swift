@@ -12,12 +12,12 @@ protocol Poller: AnyObject {
     func watch(_ socket: Int32, _ what: Int32)
     /// Notes that we opened a socket for libcurl; `closing` or `lost` will be called for it.
     ///
-    /// - Parameter mayHoldUp: Whether the connection may speak HTTP/2, on which libcurl may hang.
-    func opened(_ socket: Int32, mayHoldUp: Bool)
-    /// Takes a socket over from libcurl: `watch` selects its events, and `takeStirred` returns them.
+    /// - Parameter mayHang: Whether the connection may speak HTTP/2, on which libcurl may hang.
+    func opened(_ socket: Int32, mayHang: Bool)
+    /// Takes a socket over from libcurl: `watch` selects its events, and `takeReady` returns them.
     func own(_ socket: Int32)
     /// Returns our own sockets that have had events since the last call.
-    func takeStirred() -> [Int32]
+    func takeReady() -> [Int32]
     /// Notes that the socket is about to be closed.
     func closing(_ socket: Int32)
     /// Notes that the socket was closed without a callback. Its number may have been reused, even for one that libcurl
@@ -28,20 +28,20 @@ protocol Poller: AnyObject {
     /// Waits for a socket event, a wake-up or the timeout; -1 waits indefinitely.
     func wait(milliseconds: Int32)
     /// The number of waits so far.
-    var looks: UInt64 { get }
+    var pollCount: UInt64 { get }
     /// Returns whether the last wait covered the socket and found no event, so that no bytes had arrived before it.
     /// Returns false if this isn't known.
-    func wasQuiet(_ socket: Int32) -> Bool
+    func hadNoEvents(_ socket: Int32) -> Bool
     /// Whether the last wait found events that `act` hasn't processed yet.
     var hasFound: Bool { get }
     /// Whether the last wait found all pending events.
     var hasFoundAll: Bool { get }
     /// The maximum number of events that one wait finds.
-    var roomOfLook: Int { get }
+    var maxEventsPerPoll: Int { get }
     /// Passes the events to libcurl. Returns the sockets that had to be shut down because libcurl hung on them.
-    func act() -> [Int32]
+    func dispatchEvents() -> [Int32]
     /// Notifies libcurl that its timer has expired. Returns the same as `act`.
-    func timeIsUp() -> [Int32]
+    func timerExpired() -> [Int32]
     /// Notes that the multi handle is about to be freed; later wake-ups have no effect.
     func close()
 }
@@ -61,7 +61,7 @@ final class PortablePoller: Poller {
     private let watchdog = Watchdog()
     /// The `CURL_POLL_` bits for which our own sockets are watched.
     private var own: [Int32: Int16] = [:]
-    private var stirred: [Int32] = []
+    private var ready: [Int32] = []
 
     init(_ multi: UnsafeMutableRawPointer) {
         self.multi = multi
@@ -78,17 +78,17 @@ final class PortablePoller: Poller {
         own[socket] = 0
     }
 
-    func takeStirred() -> [Int32] {
-        defer { stirred = [] }
-        return stirred
+    func takeReady() -> [Int32] {
+        defer { ready = [] }
+        return ready
     }
 
-    func opened(_ socket: Int32, mayHoldUp: Bool) {
-        if mayHoldUp { watchdog.opened(socket) }
+    func opened(_ socket: Int32, mayHang: Bool) {
+        if mayHang { watchdog.watch(socket) }
     }
 
     func closing(_ socket: Int32) {
-        watchdog.closing(socket)
+        watchdog.unwatch(socket)
         own[socket] = nil
     }
 
@@ -113,21 +113,21 @@ final class PortablePoller: Poller {
         }
         // libcurl requires a timeout here; it returns earlier when its own timer expires.
         curl_multi_poll(multi, &extra, UInt32(extra.count), milliseconds < 0 ? 3_600_000 : milliseconds, nil)
-        stirred = extra.filter { $0.revents != 0 }.map(\.fd)
+        ready = extra.filter { $0.revents != 0 }.map(\.fd)
     }
 
-    let looks: UInt64 = 0
-    func wasQuiet(_ socket: Int32) -> Bool { false }
+    let pollCount: UInt64 = 0
+    func hadNoEvents(_ socket: Int32) -> Bool { false }
     let hasFound = false
     let hasFoundAll = true
-    let roomOfLook = Int.max
+    let maxEventsPerPoll = Int.max
 
-    func act() -> [Int32] {
+    func dispatchEvents() -> [Int32] {
         // libcurl checks all sockets in one call, so the one on which it hangs is unknown.
         watchdog.enter(nil, at: EventLoop.clock())
         curl_multi_perform(multi, &running)
         return watchdog.leave()
     }
 
-    func timeIsUp() -> [Int32] { act() }
+    func timerExpired() -> [Int32] { dispatchEvents() }
 }

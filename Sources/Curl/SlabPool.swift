@@ -11,7 +11,7 @@ package final class SlabPool: Sendable {
 
     /// Returns a piece of a streamed body for long-term storage: in memory of its own if it would otherwise retain more
     /// than twice its size.
-    package static func keepable(_ piece: Data) -> Data {
+    package static func compacted(_ piece: Data) -> Data {
         smallSize..<slabSize / 2 ~= piece.count ? piece.withUnsafeBytes { Data($0) } : piece
     }
 
@@ -33,13 +33,13 @@ package final class SlabPool: Sendable {
 
     /// The unused slabs; `nil` once the pool is closed.
     private let unused = Lock<[Slab]?>([])
-    private let room: PipeRoom
-    private let ledger: Ledger?
+    private let room: BufferBudget
+    private let resourceTracker: ResourceTracker?
 
     /// - Parameter room: The limit on the number of unused slabs.
-    init(in room: PipeRoom = PipeRoom(), ledger: Ledger? = nil) {
+    init(in room: BufferBudget = BufferBudget(), resourceTracker: ResourceTracker? = nil) {
         self.room = room
-        self.ledger = ledger
+        self.resourceTracker = resourceTracker
     }
 
     deinit {
@@ -49,7 +49,7 @@ package final class SlabPool: Sendable {
     /// Returns an empty slab.
     func take() -> Slab {
         if let slab = unused.withLock({ $0?.popLast() }) { return slab }
-        ledger?.add(.slab)
+        resourceTracker?.add(.slab)
         return Slab(start: .allocate(byteCount: Self.slabSize, alignment: 16))
     }
 
@@ -91,6 +91,6 @@ package final class SlabPool: Sendable {
 
     private func free(_ slab: Slab) {
         slab.start.deallocate()
-        ledger?.add(.slab, -1)
+        resourceTracker?.add(.slab, -1)
     }
 }

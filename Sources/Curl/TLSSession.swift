@@ -31,7 +31,7 @@ struct TLSSession {
         let backend = String(cString: name)
         guard backend.hasPrefix("OpenSSL/") else { return nil }
         let file = backend.hasPrefix("OpenSSL/1.1") ? "libssl.so.1.1" : "libssl.so.3"
-        return SharedLibrary.functions(of: file, isLoaded: true) { library in
+        return SharedLibrary.functions(of: file, onlyIfLoaded: true) { library in
             Library(
                 version: try library.function("SSL_get_version"),
                 cipher: try library.function("SSL_get_current_cipher"),
@@ -69,7 +69,7 @@ struct TLSSession {
             // A received alert (SSL_CB_READ_ALERT): its level, and in the low byte close_notify, which is 0 (RFC 8446,
             // 6).
             if event == 0x4004, value & 0xFF == 0, let session {
-                EventLoop.current?.connections.noteGoodbye(in: session)
+                EventLoop.current?.connections.noteCloseNotify(in: session)
             }
         }
         return session

@@ -27,16 +27,16 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     enum Next {
         case end
         /// Send a request to the same origin: the same one, perhaps on a new connection, or another.
-        case again(freshly: Bool)
+        case sameOrigin(freshly: Bool)
         /// Send a request to another origin.
-        case elsewhere
+        case otherOrigin
     }
 
     private enum State {
         static let cancelled: UInt8 = 1
         static let started: UInt8 = 2
         /// The outcome is available; a streamed body may continue.
-        static let answered: UInt8 = 4
+        static let completed: UInt8 = 4
     }
 
     let loop: EventLoop
@@ -50,7 +50,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     let webSocket: WebSocketLink?
     @exclusivity(unchecked) private(set) var hop: Hop?
     /// The place at its origin; `nil` before the transfer starts, and after it has given up its place.
-    @exclusivity(unchecked) var place: Admission<Transfer>.Place?
+    @exclusivity(unchecked) var slot: TransferScheduler<Transfer>.Slot?
     /// The time at which it began to wait for its turn; `nil` while it isn't waiting.
     private var waitingSince: UInt64?
     /// The time spent waiting after the first hop, in nanoseconds.
@@ -75,19 +75,19 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// The task that calls the app's resolver; cancelled with the transfer.
     var resolving: Task<Void, Never>?
     @exclusivity(unchecked) private var outcome: Outcome?
-    private let entry: Ledger.Entry
+    private let entry: ResourceTracker.Entry
     /// The index among the loop's active transfers; `nil` before the transfer is active.
     @exclusivity(unchecked) var index: Int?
     /// Whether the loop is about to report progress.
     var isProgressDue = false
     /// Whether the transfer has been recorded as long-lived.
-    var isKnownToLast = false
+    var isKnownLongLived = false
 
     init(_ request: TransferRequest, on loop: EventLoop, as webSocket: WebSocketLink? = nil) {
         message = Message(request)
         self.loop = loop
         self.webSocket = webSocket
-        entry = Ledger.Entry(.transfer, in: loop.ledger)
+        entry = ResourceTracker.Entry(.transfer, in: loop.resourceTracker)
         started = EventLoop.clock()
     }
 
@@ -100,7 +100,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     /// Returns the outcome to the task whose continuation was resumed.
     func takeOutcome() -> Outcome {
-        guard state.load(ordering: .acquiring) & State.answered != 0, let outcome else { return .failure(.noOutcome) }
+        guard state.load(ordering: .acquiring) & State.completed != 0, let outcome else { return .failure(.noOutcome) }
         self.outcome = nil
         return outcome
     }
@@ -146,13 +146,13 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         if let memory = loop.memory, memory.upgrades(request.head) { message = message.changed { $0.head.upgrade() } }
         if begun == 0 { begun = loop.now }
         let message = message
-        let site = try loop.sites.site(of: message)
+        let origin = try loop.parsedOrigins.origin(of: message)
         let extras = message.request.options.extras
         try MessageCheck.checkRest(of: message, extras === loop.checkedExtras ? nil : extras)
         if let extras, OptionsCheck.isLasting(extras) { loop.checkedExtras = extras }
         let mayLeave = !staysAtOrigin && webSocket == nil
         let alternative = mayLeave ? loop.memory?.alternative(for: message.request) : nil
-        let hop = try Hop(of: self, to: site, on: loop, via: alternative, freshly: freshly)
+        let hop = try Hop(of: self, to: origin, on: loop, via: alternative, freshly: freshly)
         self.hop = hop
         return hop
     }
@@ -180,13 +180,13 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// - Returns: The error with which the hop ended in the meantime.
     func raisePriority(to priority: Priority) -> NetworkError? {
         message = message.changed { $0.options.priority = priority }
-        return hop?.goFaster()
+        return hop?.updateReceiveRate()
     }
 
     func makePipe() -> BodyPipe {
         BodyPipe(
-            in: loop.pipeRoom,
-            ledger: loop.ledger,
+            in: loop.bufferBudget,
+            resourceTracker: loop.resourceTracker,
             resume: { [weak self] in self?.resume() },
             cancel: { [weak self] in self?.cancel() }
         )
@@ -201,14 +201,14 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         )
         let end = Lock<TransferEnd?>(nil)
         self.end = end
-        complete(.success(answer(response, body: body, from: hop) { end.withLock { $0 } }))
+        complete(.success(makeResponse(response, body: body, from: hop) { end.withLock { $0 } }))
     }
 
     /// Completes the opening of a WebSocket, to which the server has agreed.
     func open(_ response: RawHead) {
         guard let hop else { return }
         loop.memory?.take(response, to: request)
-        complete(.success(answer(response, body: HTTPBody(), from: hop)))
+        complete(.success(makeResponse(response, body: HTTPBody(), from: hop)))
     }
 
     // MARK: deadlines
@@ -248,13 +248,13 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     func conclude(_ hop: Hop, _ code: CURLcode) -> Next {
         note(hop)
         let isLost = shouldResend(hop, code)
-        if code != CURLE_OK, !isLost, leaveAlternative(at: loop.now, after: code) { return .again(freshly: false) }
+        if code != CURLE_OK, !isLost, fallBackToOrigin(at: loop.now, after: code) { return .sameOrigin(freshly: false) }
         do throws(NetworkError) {
-            if hop.isStale || hop.isSentAway || isLost { return resend(after: hop) }
-            if hop.isExpectationRefused { return resendUnasked() }
+            if hop.isStale || hop.lostTwice || isLost { return resend(after: hop) }
+            if hop.isExpectationRefused { return resendWithoutExpect() }
             if !hop.isDiscarding {
                 if let failure = hop.failure { throw failure }
-                guard code == CURLE_OK || hop.isAnsweredEarly(code) else { throw hop.error(code) }
+                guard code == CURLE_OK || hop.hasEarlyResponse(code) else { throw hop.error(code) }
             }
             let body = try hop.finish()
             switch hop.route {
@@ -263,12 +263,12 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
             case .challenged(let digest):
                 remember(hop, before: request)
                 self.digest = digest
-                return .again(freshly: false)
+                return .sameOrigin(freshly: false)
             case .resend: return resend(after: hop)
             case .misdirected:
                 remember(hop, before: request)
                 staysAtOrigin = true
-                return .again(freshly: false)
+                return .sameOrigin(freshly: false)
             }
         } catch {
             fail(error)
@@ -279,7 +279,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// Records the effects of a finished hop.
     private func note(_ hop: Hop) {
         // The last attempt sent nothing if its connection was dead.
-        if hop.sends > (hop.isStale ? 1 : 0) { hasReachedServer = true }
+        if hop.sendAttempts > (hop.isStale ? 1 : 0) { hasReachedServer = true }
         reportProgress()
     }
 
@@ -287,19 +287,19 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// twice, and there is time left. Returns false otherwise.
     ///
     /// - Parameter code: The code of libcurl; `nil` if it hasn't returned one.
-    func leaveAlternative(at now: UInt64, after code: CURLcode? = nil) -> Bool {
-        guard let hop, hop.isLostToAlternative(code) else { return false }
+    func fallBackToOrigin(at now: UInt64, after code: CURLcode? = nil) -> Bool {
+        guard let hop, hop.shouldFallBackToOrigin(after: code) else { return false }
         if let total = request.options.timeouts.total, started.advanced(by: total) <= now { return false }
-        restAlternative(of: hop)
+        markAlternativeBroken(of: hop)
         resolving?.cancel()
-        resends += hop.sends
+        resends += hop.sendAttempts
         staysAtOrigin = true
         return true
     }
 
     /// Marks the alternative service as broken for a while, so that the next requests go to the origin.
-    private func restAlternative(of hop: Hop) {
-        if let alternative = hop.alternative { loop.memory?.altSvc?.rest(alternative) }
+    private func markAlternativeBroken(of hop: Hop) {
+        if let alternative = hop.alternative { loop.memory?.altSvc?.markBroken(alternative) }
     }
 
     /// Returns whether the connection was lost before it took the request, or the server said that it didn't process it
@@ -307,7 +307,9 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     /// over HTTP/3. libcurl doesn't report the reason for which a stream ended, so only requests that may be sent twice
     /// are resent.
     private func shouldResend(_ hop: Hop, _ code: CURLcode) -> Bool {
-        guard code != CURLE_OK, hop.response == nil, hop.failure == nil, hop.sends == 1, mayResend else { return false }
+        guard code != CURLE_OK, hop.response == nil, hop.failure == nil, hop.sendAttempts == 1, mayResend else {
+            return false
+        }
         let isLost =
             switch code {
             case CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3: true
@@ -315,36 +317,36 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
             case CURLE_SEND_ERROR, CURLE_RECV_ERROR: hop.connection?.speaksHTTP3 == true
             default: false
             }
-        return isLost && request.mayBeSentTwice
+        return isLost && request.canBeResent
     }
 
     private func resend(after hop: Hop) -> Next {
-        resends += max(1, hop.sends - 1)
-        return .again(freshly: true)
+        resends += max(1, hop.sendAttempts - 1)
+        return .sameOrigin(freshly: true)
     }
 
     /// Resends a request without `Expect`, which the server refused (RFC 9110, 10.1.1).
-    private func resendUnasked() -> Next {
+    private func resendWithoutExpect() -> Next {
         resends += 1
         message = message.changed { $0.options.expect = .never }
-        return .again(freshly: false)
+        return .sameOrigin(freshly: false)
     }
 
     private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
         var next = next
-        if let response = hop.response { next.tellRedirect(response.head, after: redirects) }
+        if let response = hop.response { next.notifyRedirect(response.head, after: redirects) }
         remember(hop, before: next)
         redirects += 1
         staysAtOrigin = false
         // The priority may have been raised in the meantime.
         next.options.priority = max(next.options.priority, request.options.priority)
         message = Message(next)
-        let isThere = place?.isAt(scheme: next.head.scheme, authority: next.head.authority) == true
-        return isThere ? .again(freshly: false) : .elsewhere
+        let isSameOrigin = slot?.isAt(scheme: next.head.scheme, authority: next.head.authority) == true
+        return isSameOrigin ? .sameOrigin(freshly: false) : .otherOrigin
     }
 
     private func remember(_ hop: Hop, before next: TransferRequest) {
-        if let tell = request.onHop, let response = hop.response { tell(response.head, metrics(of: hop), next) }
+        if let observe = request.onHop, let response = hop.response { observe(response.head, metrics(of: hop), next) }
         hops.append(
             TransferHop(
                 method: request.head.method.rawValue,
@@ -362,7 +364,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
             pipe.end(.success(()))
             self.pipe = nil
         } else if let response = hop.response {
-            complete(.success(answer(response, body: HTTPBody(body), from: hop, trailers: trailers)))
+            complete(.success(makeResponse(response, body: HTTPBody(body), from: hop, trailers: trailers)))
         }
         release()
     }
@@ -372,12 +374,12 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     func fail(_ error: NetworkError) {
         var error = error
         error.request = webSocket?.request.head ?? request.head
-        error.repetition = request.repetition
+        error.resendPolicy = request.resendPolicy
         if let hop {
             if let response = hop.response {
                 error.response = response.head
             } else if error.isTransient || error.kind == .tls || error.kind == .protocol {
-                restAlternative(of: hop)
+                markAlternativeBroken(of: hop)
             }
             error.metrics = metrics(of: hop)
             note(hop)
@@ -402,7 +404,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     }
 
     /// Ends a transfer that the loop no longer accepts. Only the one task that has the transfer calls it.
-    func refuse(_ error: NetworkError) {
+    func reject(_ error: NetworkError) {
         let waiting = completion.take()
         var error = error
         error.request = request.head
@@ -421,7 +423,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         switch waiting {
         case .callback(let call):
             call(outcome)
-            loop.noteHeldUp()
+            loop.notePossibleDelay()
         case .task(let task):
             keep(outcome)
             loop.resumeSoon(task)
@@ -431,7 +433,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
 
     private func keep(_ outcome: Outcome) {
         self.outcome = outcome
-        state.bitwiseOr(State.answered, ordering: .releasing)
+        state.bitwiseOr(State.completed, ordering: .releasing)
     }
 
     /// Releases everything that a token should not keep alive.
@@ -446,7 +448,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         }
     }
 
-    private func answer(
+    private func makeResponse(
         _ response: RawHead,
         body: HTTPBody,
         from hop: Hop,
@@ -473,7 +475,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
             return .microseconds(Int64(microseconds))
         }
         metrics.queued = queued(at: loop.now)
-        metrics.isConnectionReused = hop.sends > 0 && hop.easy.long(CURLINFO_NUM_CONNECTS) == 0
+        metrics.isConnectionReused = hop.sendAttempts > 0 && hop.easy.long(CURLINFO_NUM_CONNECTS) == 0
         if !metrics.isConnectionReused {
             metrics.nameLookup = mark(CURLINFO_NAMELOOKUP_TIME_T)
             metrics.connect = mark(CURLINFO_CONNECT_TIME_T)
@@ -497,7 +499,7 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
         metrics.redirects = redirects
         metrics.hops = hops
         metrics.details = hop.details
-        metrics.resends = resends + max(0, hop.sends - 1)
+        metrics.resends = resends + max(0, hop.sendAttempts - 1)
         return metrics
     }
 

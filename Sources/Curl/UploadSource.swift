@@ -14,22 +14,22 @@ protocol UploadSource: AnyObject {
 
 /// The result of a read.
 enum UploadRead {
-    case bytes(Int), notYet, end
+    case bytes(Int), pending, end
 }
 
 /// Returns the source for a body.
 ///
-/// - Parameter resume: Notifies the loop that bytes are available after `.notYet`; called on any thread.
+/// - Parameter resume: Notifies the loop that bytes are available after `.pending`; called on any thread.
 func makeUploadSource(
     _ body: HTTPBody,
-    ledger: Ledger? = nil,
+    resourceTracker: ResourceTracker? = nil,
     resume: @escaping @Sendable () -> Void
 ) throws(NetworkError) -> any UploadSource {
     switch body.content {
     case .data(let data): DataUpload(data)
     case .file(let path): try FileUpload(path: path)
     case .stream(let length, let isReplayable, let open):
-        StreamUpload(length: length, isReplayable: isReplayable, open, ledger: ledger, resume: resume)
+        StreamUpload(length: length, isReplayable: isReplayable, open, resourceTracker: resourceTracker, resume: resume)
     }
 }
 
@@ -116,20 +116,20 @@ private final class StreamUpload: UploadSource, Sendable {
     private let state = Lock(State())
     private let open: @Sendable () -> HTTPBody.Reader
     private let resume: @Sendable () -> Void
-    private let entry: Ledger.Entry
+    private let entry: ResourceTracker.Entry
 
     init(
         length: Int64?,
         isReplayable: Bool,
         _ open: @escaping @Sendable () -> HTTPBody.Reader,
-        ledger: Ledger?,
+        resourceTracker: ResourceTracker?,
         resume: @escaping @Sendable () -> Void
     ) {
         self.length = length
         self.isReplayable = isReplayable
         self.open = open
         self.resume = resume
-        entry = Ledger.Entry(.upload, in: ledger)
+        entry = ResourceTracker.Entry(.upload, in: resourceTracker)
     }
 
     // MARK: the loop's side
@@ -155,7 +155,7 @@ private final class StreamUpload: UploadSource, Sendable {
         guard let first = state.chunks.first else {
             guard state.end != nil else {
                 state.isWanted = true
-                return (.notYet, nil)
+                return (.pending, nil)
             }
             if let length, length != state.total { throw .wrongLength(state.total, declared: length) }
             return (.end, nil)
@@ -166,7 +166,7 @@ private final class StreamUpload: UploadSource, Sendable {
         let available = first.count - state.position - (isHeldBack ? 1 : 0)
         guard available > 0 else {
             state.isWanted = true
-            return (.notYet, nil)
+            return (.pending, nil)
         }
         let count = min(buffer.count, available)
         let start = first.startIndex + state.position

@@ -37,12 +37,12 @@ final class Watchdog: Sendable {
     private let queue = DispatchQueue(label: "beaglenet-watchdog")
 
     /// Adds a socket on which libcurl may hang.
-    func opened(_ socket: Int32) {
+    func watch(_ socket: Int32) {
         state.withLock { $0.sockets.insert(socket) }
     }
 
     /// Removes a socket before it is closed, as its number may be reused.
-    func closing(_ socket: Int32) {
+    func unwatch(_ socket: Int32) {
         state.withLock { _ = $0.sockets.remove(socket) }
     }
 

@@ -14,7 +14,7 @@ extension CurlTransport {
     ) throws(NetworkError) -> HTTPFields {
         try MessageCheck.check(request)
         let message = Message(request)
-        let memory = ClientMemory(configuration)
+        let memory = ClientStores(configuration)
         let alternative = memory?.alternative(for: request)
         let own = try Hop.fields(of: message, by: memory, via: alternative, answering: nil)
         let host = if let host = own[hostName] { host } else { try host(of: request.head) }

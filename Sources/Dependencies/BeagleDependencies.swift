@@ -29,8 +29,8 @@ public final class BeagleDependencies: Sendable {
     }
 
     private struct State: Sendable {
-        var given = HeldTable()
-        var made = HeldTable()
+        var setValues = DependencyTable()
+        var defaultValues = DependencyTable()
         /// The registrations by the key of their values.
         var registered: [ObjectIdentifier: Registration] = [:]
         /// The registrations whose key isn't known until their first value is stored.
@@ -38,20 +38,20 @@ public final class BeagleDependencies: Sendable {
         /// The registration whose value is being stored, and the value.
         var storing: (registration: Registration, value: any Sendable)?
         /// The key and value that the registration stored.
-        var stored: (key: ObjectIdentifier, value: any Held)?
+        var stored: (key: ObjectIdentifier, value: any AnyDependencyBox)?
         /// The keys for which a registration is creating a value.
         var registering: Set<ObjectIdentifier> = []
         var making: [any DependencyDefault.Type] = []
         /// The keys whose values are kept after the container is released.
         var followed: Set<ObjectIdentifier> = []
         /// Whether the container was released, after which nothing would break a retain cycle.
-        var isOrphaned = false
+        var isReleased = false
         var version = 0
 
-        subscript(key: ObjectIdentifier) -> (any Held)? { given[key] ?? made[key] }
+        subscript(key: ObjectIdentifier) -> (any AnyDependencyBox)? { setValues[key] ?? defaultValues[key] }
 
         /// Returns whether the container was released and the value of this key isn't kept.
-        func drops(_ key: ObjectIdentifier) -> Bool { isOrphaned && !followed.contains(key) }
+        func drops(_ key: ObjectIdentifier) -> Bool { isReleased && !followed.contains(key) }
 
         /// Removes and returns the first registration that may have this key, unless the dependency was set since.
         mutating func takePending(_ key: ObjectIdentifier, _ type: Any.Type) -> Registration? {
@@ -72,9 +72,9 @@ public final class BeagleDependencies: Sendable {
         ///
         /// - Parameter isLeavingLive: Whether the scope is for tests or previews but its container is live.
         func inherited(isLeavingLive: Bool) -> State {
-            var state = State(given: given, registered: registered, pending: pending)
+            var state = State(setValues: setValues, registered: registered, pending: pending)
             guard isLeavingLive else { return state }
-            state.given.removeLiveOnly()
+            state.setValues.removeLiveOnly()
             state.registered = registered.filter { !$0.value.isLiveOnly }
             return state
         }
@@ -115,10 +115,10 @@ public final class BeagleDependencies: Sendable {
         if isFollower { return }
         let dropped = state.withLock { state in
             let dropped = state
-            state.isOrphaned = true
+            state.isReleased = true
             state.version += 1
-            state.given.keep(state.followed)
-            state.made.keep(state.followed)
+            state.setValues.keep(state.followed)
+            state.defaultValues.keep(state.followed)
             state.registered = state.registered.filter { state.followed.contains($0.key) }
             return dropped
         }
@@ -128,7 +128,7 @@ public final class BeagleDependencies: Sendable {
     /// The value of a dependency: the value that was set, otherwise its default.
     @inlinable public subscript<Key: DependencyDefault>(key: Key.Type) -> Key.Value {
         get { held(key) ?? make(key) }
-        set { replace(key, with: HeldValue(newValue, isLiveOnly: Key.isLiveOnly)) }
+        set { replace(key, with: DependencyBox(newValue, isLiveOnly: Key.isLiveOnly)) }
     }
 
     /// Removes the value of a dependency; the next read creates a new one, by its registration or by default.
@@ -180,7 +180,7 @@ public final class BeagleDependencies: Sendable {
 
     // Inlinable like the subscript, because generic code that isn't specialized looks up its types at each read.
     @inlinable func held<Key: DependencyDefault>(_ key: Key.Type) -> Key.Value? {
-        (held(ObjectIdentifier(key)) as? HeldValue<Key.Value>)?.value
+        (held(ObjectIdentifier(key)) as? DependencyBox<Key.Value>)?.value
     }
 
     @usableFromInline func held(_ key: ObjectIdentifier) -> AnyObject? {
@@ -198,14 +198,14 @@ public final class BeagleDependencies: Sendable {
             let (held, isRegistering) = state.withLock { state in
                 (state[ObjectIdentifier(key)], state.registering.contains(ObjectIdentifier(key)))
             }
-            if let held = held as? HeldValue<Key.Value> { return held.value }
+            if let held = held as? DependencyBox<Key.Value> { return held.value }
             if isRegistering { return defaultValue(key) }
             begin(key)
             let value = registeredValue(key) ?? defaultValue(key)
             state.withLock { state in
                 state.making.removeLast()
                 if state.drops(ObjectIdentifier(key)) { return }
-                state.made[ObjectIdentifier(key)] = HeldValue(value, isLiveOnly: Key.isLiveOnly)
+                state.defaultValues[ObjectIdentifier(key)] = DependencyBox(value, isLiveOnly: Key.isLiveOnly)
             }
             return value
         }
@@ -233,14 +233,14 @@ public final class BeagleDependencies: Sendable {
     }
 
     /// Replaces a value; the old values are released after unlocking, because their `deinit` may use this container.
-    @usableFromInline func replace<Key: DependencyDefault>(_ key: Key.Type, with value: HeldValue<Key.Value>?) {
+    @usableFromInline func replace<Key: DependencyDefault>(_ key: Key.Type, with value: DependencyBox<Key.Value>?) {
         let isLiveOnly = Key.isLiveOnly
         let key = ObjectIdentifier(key)
         let replaced = state.withLock { state in
-            let replaced = [state.given[key], state.made[key]]
+            let replaced = [state.setValues[key], state.defaultValues[key]]
             guard var registration = state.storing?.registration, let value else {
-                state.given[key] = value
-                state.made[key] = nil
+                state.setValues[key] = value
+                state.defaultValues[key] = nil
                 state.override(key, isSet: value != nil)
                 state.version += 1
                 return replaced
@@ -249,8 +249,8 @@ public final class BeagleDependencies: Sendable {
             state.registered[key] = registration
             state.stored = (key, value)
             if registration.overridden.contains(key) { return [] }
-            state.given[key] = nil
-            state.made[key] = state.drops(key) ? nil : value
+            state.setValues[key] = nil
+            state.defaultValues[key] = state.drops(key) ? nil : value
             return replaced
         }
         withExtendedLifetime(replaced) {}
@@ -292,7 +292,7 @@ extension BeagleDependencies {
     }
 
     /// Creates the value of a registration and stores it, which reveals its key.
-    private func store(_ registration: Registration) -> (key: ObjectIdentifier, value: any Held) {
+    private func store(_ registration: Registration) -> (key: ObjectIdentifier, value: any AnyDependencyBox) {
         let value = registration.make(self)
         // The setter of another dependency may have read this one.
         let (outerStoring, outerStored) = state.withLock { ($0.storing, $0.stored) }
@@ -336,16 +336,16 @@ extension BeagleDependencies {
         guard let registration = state.withLock({ $0.registered[id] }) else { return nil }
         state.withLock { _ = $0.registering.insert(id) }
         defer { state.withLock { _ = $0.registering.remove(id) } }
-        return (store(registration).value as? HeldValue<Key.Value>)?.value
+        return (store(registration).value as? DependencyBox<Key.Value>)?.value
     }
 }
 
 /// A table of dependencies by their keys; there are few, so comparing all keys is faster than hashing one.
-private struct HeldTable: Sendable {
+private struct DependencyTable: Sendable {
     private var keys: [ObjectIdentifier] = []
-    private var values: [any Held] = []
+    private var values: [any AnyDependencyBox] = []
 
-    subscript(key: ObjectIdentifier) -> (any Held)? {
+    subscript(key: ObjectIdentifier) -> (any AnyDependencyBox)? {
         get { keys.firstIndex(of: key).map { values[$0] } }
         set {
             let index = keys.firstIndex(of: key)
@@ -374,13 +374,13 @@ private struct HeldTable: Sendable {
 }
 
 /// A box for a dependency, so that an optional value of `nil` differs from a missing value.
-private protocol Held: AnyObject, Sendable {
+private protocol AnyDependencyBox: AnyObject, Sendable {
     /// Whether scopes for tests and previews don't inherit it.
     var isLiveOnly: Bool { get }
 }
 
 @usableFromInline
-final class HeldValue<Value: Sendable>: Held {
+final class DependencyBox<Value: Sendable>: AnyDependencyBox {
     @usableFromInline let value: Value
     let isLiveOnly: Bool
 

@@ -22,7 +22,7 @@
 public struct Injected<Value: Sendable>: Sendable {
     private let name: any KeyPath<BeagleDependencies, Value> & Sendable
     private let container: BeagleDependencies?
-    private weak let birthplace: Beagle.Slot?
+    private weak let creationScope: Beagle.Slot?
 
     /// Creates a property that reads a dependency.
     ///
@@ -32,12 +32,12 @@ public struct Injected<Value: Sendable>: Sendable {
     public init(_ name: any KeyPath<BeagleDependencies, Value> & Sendable, from container: BeagleDependencies? = nil) {
         self.name = name
         self.container = container
-        birthplace = Beagle.slot
+        creationScope = Beagle.slot
     }
 
     /// The current value of the dependency.
     public var wrappedValue: Value {
-        let container = container ?? (Beagle.slot ?? birthplace ?? Beagle.processSlot).container
+        let container = container ?? (Beagle.slot ?? creationScope ?? Beagle.processSlot).container
         return container[keyPath: name]
     }
 

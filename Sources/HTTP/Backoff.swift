@@ -11,7 +11,7 @@ public struct Backoff: Sendable, Hashable {
     /// The longest delay that the server may ask for, 5 min by default.
     ///
     /// If it asks for more, there is no retry.
-    public var maxAsked: Duration
+    public var maxServerDelay: Duration
     /// The number of consecutive failures after which there is no retry, or `nil` for no limit.
     public var limit: Int?
 
@@ -19,12 +19,12 @@ public struct Backoff: Sendable, Hashable {
     public init(
         base: Duration = .seconds(1),
         cap: Duration = .seconds(30),
-        maxAsked: Duration = .seconds(300),
+        maxServerDelay: Duration = .seconds(300),
         limit: Int? = nil
     ) {
         self.base = base
         self.cap = cap
-        self.maxAsked = maxAsked
+        self.maxServerDelay = maxServerDelay
         self.limit = limit
     }
 
@@ -32,15 +32,15 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - failures: The number of consecutive failed attempts, 1 or more.
-    ///   - asked: The minimum delay that the server asks for (`Retry-After`, or `retry` in an event stream).
+    ///   - serverDelay: The minimum delay that the server asks for (`Retry-After`, or `retry` in an event stream).
     ///   - generator: The source of randomness.
     public func delay(
         after failures: Int,
-        asked: Duration = .zero,
+        serverDelay: Duration = .zero,
         using generator: inout some RandomNumberGenerator
     ) -> Duration? {
-        guard limit.map({ failures < $0 }) ?? true, asked <= maxAsked else { return nil }
-        return max(.zero, asked) + window(after: failures) * Double.random(in: 0..<1, using: &generator)
+        guard limit.map({ failures < $0 }) ?? true, serverDelay <= maxServerDelay else { return nil }
+        return max(.zero, serverDelay) + window(after: failures) * Double.random(in: 0..<1, using: &generator)
     }
 
     private func window(after failures: Int) -> Duration {

@@ -67,7 +67,7 @@ package struct ConfinedFolder: Sendable {
     ///
     /// - Returns: The locked file, or `nil` if another process holds the lock.
     package func file(holding name: String) throws(NetworkError) -> OpenFile? {
-        try openFile(name, O_RDWR | O_CREAT, "cannot write", mode: 0o600).held()
+        try openFile(name, O_RDWR | O_CREAT, "cannot write", mode: 0o600).locked()
     }
 
     private func openFile(
@@ -258,7 +258,7 @@ package struct ConfinedFolder: Sendable {
     ///
     /// - Returns: The folder, or the reason why there is no folder at that path.
     private func openFolder(_ parts: [String]) throws(NetworkError) -> Result<OpenFile, NetworkError> {
-        var (descriptor, way) = (open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root)
+        var (descriptor, path) = (open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), root)
         var (code, isLink) = (errno, false)
         for part in parts where descriptor >= 0 {
             let next = openat(descriptor, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -266,10 +266,10 @@ package struct ConfinedFolder: Sendable {
             isLink = next < 0 && Self.isLink(part, in: descriptor)
             close(descriptor)
             descriptor = next
-            way += "/\(part)"
+            path += "/\(part)"
         }
-        if descriptor >= 0 { return .success(OpenFile(descriptor: descriptor, path: way)) }
-        let error = NetworkError.file("cannot open", way, code, isLink: isLink)
+        if descriptor >= 0 { return .success(OpenFile(descriptor: descriptor, path: path)) }
+        let error = NetworkError.file("cannot open", path, code, isLink: isLink)
         guard isLink || code == ENOENT || code == ENOTDIR else { throw error }
         return .failure(error)
     }

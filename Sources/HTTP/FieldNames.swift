@@ -35,17 +35,17 @@ enum FieldNames {
         var known: [HTTPField.Name?] = Array(repeating: nil, count: size)
         for spelling in Set(usual.flatMap { [$0, $0.lowercased()] }).sorted() {
             var spelling = spelling
-            let place = spelling.withUTF8(place)
-            known[known[place] == nil ? place : place ^ 1] = HTTPField.Name(spelling)
+            let slot = spelling.withUTF8(slot)
+            known[known[slot] == nil ? slot : slot ^ 1] = HTTPField.Name(spelling)
         }
         return known
     }()
 
     /// Returns the field name with these bytes in their original spelling, or `nil` if they aren't a valid name.
     static func name(_ bytes: UnsafeBufferPointer<UInt8>) -> HTTPField.Name? {
-        let place = place(of: bytes)
-        if let name = known[place], isSame(name.rawName, bytes) { return name }
-        if let name = known[place ^ 1], isSame(name.rawName, bytes) { return name }
+        let slot = slot(of: bytes)
+        if let name = known[slot], isSame(name.rawName, bytes) { return name }
+        if let name = known[slot ^ 1], isSame(name.rawName, bytes) { return name }
         return HTTPField.Name(String(decoding: bytes, as: UTF8.self))
     }
 
@@ -56,7 +56,7 @@ enum FieldNames {
     }
 
     /// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/).
-    private static func place(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    private static func slot(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var hash: UInt32 = 0x811C_9DC5
         for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
         return Int((hash ^ hash >> 16) % UInt32(size))

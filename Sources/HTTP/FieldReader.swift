@@ -1,19 +1,19 @@
 /// A reader for the words of a header field, given as opaque text (`String(opaque:)`) (RFC 9110, 5.6).
 package struct FieldReader {
     private let bytes: [UInt8]
-    package var place = 0
+    package var position = 0
 
     package init(_ field: String) {
         bytes = field.opaqueBytes
     }
 
     /// The next byte, or `nil` at the end.
-    package var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+    package var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     /// Skips the next byte if it is this character. Returns whether it was.
     package mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
-        place += 1
+        position += 1
         return true
     }
 
@@ -23,14 +23,14 @@ package struct FieldReader {
     }
 
     package mutating func skip(_ belongs: (UInt8) -> Bool) {
-        while let next, belongs(next) { place += 1 }
+        while let next, belongs(next) { position += 1 }
     }
 
     /// Reads a token (5.6.2). Returns an empty string if there is no token.
     package mutating func token() -> String {
-        let start = place
+        let start = position
         skip(Self.isTokenByte)
-        return String(decoding: bytes[start..<place], as: UTF8.self)
+        return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
     /// Reads a token or a quoted string (5.6.4). Returns `nil` if there is neither.
@@ -41,11 +41,11 @@ package struct FieldReader {
         }
         var text: [UInt8] = []
         while let byte = next {
-            place += 1
+            position += 1
             if byte == UInt8(ascii: "\"") { return String(opaque: text) }
             if byte == UInt8(ascii: "\\") {
                 guard let escaped = next else { return nil }
-                place += 1
+                position += 1
                 text.append(escaped)
             } else {
                 text.append(byte)

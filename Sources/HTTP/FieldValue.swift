@@ -2,12 +2,12 @@ extension HTTPField {
     /// Returns whether a value may be sent unchanged (RFC 9110, 5.5).
     ///
     /// Gives the same result as `isValidValue`, but is much faster for printable ASCII, the usual case.
-    package static func maySend(_ value: String) -> Bool {
+    package static func isSendable(_ value: String) -> Bool {
         value.utf8.withContiguousStorageIfAvailable(isPlain) == true || isValidValue(value)
     }
 
     /// Whether the value may be sent unchanged.
-    package var maySend: Bool { withUnsafeBytesOfValue(Self.isPlain) || Self.isValidValue(value) }
+    package var isSendable: Bool { withUnsafeBytesOfValue(Self.isPlain) || Self.isValidValue(value) }
 
     /// Returns whether the bytes are printable ASCII without a space at either end.
     ///

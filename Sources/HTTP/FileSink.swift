@@ -21,7 +21,7 @@
 /// directly. If the destination is a symbolic link, the link is kept and its target is replaced.
 package final class FileSink {
     /// A temporary file that replaces another file when it is complete.
-    private struct Part {
+    private struct TemporaryFile {
         let folder: ConfinedFolder
         let name: String
         /// The name of the temporary file.
@@ -35,32 +35,32 @@ package final class FileSink {
     }
 
     /// The temporary file, or `nil` if the destination is written to directly.
-    private let part: Part?
+    private let part: TemporaryFile?
     private let file: OpenFile
     /// The number of bytes written.
     package private(set) var position: Int64 = 0
     private var isCommitted = false
 
     /// Whether incomplete data is discarded and the destination left unchanged.
-    package var isUndone: Bool { part != nil }
+    package var discardsIncompleteData: Bool { part != nil }
 
     /// Creates a sink for a path.
     ///
     /// - Parameters:
-    ///   - mayWait: Whether the call may block until a pipe is read.
+    ///   - mayBlock: Whether the call may block until a pipe is read.
     ///   - isPrivate: Whether only its owner may read the file.
     /// - Throws: `NetworkError` of kind `.file` if the destination can't be written.
-    package init(path: String, mayWait: Bool, isPrivate: Bool = false) throws(NetworkError) {
+    package init(path: String, mayBlock: Bool, isPrivate: Bool = false) throws(NetworkError) {
         let path = Self.target(of: path)
         if Self.isReplaceable(path) {
             let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
             let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
             let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-            let part = Part(of: name, in: ConfinedFolder(path: folder))
+            let part = TemporaryFile(of: name, in: ConfinedFolder(path: folder))
             file = try part.folder.file(creating: part.partName, isPrivate: isPrivate)
             self.part = part
         } else {
-            guard mayWait || Self.type(of: path) != S_IFIFO else {
+            guard mayBlock || Self.type(of: path) != S_IFIFO else {
                 throw NetworkError(
                     .file,
                     during: .file,
@@ -80,7 +80,7 @@ package final class FileSink {
     ///   link is replaced.
     package init(_ name: String, in folder: ConfinedFolder, isPrivate: Bool = true) throws(NetworkError) {
         try folder.checkReplaceable(name)
-        let part = Part(of: name, in: folder)
+        let part = TemporaryFile(of: name, in: folder)
         file = try folder.file(creating: part.partName, isPrivate: isPrivate)
         self.part = part
     }

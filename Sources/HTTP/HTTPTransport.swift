@@ -63,7 +63,7 @@ extension HTTPTransport {
 /// A transport that may add its own cookies to requests, which then act on behalf of a user.
 package protocol CookieTransport: HTTPTransport {
     /// Whether the transport stores cookies anywhere.
-    var keepsCookies: Bool { get }
+    var storesCookies: Bool { get }
 }
 
 /// A transport that may respond without using the network, for example from a recording.
@@ -104,7 +104,7 @@ package func withCancellableToken<Success: Sendable>(
     return await withTaskCancellationHandler {
         await withUnsafeContinuation(isolation: isolation) { continuation in
             let completion = OnceCompletion<Success> { continuation.resume(returning: $0) }
-            if let token = start({ completion.give($0) }) { slot.fill(token) }
+            if let token = start({ completion.complete($0) }) { slot.set(token) }
         }
     } onCancel: {
         slot.cancel()

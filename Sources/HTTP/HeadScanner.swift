@@ -14,12 +14,12 @@ enum HeadScanner {
     enum ContentType {
         case none
         /// There is one field, in this range of the block.
-        case once(Range<Int>)
-        case often
+        case single(Range<Int>)
+        case multiple
     }
 
     static func scan(_ block: UnsafeBufferPointer<UInt8>) throws(NetworkError) -> Scanned {
-        guard block.firstPlace(of: 0) == nil else { throw .head("the response head contains NUL") }
+        guard block.firstOffset(of: 0) == nil else { throw .head("the response head contains NUL") }
         var lines = LineReader(rest: block)
         guard let statusLine = lines.next(), let status = status(of: statusLine) else {
             throw .head("the status line is malformed")
@@ -64,7 +64,7 @@ enum HeadScanner {
         var lines = LineReader(rest: block)
         _ = lines.next()
         while let line = lines.next(), !line.isEmpty {
-            guard let colon = line.firstPlace(of: .colon), Bytes(rebasing: line[..<colon]).isSpelled(name) else {
+            guard let colon = line.firstOffset(of: .colon), Bytes(rebasing: line[..<colon]).isSpelled(name) else {
                 continue
             }
             body(line.value(after: colon))
@@ -74,7 +74,7 @@ enum HeadScanner {
     /// Returns the value of a field line, or `nil` if the line alone doesn't determine it.
     static func value(ofLine line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> String? {
         let line = Bytes(rebasing: block[line])
-        guard let colon = line.firstPlace(of: .colon) else { return nil }
+        guard let colon = line.firstOffset(of: .colon) else { return nil }
         let value = line.value(after: colon)
         return value.mayBeList ? nil : value.text
     }
@@ -82,7 +82,7 @@ enum HeadScanner {
     /// Returns whether the value of a field line is this text, or `nil` if the line alone doesn't determine it.
     static func hasValue(_ text: StaticString, _ line: Range<Int>, in block: UnsafeBufferPointer<UInt8>) -> Bool? {
         let line = Bytes(rebasing: block[line])
-        guard let colon = line.firstPlace(of: .colon) else { return nil }
+        guard let colon = line.firstOffset(of: .colon) else { return nil }
         let value = line.value(after: colon)
         let isSame = value.count == text.utf8CodeUnitCount && value.begins(with: text)
         return isSame || value.isText && !value.mayBeList ? isSame : nil
@@ -91,7 +91,7 @@ enum HeadScanner {
     /// Parses the trailer fields that follow a body.
     static func trailers(of block: [UInt8]) throws(NetworkError) -> HTTPFields {
         try block.withUnsafeBufferPointer { (block) throws(NetworkError) in
-            guard block.firstPlace(of: 0) == nil else { throw .head("a trailer of the response contains NUL") }
+            guard block.firstOffset(of: 0) == nil else { throw .head("a trailer of the response contains NUL") }
             var lines = LineReader(rest: block)
             var fields = HTTPFields()
             let tokens = tokens
@@ -108,7 +108,7 @@ enum HeadScanner {
 
     /// Returns the index of the colon that ends the name of a field, or `nil` if the field is malformed.
     private static func colon(of line: Bytes, _ tokens: [Bool]) -> Int? {
-        guard let colon = line.firstPlace(of: .colon), colon > 0, line[..<colon].allSatisfy({ tokens[Int($0)] })
+        guard let colon = line.firstOffset(of: .colon), colon > 0, line[..<colon].allSatisfy({ tokens[Int($0)] })
         else { return nil }
         return colon
     }
@@ -126,7 +126,8 @@ enum HeadScanner {
         if name.isSpelled("content-length") {
             try note(length: line.value(after: colon), &scanned)
         } else if name.isSpelled("content-type") {
-            scanned.contentType = if case .none = scanned.contentType { .once(block.range(of: line)) } else { .often }
+            scanned.contentType =
+                if case .none = scanned.contentType { .single(block.range(of: line)) } else { .multiple }
         } else if name.isSpelled("content-encoding") {
             scanned.isEncoded = true
         } else if name.isSpelled("transfer-encoding") {
@@ -143,10 +144,10 @@ enum HeadScanner {
         for digit in text {
             let (tens, isTooLong) = length.multipliedReportingOverflow(by: 10)
             let (sum, isTooLarge) = tens.addingReportingOverflow(Int64(digit) - 0x30)
-            guard (0x30...0x39).contains(digit), !isTooLong, !isTooLarge else { throw .noLength }
+            guard (0x30...0x39).contains(digit), !isTooLong, !isTooLarge else { throw .invalidContentLength }
             length = sum
         }
-        guard !text.isEmpty else { throw .noLength }
+        guard !text.isEmpty else { throw .invalidContentLength }
         guard scanned.contentLength == nil || scanned.contentLength == length else {
             throw .head("the response has two different Content-Length fields")
         }
@@ -154,7 +155,7 @@ enum HeadScanner {
     }
 
     private static func status(of line: Bytes) -> HTTPResponse.Status? {
-        guard line.begins(with: "HTTP/"), let space = line.firstPlace(of: .space) else { return nil }
+        guard line.begins(with: "HTTP/"), let space = line.firstOffset(of: .space) else { return nil }
         let rest = line[(space + 1)...]
         guard rest.count >= 3 else { return nil }
         var code = 0
@@ -178,7 +179,7 @@ enum HeadScanner {
 
     /// Splits a line into name and value. Returns `nil` if there is no colon or no valid name before it.
     private static func parts(of line: Bytes) -> (name: HTTPField.Name, value: Bytes)? {
-        guard let colon = line.firstPlace(of: .colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon]))
+        guard let colon = line.firstOffset(of: .colon), let name = FieldNames.name(Bytes(rebasing: line[..<colon]))
         else { return nil }
         return (name, line.value(after: colon))
     }
@@ -201,7 +202,7 @@ private struct LineReader {
     var rest: Bytes
 
     mutating func next() -> Bytes? {
-        guard let end = rest.firstPlace(of: .lineFeed) else { return nil }
+        guard let end = rest.firstOffset(of: .lineFeed) else { return nil }
         let line = rest[..<end]
         rest = Bytes(rebasing: rest[(end + 1)...])
         return Bytes(rebasing: line.last == .carriageReturn ? line.dropLast() : line)
@@ -234,7 +235,7 @@ extension Bytes {
     fileprivate var isText: Bool { allSatisfy { (0x20..<0x7F).contains($0) || $0 == .tab } }
 
     /// Whether the bytes could be several values that were joined.
-    fileprivate var mayBeList: Bool { firstPlace(of: UInt8(ascii: ",")) != nil }
+    fileprivate var mayBeList: Bool { firstOffset(of: UInt8(ascii: ",")) != nil }
 
     /// Returns the range of a part of this buffer.
     fileprivate func range(of part: Self) -> Range<Int> {
@@ -258,7 +259,7 @@ extension Bytes {
 }
 
 extension NetworkError {
-    fileprivate static var noLength: NetworkError {
+    fileprivate static var invalidContentLength: NetworkError {
         .head("the response's Content-Length is not a valid length")
     }
 

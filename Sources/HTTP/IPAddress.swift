@@ -73,7 +73,7 @@ public struct IPAddress: Sendable, Hashable {
     /// Returns whether the first `count` bits of both addresses are the same.
     ///
     /// Addresses of different versions never match.
-    func shares(_ count: Int, with other: IPAddress) -> Bool {
+    func sharesPrefix(ofLength count: Int, with other: IPAddress) -> Bool {
         guard isIPv6 == other.isIPv6 else { return false }
         let bits = isIPv6 ? count : count + 96
         // Shifting by the full width of a number gives 0.

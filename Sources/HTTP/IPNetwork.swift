@@ -17,5 +17,5 @@ package struct IPNetwork: Sendable, Hashable {
     }
 
     /// Returns whether an address is in this network.
-    package func contains(_ other: IPAddress) -> Bool { address.shares(length, with: other) }
+    package func contains(_ other: IPAddress) -> Bool { address.sharesPrefix(ofLength: length, with: other) }
 }

@@ -133,8 +133,8 @@ public struct NetworkError: Error, Sendable {
         var outboxEntry: String?
         var reconnectionTime: Duration?
         var sharedRetry: SharedRetry?
-        var isAside = false
-        var repetition = TransferRequest.Repetition.ifIdempotent
+        var isPrerequisiteFailure = false
+        var resendPolicy = TransferRequest.ResendPolicy.ifIdempotent
     }
 
     private var fields: CopyOnWrite<Fields>
@@ -196,13 +196,13 @@ public struct NetworkError: Error, Sendable {
                 phase: phase,
                 message: Redactor.standard.redact(text: message),
                 advice: advice.map(Redactor.standard.redact(text:)),
-                mayHaveReachedServer: Self.reachingPhases.contains(phase),
+                mayHaveReachedServer: Self.phasesAfterSending.contains(phase),
                 underlying: underlying
             )
         )
     }
 
-    private static let reachingPhases: Set<Phase> = [.send, .firstByte, .body, .redirect, .decode, .response]
+    private static let phasesAfterSending: Set<Phase> = [.send, .firstByte, .body, .redirect, .decode, .response]
 }
 
 // MARK: - Details of the transfer
@@ -264,15 +264,15 @@ extension NetworkError {
 
     /// Whether the error says nothing about the server, because a prerequisite of the request failed, or the app closed
     /// a working connection.
-    package var isAside: Bool {
-        get { fields.value.isAside }
-        set { fields.value.isAside = newValue }
+    package var isPrerequisiteFailure: Bool {
+        get { fields.value.isPrerequisiteFailure }
+        set { fields.value.isPrerequisiteFailure = newValue }
     }
 
     /// The condition under which the request may be resent even if the server may have acted on it.
-    package var repetition: TransferRequest.Repetition {
-        get { fields.value.repetition }
-        set { fields.value.repetition = newValue }
+    package var resendPolicy: TransferRequest.ResendPolicy {
+        get { fields.value.resendPolicy }
+        set { fields.value.resendPolicy = newValue }
     }
 
     /// The timings and sizes up to the failure.
@@ -294,7 +294,7 @@ extension NetworkError {
     /// Whether the request is stored in an `Outbox` that sends it later.
     ///
     /// The kind is `.kept`, or another kind if the app only stopped waiting for the response.
-    public var isKept: Bool { outboxEntry != nil }
+    public var isStoredInOutbox: Bool { outboxEntry != nil }
 
     /// Whether the request was cancelled.
     public var isCancelled: Bool { kind == .cancelled }
@@ -311,7 +311,7 @@ extension NetworkError {
     /// method is idempotent (RFC 9110, 9.2.2; for a form, it must be safe), it has an `Idempotency-Key`, or it is a
     /// GraphQL query.
     public var isRetryable: Bool {
-        isTransient && (!mayHaveReachedServer || request.map(repetition.allows) == true)
+        isTransient && (!mayHaveReachedServer || request.map(resendPolicy.allows) == true)
     }
 
     /// Whether the network failed, so that the same request may succeed later.
@@ -345,30 +345,30 @@ extension NetworkError {
     /// Performs a prerequisite of a request, such as fetching a credential.
     ///
     /// Its errors say that no server has acted on the request itself, regardless of any requests that the closure sent.
-    package static func asideCatching<R>(
+    package static func catchingPrerequisite<R>(
         _ body: nonisolated(nonsending) () async throws -> R
     ) async throws(NetworkError) -> R {
         do {
             return try await body()
         } catch {
-            throw NetworkError(aside: error)
+            throw NetworkError(prerequisite: error)
         }
     }
 
     /// Performs a synchronous prerequisite of a request.
-    package static func asideCatching<R>(_ body: () throws -> R) throws(NetworkError) -> R {
+    package static func catchingPrerequisite<R>(_ body: () throws -> R) throws(NetworkError) -> R {
         do {
             return try body()
         } catch {
-            throw NetworkError(aside: error)
+            throw NetworkError(prerequisite: error)
         }
     }
 
     /// Creates the error of a failed prerequisite.
-    private init(aside error: any Error) {
+    private init(prerequisite error: any Error) {
         self.init(wrapping: error)
         mayHaveReachedServer = false
-        isAside = true
+        isPrerequisiteFailure = true
         if !(error is NetworkError) { phase = .queue }
     }
 

@@ -8,7 +8,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
     @usableFromInline package typealias Result = Swift.Result<Success, NetworkError>
 
     @usableFromInline enum State {
-        case held(Result?), open, given
+        case held(Result?), open, completed
     }
 
     @usableFromInline let state: InlineLock<State>
@@ -28,7 +28,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
     @inlinable
     deinit {
         let isGiven = state.withLock { state in
-            if case .given = state { return true }
+            if case .completed = state { return true }
             return false
         }
         guard !isGiven else { return }
@@ -38,16 +38,16 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
     }
 
     @inlinable
-    package func give(_ result: Result) {
+    package func complete(_ result: Result) {
         let isDue = state.withLock { state in
             switch state {
             case .open:
-                state = .given
+                state = .completed
                 return true
             case .held(nil):
                 state = .held(result)
                 return false
-            case .held, .given:
+            case .held, .completed:
                 return false
             }
         }
@@ -59,7 +59,7 @@ package final class OnceCompletion<Success: Sendable>: Sendable {
     package func open() {
         let early: Result? = state.withLock { state in
             guard case .held(let result) = state else { return nil }
-            state = result == nil ? .open : .given
+            state = result == nil ? .open : .completed
             return result
         }
         guard let early else { return }

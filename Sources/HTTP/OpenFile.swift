@@ -36,7 +36,7 @@ package final class OpenFile: Sendable {
     /// Creates an unnamed temporary file in a directory, for reading and writing.
     ///
     /// It is deleted with this object or when the process exits.
-    package convenience init(scratchIn directory: String) throws(NetworkError) {
+    package convenience init(temporaryIn directory: String) throws(NetworkError) {
         let path = "\(directory)/.\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         try self.init(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, "cannot create", mode: 0o600)
         unlink(path)
@@ -48,7 +48,7 @@ package final class OpenFile: Sendable {
     }
 
     /// Opens or creates a file for appending and locks it against others that open it with this method.
-    package static func appendingAlone(_ path: String) throws(NetworkError) -> OpenFile {
+    package static func appendingExclusively(_ path: String) throws(NetworkError) -> OpenFile {
         while true {
             // Without `O_NONBLOCK`, opening a pipe that has no reader would block.
             let file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, "cannot write")
@@ -73,14 +73,14 @@ package final class OpenFile: Sendable {
     ///
     /// - Returns: The locked file, or `nil` if the lock is already taken. The lock is released with the object, and
     ///   when the process exits.
-    package static func held(_ path: String) throws(NetworkError) -> OpenFile? {
-        try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, "cannot write", mode: 0o600).held()
+    package static func locked(_ path: String) throws(NetworkError) -> OpenFile? {
+        try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, "cannot write", mode: 0o600).locked()
     }
 
     /// Locks the file until this object is released.
     ///
     /// - Returns: The file, or `nil` if the lock is already taken.
-    func held() throws(NetworkError) -> OpenFile? {
+    func locked() throws(NetworkError) -> OpenFile? {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return nil }
             if errno != EINTR { throw .file("cannot lock", path, errno) }
@@ -226,8 +226,8 @@ package final class OpenFile: Sendable {
         return names
     }
 
-    /// Returns whether a file is locked by `held`. `false` if the file doesn't exist.
-    package static func isHeld(_ path: String) -> Bool {
+    /// Returns whether a file is locked by `locked`. `false` if the file doesn't exist.
+    package static func isLocked(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

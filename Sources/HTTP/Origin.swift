@@ -19,7 +19,7 @@ public struct Origin: Sendable, Hashable {
     /// Without a port, the default port of the scheme is used.
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = scheme.lowercased()
-        self.host = HostName.comparable(host)
+        self.host = HostName.normalized(host)
         self.port = port ?? (self.scheme == "https" ? 443 : 80)
     }
 }

@@ -53,7 +53,7 @@ package struct PartialBody: Sendable {
     /// Checks that the part is complete and extends to the end of the whole representation.
     ///
     /// - Throws: `NetworkError` of kind `.truncated` if it doesn't, or if the server doesn't declare the total size.
-    package func finishRest() throws(NetworkError) {
+    package func finishRepresentation() throws(NetworkError) {
         try finish()
         guard end != total else { return }
         throw NetworkError(
@@ -67,7 +67,7 @@ package struct PartialBody: Sendable {
 
 extension NetworkError {
     /// The error for a 206 response to a request without `Range`.
-    package static let unaskedPart = NetworkError(
+    package static let unexpectedPartialResponse = NetworkError(
         .protocol,
         during: .body,
         "the server sent a partial response to a request without a range"

@@ -16,9 +16,9 @@ package struct PrivateFile: Sendable {
     /// The maximum size of a file, in bytes. Larger files are rejected.
     private static let limit = 16 << 20
 
-    private let place: Place
+    private let location: Location
 
-    private enum Place {
+    private enum Location {
         case path(String)
         case name(String, ConfinedFolder)
     }
@@ -27,16 +27,16 @@ package struct PrivateFile: Sendable {
     ///
     /// Links are followed, and a device or a pipe is written to directly.
     package init(path: String) {
-        place = .path(path)
+        location = .path(path)
     }
 
     /// Creates a reference to a file in a folder in which links aren't followed.
     package init(_ name: String, in folder: ConfinedFolder) {
-        place = .name(name, folder)
+        location = .name(name, folder)
     }
 
     package var path: String {
-        switch place {
+        switch location {
         case .path(let path): path
         case .name(let name, let folder): folder.path(of: name)
         }
@@ -44,7 +44,7 @@ package struct PrivateFile: Sendable {
 
     /// Whether the file exists.
     package var exists: Bool {
-        switch place {
+        switch location {
         case .path(let path): access(path, F_OK) == 0
         case .name(let name, let folder): folder.status(of: name) != nil
         }
@@ -69,7 +69,7 @@ package struct PrivateFile: Sendable {
 
     private func contents() throws(NetworkError) -> Data {
         let file =
-            switch place {
+            switch location {
             case .path(let path): try OpenFile(reading: path)
             case .name(let name, let folder): try folder.file(reading: name)
             }
@@ -123,8 +123,8 @@ package struct PrivateFile: Sendable {
     /// Writes the bytes to the file, replacing it atomically.
     package func write(_ data: Data) throws(NetworkError) {
         let sink =
-            switch place {
-            case .path(let path): try FileSink(path: path, mayWait: true, isPrivate: true)
+            switch location {
+            case .path(let path): try FileSink(path: path, mayBlock: true, isPrivate: true)
             case .name(let name, let folder): try FileSink(name, in: folder, isPrivate: true)
             }
         try sink.write(data)
@@ -133,7 +133,7 @@ package struct PrivateFile: Sendable {
 
     /// Removes the file, if it exists.
     package func remove() throws(NetworkError) {
-        switch place {
+        switch location {
         case .path(let path):
             guard unlink(path) == 0 || errno == ENOENT else { throw .file("cannot remove", path, errno) }
         case .name(let name, let folder): try folder.remove(name)

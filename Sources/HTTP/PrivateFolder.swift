@@ -15,7 +15,7 @@
 ///
 /// Files are written atomically and survive a power loss. Links in the directory aren't followed.
 package struct PrivateFolder: Sendable {
-    private static let partEnding = ".part"
+    private static let partExtension = ".part"
 
     private let folder: ConfinedFolder
     /// The parent folder and this folder's name in it, or `nil` if the caller specified this folder's path.
@@ -66,10 +66,10 @@ package struct PrivateFolder: Sendable {
     ///
     /// Empty if the directory doesn't exist.
     package func names() throws(NetworkError) -> [String] {
-        try everything().filter { !$0.hasSuffix(Self.partEnding) }
+        try allNames().filter { !$0.hasSuffix(Self.partExtension) }
     }
 
-    private func everything() throws(NetworkError) -> [String] {
+    private func allNames() throws(NetworkError) -> [String] {
         if let names = try folder.entries() { return names }
         if parent == nil, access(path, F_OK) == 0 {
             throw NetworkError(.file, during: .file, "cannot read \(path): it is not a directory")
@@ -137,7 +137,7 @@ package struct PrivateFolder: Sendable {
     /// - Parameter seconds: The minimum age of the files to remove. Another process may still be writing younger ones.
     package func removeParts(olderThan seconds: Int) throws(NetworkError) {
         let now = time(nil)
-        for name in try everything() where name.hasSuffix(Self.partEnding) {
+        for name in try allNames() where name.hasSuffix(Self.partExtension) {
             guard let status = folder.status(of: name), status.isRegular else { continue }
             if now - status.written > seconds { try remove(name) }
         }

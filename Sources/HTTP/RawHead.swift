@@ -16,10 +16,10 @@ package final class RawHead: Sendable {
     // never after. They are read only in `withBlock`, which keeps the head alive, and freed only in `deinit`, when no
     // thread can still read them.
     nonisolated(unsafe) private let block: UnsafeBufferPointer<UInt8>
-    private let typeInBlock: HeadScanner.ContentType
-    private let made = AtomicLazyReference<Made>()
+    private let scannedContentType: HeadScanner.ContentType
+    private let parsedHead = AtomicLazyReference<ParsedHead>()
 
-    private final class Made: Sendable {
+    private final class ParsedHead: Sendable {
         let head: HTTPResponse
 
         init(_ head: HTTPResponse) {
@@ -34,8 +34,8 @@ package final class RawHead: Sendable {
         contentLength = isTransferEncoded ? nil : head.headerFields[single: .contentLength].flatMap(Int64.init)
         isEncoded = head.headerFields.contains(.contentEncoding)
         block = UnsafeBufferPointer(start: nil, count: 0)
-        typeInBlock = .often
-        _ = made.storeIfNil(Made(head))
+        scannedContentType = .multiple
+        _ = parsedHead.storeIfNil(ParsedHead(head))
     }
 
     /// Parses a head.
@@ -61,7 +61,7 @@ package final class RawHead: Sendable {
         status = scanned.status
         contentLength = scanned.isTransferEncoded ? nil : scanned.contentLength
         isEncoded = scanned.isEncoded
-        typeInBlock = scanned.contentType
+        scannedContentType = scanned.contentType
         self.block = block
     }
 
@@ -78,17 +78,17 @@ package final class RawHead: Sendable {
 
     /// The value of `Content-Type`. Usually found without creating header fields.
     package var contentType: String? {
-        switch typeInBlock {
+        switch scannedContentType {
         case .none: nil
-        case .once(let line):
+        case .single(let line):
             withBlock { HeadScanner.value(ofLine: line, in: $0) } ?? head.headerFields[single: .contentType]
-        case .often: head.headerFields[single: .contentType]
+        case .multiple: head.headerFields[single: .contentType]
         }
     }
 
     /// Returns whether `Content-Type` is exactly this ASCII text. Usually decided without creating a string.
     package func hasContentType(_ type: StaticString) -> Bool {
-        guard case .once(let line) = typeInBlock,
+        guard case .single(let line) = scannedContentType,
             let isSame = withBlock({ HeadScanner.hasValue(type, line, in: $0) })
         else { return contentType == type.description }
         return isSame
@@ -107,8 +107,8 @@ package final class RawHead: Sendable {
 
     /// Calls a closure with names and values in the order and spelling received, without creating header fields.
     package func forEachField(_ body: (_ name: String, _ value: String) -> Void) {
-        if let made = made.load() {
-            for field in made.head.headerFields { body(field.name.rawName, field.value) }
+        if let parsedHead = parsedHead.load() {
+            for field in parsedHead.head.headerFields { body(field.name.rawName, field.value) }
         } else {
             withBlock { HeadScanner.forEachField(of: $0, body) }
         }
@@ -116,9 +116,9 @@ package final class RawHead: Sendable {
 
     /// The status and header fields, in the order and spelling received.
     package var head: HTTPResponse {
-        if let made = made.load() { return made.head }
+        if let parsedHead = parsedHead.load() { return parsedHead.head }
         let fields = withBlock { HeadScanner.fields(of: $0) }
-        return made.storeIfNil(Made(HTTPResponse(status: status, headerFields: fields))).head
+        return parsedHead.storeIfNil(ParsedHead(HTTPResponse(status: status, headerFields: fields))).head
     }
 
     /// Calls a closure with the bytes, which are valid as long as the head.

@@ -27,26 +27,26 @@ package enum Redirect {
             )
         }
         let named = try target(of: location, from: request.head)
-        let isUpgraded = named.scheme == "http" && hsts?.covers(named.origin.host) == true
-        let to = isUpgraded ? named.secured : named
+        let isUpgraded = named.scheme == "http" && hsts?.requiresHTTPS(named.origin.host) == true
+        let to = isUpgraded ? named.upgradedToHTTPS : named
         try check(to, request)
         var next = request
         next.head.scheme = to.scheme
         next.head.authority = to.authority
         next.head.path = to.target
         rewriteMethod(&next, response.status.code)
-        leaveBehind(of: request, in: &next, at: to.origin)
+        removeScopedFields(of: request, in: &next, at: to.origin)
         if let decide = policy.decide {
             let proposal = RedirectPolicy.Proposal(
                 response: response.head,
-                answered: request.head,
+                redirected: request.head,
                 next: next.head,
                 followed: count
             )
             switch decide(proposal) {
             case .follow: break
             case .followChanged(let head): try change(&next, to: head, after: request)
-            case .handOver: return nil
+            case .returnRedirect: return nil
             case .refuse(let reason): throw .redirect(.blocked, reason, "check the app's RedirectPolicy")
             }
         }
@@ -127,7 +127,11 @@ package enum Redirect {
     ///
     /// At another origin, these are fields with credentials and the client certificate; at another authority, `Host`.
     /// Only fields that are unchanged from `request` are removed.
-    private static func leaveBehind(of request: TransferRequest, in next: inout TransferRequest, at origin: Origin) {
+    private static func removeScopedFields(
+        of request: TransferRequest,
+        in next: inout TransferRequest,
+        at origin: Origin
+    ) {
         let fields = request.head.headerFields
         if origin != Origin(of: request.head) {
             let redactor = Redactor.standard
@@ -151,7 +155,7 @@ package enum Redirect {
     ) throws(NetworkError) {
         let to: WireURL
         do {
-            to = try WireURL(siteOf: head)
+            to = try WireURL(originOf: head)
         } catch {
             throw .redirect(error.kind, "the RedirectPolicy's request cannot be sent: \(error.message)", error.advice)
         }
@@ -162,7 +166,7 @@ package enum Redirect {
         if head.headerFields.contains(.authorization), next.options.extras?.authentication != nil {
             next.options.authentication = nil
         }
-        leaveBehind(of: request, in: &next, at: to.origin)
+        removeScopedFields(of: request, in: &next, at: to.origin)
     }
 }
 

@@ -9,23 +9,23 @@ public protocol RequestToken: Sendable {
 
 /// A handle that calls a closure, for clients and transports that the app provides.
 public struct AnyRequestToken: RequestToken {
-    private let end: @Sendable () -> Void
+    private let onCancel: @Sendable () -> Void
 
     /// Creates a handle.
     ///
     /// - Parameter cancel: Called by each `cancel()`. By default it does nothing, as for a request that has ended.
     public init(_ cancel: @escaping @Sendable () -> Void = {}) {
-        end = cancel
+        onCancel = cancel
     }
 
     /// Creates a handle that cancels a task.
     public init(_ task: Task<Void, Never>) {
-        end = { task.cancel() }
+        onCancel = { task.cancel() }
     }
 
     /// Calls the closure, or cancels the task.
     public func cancel() {
-        end()
+        onCancel()
     }
 }
 

@@ -19,13 +19,13 @@
 /// only one of the two files.
 package final class ResumableFile {
     /// The action that a response requires.
-    package enum Answer {
+    package enum ResponseAction {
         /// Write the body of the response.
         case body
         /// The file is already complete.
         case complete
         /// The partial file was outdated and has been emptied. Send the request again.
-        case again
+        case restart
     }
 
     /// The representation to which a partial file belongs.
@@ -69,7 +69,7 @@ package final class ResumableFile {
         guard FileSink.isReplaceable(self.path) else {
             throw NetworkError(.file, during: .file, "cannot resume \(self.path): it is not a regular file")
         }
-        file = try OpenFile.appendingAlone(part)
+        file = try OpenFile.appendingExclusively(part)
         position = try file.size()
         record = Self.read(recordPath)
         if record?.resource != resource || position > record?.length ?? .max { record = nil }
@@ -100,15 +100,15 @@ package final class ResumableFile {
 
     /// Returns whether `begin` accepts a response with this status to a request with `fields`: any status in 200...299,
     /// or 416 if a range was requested.
-    package func takes(_ status: HTTPResponse.Status) -> Bool {
+    package func accepts(_ status: HTTPResponse.Status) -> Bool {
         status.kind == .successful || (status == .rangeNotSatisfiable && fields[.range] != nil)
     }
 
-    /// Examines the head of a response to a request with `fields`. `takes` must accept its status.
+    /// Examines the head of a response to a request with `fields`. `accepts` must accept its status.
     ///
     /// - Throws: `NetworkError` if the body can't be added to the file.
-    package func begin(_ response: HTTPResponse) throws(NetworkError) -> Answer {
-        guard takes(response.status) else {
+    package func begin(_ response: HTTPResponse) throws(NetworkError) -> ResponseAction {
+        guard accepts(response.status) else {
             throw NetworkError(.status, during: .response, "the server returned \(response.status)")
         }
         let isContinuing = record != nil && position > 0
@@ -118,15 +118,15 @@ package final class ResumableFile {
             let range = response.headerFields[single: .contentRange].flatMap { ContentRange($0) }
             if range?.total == position, (record?.length ?? position) == position { return .complete }
             try startOver()
-            return .again
+            return .restart
         case .partialContent:
-            guard isContinuing else { throw .unaskedPart }
+            guard isContinuing else { throw .unexpectedPartialResponse }
             // Without a length, there is no proof that the part extends to the end (RFC 9110, 15.3.7).
-            guard let part = PartialBody(response), part.start == position, fits(response, part.total),
+            guard let part = PartialBody(response), part.start == position, matchesRecord(response, part.total),
                 let total = length ?? part.total, part.end <= total
             else {
                 try startOver()
-                return .again
+                return .restart
             }
             (length, body) = (total, part)
             return .body
@@ -202,7 +202,7 @@ package final class ResumableFile {
     /// Returns whether a partial response is of the same representation as the existing bytes.
     ///
     /// A 206 response repeats the `ETag` (RFC 9110, 15.3.7), but not always the date.
-    private func fits(_ response: HTTPResponse, _ total: Int64?) -> Bool {
+    private func matchesRecord(_ response: HTTPResponse, _ total: Int64?) -> Bool {
         guard let record, record.length == nil || total == nil || record.length == total else { return false }
         if record.isETag { return response.headerFields.single(.eTag)?.opaqueValue == record.validator }
         let date = response.headerFields.single(.lastModified)?.opaqueValue

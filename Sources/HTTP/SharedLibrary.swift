@@ -25,17 +25,17 @@ package struct SharedLibrary: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - names: The file names of the libraries.
-    ///   - isLoaded: Whether to use only libraries that the program has already loaded.
-    ///   - look: Looks up the functions in a library.
-    /// - Returns: The result of `look`, or `nil` if no library has all functions.
+    ///   - onlyIfLoaded: Whether to use only libraries that the program has already loaded.
+    ///   - lookUp: Looks up the functions in a library.
+    /// - Returns: The result of `lookUp`, or `nil` if no library has all functions.
     package static func functions<T>(
         of names: String...,
-        isLoaded: Bool = false,
-        look: (SharedLibrary) throws -> T
+        onlyIfLoaded: Bool = false,
+        lookUp: (SharedLibrary) throws -> T
     ) -> T? {
         for name in names {
-            guard let handle = dlopen(name, isLoaded ? RTLD_NOW | RTLD_NOLOAD : RTLD_NOW) else { continue }
-            do { return try look(SharedLibrary(handle: handle)) } catch { continue }
+            guard let handle = dlopen(name, onlyIfLoaded ? RTLD_NOW | RTLD_NOLOAD : RTLD_NOW) else { continue }
+            do { return try lookUp(SharedLibrary(handle: handle)) } catch { continue }
         }
         return nil
     }

@@ -7,11 +7,11 @@ package struct SharedRetry: Sendable {
     /// The number of consecutive failed connections.
     package let failures: Int
     /// The random value that determines the delay, shared so that all requests have the same delay.
-    package let chance: UInt64
+    package let jitter: UInt64
 
-    package init(number: Int, failures: Int, chance: UInt64) {
+    package init(number: Int, failures: Int, jitter: UInt64) {
         self.number = number
         self.failures = failures
-        self.chance = chance
+        self.jitter = jitter
     }
 }

@@ -11,7 +11,7 @@ package final class TokenSlot: RequestToken {
     package init() {}
 
     /// Sets the token, replacing the previous one.
-    package func fill(_ token: any RequestToken) {
+    package func set(_ token: any RequestToken) {
         let isCancelled = state.withLock { state in
             if case .cancelled = state { return true }
             state = .filled(token)

@@ -25,7 +25,7 @@ public struct TransferRequest: Sendable {
         @usableFromInline var originScopedFields: Set<HTTPField.Name>
         @usableFromInline var allowedHosts: Set<String>?
         @usableFromInline var observers: Observers?
-        @usableFromInline var repetition = Repetition.ifIdempotent
+        @usableFromInline var resendPolicy = ResendPolicy.ifIdempotent
     }
 
     @usableFromInline var fields: CopyOnWrite<Fields>
@@ -78,9 +78,9 @@ public struct TransferRequest: Sendable {
     }
 
     /// The condition under which the request may be resent even if the server may have acted on it.
-    @inlinable package var repetition: Repetition {
-        _read { yield fields.value.repetition }
-        _modify { yield &fields.value.repetition }
+    @inlinable package var resendPolicy: ResendPolicy {
+        _read { yield fields.value.resendPolicy }
+        _modify { yield &fields.value.resendPolicy }
     }
 
     /// Creates a transfer request.
@@ -110,7 +110,7 @@ extension TransferRequest {
     /// An `Idempotency-Key` always allows it
     /// (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/).
     @usableFromInline
-    package enum Repetition: Sendable {
+    package enum ResendPolicy: Sendable {
         /// Always, because the request has the same effect each time.
         case always
         /// Only if the method is idempotent (RFC 9110, 9.2.2).
@@ -136,13 +136,13 @@ extension TransferRequest {
     }
 
     /// Whether the response is expected to be a stream of server-sent events, which has no end of its own.
-    package var wantsEvents: Bool {
+    package var expectsEventStream: Bool {
         delivery == .stream && head.headerFields[.accept]?.hasPrefix(MediaType.eventStream) == true
     }
 
     /// Whether the request may be resent even if the server may have acted on it, and its body can be replayed.
-    package var mayBeSentTwice: Bool {
-        repetition.allows(head) && body?.isReplayable != false
+    package var canBeResent: Bool {
+        resendPolicy.allows(head) && body?.isReplayable != false
     }
 }
 
@@ -170,7 +170,7 @@ extension TransferRequest {
     ///
     /// It is called with the redirect response, the number of redirects followed before, and the next request.
     package typealias RedirectObserver =
-        @Sendable (_ answer: HTTPResponse, _ followed: Int, _ next: inout TransferRequest) -> Void
+        @Sendable (_ response: HTTPResponse, _ followed: Int, _ next: inout TransferRequest) -> Void
 
     /// A closure that is called as bytes are transferred, on a thread of the transport.
     ///
@@ -193,7 +193,7 @@ extension TransferRequest {
     ///
     /// It is called with the response, its metrics and the next request.
     package typealias HopObserver =
-        @Sendable (_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) -> Void
+        @Sendable (_ response: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) -> Void
 
     /// A closure that is called on the transport's thread with each redirect that is followed and each challenge that
     /// is answered, just before the next request is sent.
@@ -207,10 +207,10 @@ extension TransferRequest {
     /// Notifies the redirect observer that this request follows a redirect.
     ///
     /// - Parameters:
-    ///   - answer: The redirect response.
+    ///   - response: The redirect response.
     ///   - count: The number of redirects followed before.
-    package mutating func tellRedirect(_ answer: HTTPResponse, after count: Int) {
-        if let tell = onRedirect { tell(answer, count, &self) }
+    package mutating func notifyRedirect(_ response: HTTPResponse, after count: Int) {
+        if let notify = onRedirect { notify(response, count, &self) }
     }
 
     /// Creates a transfer request whose redirects may lead only to certain hosts.
@@ -257,7 +257,7 @@ public struct TransferProgress: Sendable, Hashable {
 
 extension TransferRequest: CustomStringConvertible, CustomReflectable {
     /// The request with secrets redacted.
-    public var description: String { Redactor.standard.shown(self) }
+    public var description: String { Redactor.standard.redactedDescription(of: self) }
     /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -18,24 +18,24 @@ public struct TransferResponse: Sendable {
     public var url: String
     /// The informational (1xx) responses received before this one.
     public var interim: [HTTPResponse]
-    private let metricsAtHandover: CopyOnWrite<TransferMetrics>
-    private let trailersAtHandover: HTTPFields
+    private let initialMetrics: CopyOnWrite<TransferMetrics>
+    private let initialTrailers: HTTPFields
     private let end: (@Sendable () -> TransferEnd?)?
 
     /// The timings, sizes and connection of the last hop.
     ///
     /// With `Delivery.stream`, they cover only the head until the body has ended.
-    public var metrics: TransferMetrics { end?()?.metrics ?? metricsAtHandover.value }
+    public var metrics: TransferMetrics { end?()?.metrics ?? initialMetrics.value }
     /// The metrics as a shared value that is cheap to pass on.
     package var sharedMetrics: CopyOnWrite<TransferMetrics> {
-        if let end = end?() { CopyOnWrite(end.metrics) } else { metricsAtHandover }
+        if let end = end?() { CopyOnWrite(end.metrics) } else { initialMetrics }
     }
     /// The trailer fields that follow the body (RFC 9110, 6.5).
     ///
     /// They aren't merged into `head`.
     ///
     /// With `Delivery.stream`, they are empty until the body has ended.
-    public var trailers: HTTPFields { end?()?.trailers ?? trailersAtHandover }
+    public var trailers: HTTPFields { end?()?.trailers ?? initialTrailers }
 
     /// Creates a response.
     ///
@@ -82,8 +82,8 @@ public struct TransferResponse: Sendable {
         self.body = body
         self.url = url
         self.interim = interim
-        trailersAtHandover = trailers
-        metricsAtHandover = CopyOnWrite(metrics)
+        initialTrailers = trailers
+        initialMetrics = CopyOnWrite(metrics)
         self.end = end
     }
 }
@@ -93,7 +93,11 @@ extension TransferResponse: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let redactor = Redactor.standard
         let contentType = head.headerFields[single: .contentType]
-        return redactor.shown(head, from: url, redactor.shown(body, contentType: contentType))
+        return redactor.redactedDescription(
+            of: head,
+            from: url,
+            redactor.redactedDescription(of: body, contentType: contentType)
+        )
     }
     /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -5,7 +5,7 @@ import CoreMetrics
 /// The measurement of one attempt, and of each request in it if there are redirects.
 final class AttemptMeasurement: Sendable {
     /// A request in flight.
-    private struct Message: Sendable {
+    private struct SentRequest: Sendable {
         let target: Meters.Target
         /// The time from the start of the attempt until this request was sent.
         let start: Duration
@@ -18,7 +18,7 @@ final class AttemptMeasurement: Sendable {
     /// The current request, or `nil` after the end.
     ///
     /// It changes on the transport's thread, which follows redirects.
-    private let current: Lock<Message?>
+    private let current: Lock<SentRequest?>
 
     init(_ operation: NetworkOperation, _ meters: Meters) {
         self.operation = operation
@@ -26,36 +26,36 @@ final class AttemptMeasurement: Sendable {
         let target = meters.target(operation.transfer.head, of: operation)
         requests = meters.requests(to: target)
         elapsed = operation.stopwatch()
-        current = Lock(Message(target: target, start: .zero))
+        current = Lock(SentRequest(target: target, start: .zero))
         requests.active.increment()
         if operation.attempt > 1 { requests.retries.increment() }
     }
 
     /// Measures the request that was redirected, and begins to measure the next one.
-    func redirect(_ answer: HTTPResponse, to next: HTTPRequest) {
+    func redirect(_ response: HTTPResponse, to next: HTTPRequest) {
         let now = elapsed()
-        let message = Message(target: meters.target(next, of: operation), start: now)
+        let message = SentRequest(target: meters.target(next, of: operation), start: now)
         guard let answered = exchange(for: message) else { return }
-        let answers = meters.answers(to: answered.target, status: answer.status.code)
-        answers.duration.recordNanoseconds((now - answered.start).nanoseconds)
+        let responses = meters.responses(to: answered.target, status: response.status.code)
+        responses.duration.recordNanoseconds((now - answered.start).nanoseconds)
     }
 
     /// Measures the last request.
-    func end(_ ending: Ending) {
+    func end(_ ending: AttemptOutcome) {
         let now = elapsed()
         guard let message = exchange(for: nil) else { return }
         let metrics = ending.metrics
-        let answers = meters.answers(
+        let responses = meters.responses(
             to: message.target,
             status: ending.status,
             errorType: ending.failure?.kind.rawValue,
             protocolVersion: metrics?.protocolVersion
         )
         requests.active.decrement()
-        answers.duration.recordNanoseconds((now - message.start).nanoseconds)
+        responses.duration.recordNanoseconds((now - message.start).nanoseconds)
         guard let metrics, metrics.protocolVersion != nil else { return }
-        if metrics.isSent { answers.sent.record(metrics.bytesSent) }
-        if ending.isWhole { answers.received.record(metrics.bytesReceived) }
+        if metrics.isSent { responses.sent.record(metrics.bytesSent) }
+        if ending.isComplete { responses.received.record(metrics.bytesReceived) }
         requests.queued.recordNanoseconds(metrics.queued.nanoseconds)
         (metrics.isConnectionReused ? requests.reused : requests.opened).increment()
     }
@@ -63,7 +63,7 @@ final class AttemptMeasurement: Sendable {
     /// Replaces the current request, except after the end.
     ///
     /// - Returns: The previous request, or `nil` after the end.
-    private func exchange(for next: Message?) -> Message? {
+    private func exchange(for next: SentRequest?) -> SentRequest? {
         current.withLock { current in
             defer { if current != nil { current = next } }
             return current

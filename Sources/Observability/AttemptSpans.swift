@@ -13,10 +13,10 @@ final class AttemptSpans: Sendable {
     /// The current request, or `nil` after the end.
     ///
     /// It changes on the transport's thread, which follows redirects.
-    private let current = Lock<Sent?>(nil)
+    private let current = Lock<SentRequest?>(nil)
 
     /// A request in flight.
-    private struct Sent: Sendable {
+    private struct SentRequest: Sendable {
         let span: any Span
         let start: DefaultTracerClock.Timestamp
         /// The number of earlier requests of the operation.
@@ -40,15 +40,15 @@ final class AttemptSpans: Sendable {
     func begin(_ operation: inout NetworkOperation) -> ServiceContext {
         let sent = sent(operation.transfer.head)
         current.withLock { $0 = sent }
-        let fields = tell(sent.span, in: &operation.transfer)
+        let fields = injectTrace(of: sent.span, into: &operation.transfer)
         // Baggage may identify the caller.
         operation.note(tracing: fields.filter { $0.canonicalName != FieldInjector.baggage })
-        operation.onRedirect { answer, _, next in self.redirect(answer, to: &next) }
+        operation.onRedirect { response, _, next in self.redirect(response, to: &next) }
         return sent.span.context
     }
 
     /// Ends the last span.
-    func end(_ ending: Ending) {
+    func end(_ ending: AttemptOutcome) {
         guard let sent = exchange(for: nil) else { return }
         let (span, metrics) = (sent.span, ending.metrics)
         span.updateAttributes { attributes in
@@ -69,19 +69,19 @@ final class AttemptSpans: Sendable {
     }
 
     /// Ends the span of the request that was redirected, and begins the span of the next one.
-    private func redirect(_ answer: HTTPResponse, to next: inout TransferRequest) {
+    private func redirect(_ response: HTTPResponse, to next: inout TransferRequest) {
         // Does nothing after the end.
         guard current.withLock({ $0 != nil }) else { return }
         let sent = sent(next.head)
-        _ = tell(sent.span, in: &next)
+        _ = injectTrace(of: sent.span, into: &next)
         guard let answered = exchange(for: sent) else { return sent.span.end() }
-        answered.span.end(status: answer.status.code, nil, nil)
+        answered.span.end(status: response.status.code, nil, nil)
     }
 
     /// Replaces the current request, except after the end.
     ///
     /// - Returns: The previous request, or `nil` after the end.
-    private func exchange(for next: Sent?) -> Sent? {
+    private func exchange(for next: SentRequest?) -> SentRequest? {
         current.withLock { current in
             defer { if current != nil { current = next } }
             return current
@@ -89,10 +89,10 @@ final class AttemptSpans: Sendable {
     }
 
     /// Begins the span of a request.
-    private func sent(_ head: HTTPRequest) -> Sent {
+    private func sent(_ head: HTTPRequest) -> SentRequest {
         let start = DefaultTracerClock.now
         let resends = run.add()
-        return Sent(span: span(of: head, resends: resends, at: start), start: start, resends: resends)
+        return SentRequest(span: span(of: head, resends: resends, at: start), start: start, resends: resends)
     }
 
     /// Starts a span for a request.
@@ -110,7 +110,7 @@ final class AttemptSpans: Sendable {
             if method == AttributeName.other { attributes["http.request.method_original"] = head.method.rawValue }
             attributes[AttributeName.address] = origin.address
             attributes[AttributeName.port] = origin.port
-            attributes["url.full"] = operation.shown(head.urlText)
+            attributes["url.full"] = operation.redactedURL(head.urlText)
             if let template { attributes[AttributeName.template] = template }
             if resends > 0 { attributes["http.request.resend_count"] = resends }
             attributes["beagle.request.type"] = operation.kind.name
@@ -123,7 +123,7 @@ final class AttemptSpans: Sendable {
     /// Injects the trace into a request if its origin may receive it; a redirect to another origin drops the fields.
     ///
     /// - Returns: The names of the injected fields.
-    private func tell(_ span: any Span, in message: inout TransferRequest) -> Set<HTTPField.Name> {
+    private func injectTrace(of span: any Span, into message: inout TransferRequest) -> Set<HTTPField.Name> {
         var fields = HTTPFields()
         instrument.inject(span.context, into: &fields, using: FieldInjector(sendsBaggage: rules.sendsBaggage))
         let names = Set(fields.map(\.name))

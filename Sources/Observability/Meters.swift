@@ -84,7 +84,7 @@ final class Meters: Sendable {
     }
 
     /// The instruments for responses.
-    struct Answers {
+    struct Responses {
         let duration: Timer
         let sent: Recorder
         let received: Recorder
@@ -103,14 +103,14 @@ final class Meters: Sendable {
     }
 
     private let factory: any MetricsFactory
-    private let servers: Cap<Origin>
-    private let templates: Cap<String>
-    private let statuses = Cap<Int>(20)
-    private let errorTypes = Cap<String>(100)
-    private let versions = Cap<String>(10)
+    private let servers: DistinctValueLimit<Origin>
+    private let templates: DistinctValueLimit<String>
+    private let statuses = DistinctValueLimit<Int>(20)
+    private let errorTypes = DistinctValueLimit<String>(100)
+    private let versions = DistinctValueLimit<String>(10)
     private let limit: Int
     private let requests = Lock<[Target: Requests]>([:])
-    private let answers = Lock<[Outcome: Answers]>([:])
+    private let responses = Lock<[Outcome: Responses]>([:])
 
     /// Creates the instruments.
     ///
@@ -119,14 +119,14 @@ final class Meters: Sendable {
     init(_ factory: any MetricsFactory, servers: Int, templates: Int, limit: Int = 2000) {
         self.factory = factory
         self.limit = limit
-        self.servers = Cap(servers)
-        self.templates = Cap(templates)
+        self.servers = DistinctValueLimit(servers)
+        self.templates = DistinctValueLimit(templates)
     }
 
     /// Counts an attempt as active and measures each of its redirects.
     func begin(_ operation: inout NetworkOperation) -> AttemptMeasurement {
         let measurement = AttemptMeasurement(operation, self)
-        operation.onRedirect { answer, _, next in measurement.redirect(answer, to: next.head) }
+        operation.onRedirect { response, _, next in measurement.redirect(response, to: next.head) }
         return measurement
     }
 
@@ -137,7 +137,7 @@ final class Meters: Sendable {
             method: head.method.attribute,
             address: isNamed ? origin.address : AttributeName.other,
             port: isNamed ? String(origin.port) : AttributeName.other,
-            template: operation.urlTemplate.map { templates.shown($0) } ?? ""
+            template: operation.urlTemplate.map { templates.limited($0) } ?? ""
         )
     }
 
@@ -148,21 +148,21 @@ final class Meters: Sendable {
     /// Returns the instruments for a response.
     ///
     /// - Parameter errorType: The kind of the error, unless the status is the error.
-    func answers(
+    func responses(
         to target: Target,
         status: Int?,
         errorType: String? = nil,
         protocolVersion: String? = nil
-    ) -> Answers {
+    ) -> Responses {
         let shown = status.map { Self.isKnown($0) || statuses.admits($0) ? String($0) : AttributeName.other } ?? ""
         let isError = status.map { $0 >= 400 } ?? false
         let outcome = Outcome(
             target: target,
             status: shown,
-            errorType: errorType.map { errorTypes.shown($0) } ?? (isError ? shown : ""),
-            protocolVersion: protocolVersion.map { versions.shown($0) } ?? ""
+            errorType: errorType.map { errorTypes.limited($0) } ?? (isError ? shown : ""),
+            protocolVersion: protocolVersion.map { versions.limited($0) } ?? ""
         )
-        return instruments(of: outcome, or: .other, in: answers) { Answers($0, factory) }
+        return instruments(of: outcome, or: .other, in: responses) { Responses($0, factory) }
     }
 
     /// Returns whether a status is in HTTP's registry or one of its ranges:
@@ -198,7 +198,7 @@ final class Meters: Sendable {
 }
 
 /// A filter that admits a limited number of distinct values, the first ones.
-struct Cap<Value: Hashable & Sendable>: Sendable {
+struct DistinctValueLimit<Value: Hashable & Sendable>: Sendable {
     private let limit: Int
     private let values = Lock<Set<Value>>([])
 
@@ -216,7 +216,7 @@ struct Cap<Value: Hashable & Sendable>: Sendable {
     }
 }
 
-extension Cap<String> {
+extension DistinctValueLimit<String> {
     /// Returns the value if it is admitted, otherwise `_OTHER`.
-    func shown(_ value: String) -> String { admits(value) ? value : AttributeName.other }
+    func limited(_ value: String) -> String { admits(value) ? value : AttributeName.other }
 }

@@ -40,6 +40,6 @@ public struct MetricsInterceptor: RequestObserver {
 
 extension AttemptMeasurement: RequestObservation {
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
-        outcome = outcome.tellingItsEnd { self.end($0) }
+        outcome = outcome.onEnd { self.end($0) }
     }
 }

@@ -2,16 +2,16 @@ import BeagleNet
 import BeagleNetHTTP
 
 extension NetworkOperation {
-    /// Calls `tell` for each redirect that is followed, on the transport's thread, after the observers that were added
-    /// earlier.
-    mutating func onRedirect(_ tell: @escaping TransferRequest.RedirectObserver) {
+    /// Calls `observe` for each redirect that is followed, on the transport's thread, after the observers that were
+    /// added earlier.
+    mutating func onRedirect(_ observe: @escaping TransferRequest.RedirectObserver) {
         guard let earlier = transfer.onRedirect else {
-            transfer.onRedirect = tell
+            transfer.onRedirect = observe
             return
         }
-        transfer.onRedirect = { answer, followed, next in
-            earlier(answer, followed, &next)
-            tell(answer, followed, &next)
+        transfer.onRedirect = { response, followed, next in
+            earlier(response, followed, &next)
+            observe(response, followed, &next)
         }
     }
 }

@@ -70,7 +70,7 @@ public struct TracingInterceptor: Interceptor {
                 try await next(operation, emit)
             }
         }
-        return try outcome.tellingItsEnd { spans.end($0) }.get()
+        return try outcome.onEnd { spans.end($0) }.get()
     }
 }
 
@@ -82,6 +82,6 @@ struct SpanRules: Sendable {
 
 extension AttemptSpans: RequestObservation {
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
-        outcome = outcome.tellingItsEnd { self.end($0) }
+        outcome = outcome.onEnd { self.end($0) }
     }
 }

@@ -47,14 +47,14 @@ extension BeagleDependencies {
             var options = RequestLog.Options()
             options.logger = logger
             requestLog = try RequestLog(directory: directory, options: options)
-            logger.log(RecordingBegun(directory: directory))
+            logger.log(RecordingStarted(directory: directory))
         }
-        if switches.contains(.replay) { try replay(asSaidIn: environment) }
+        if switches.contains(.replay) { try replay(from: environment) }
     }
 }
 
 /// The log message when the environment has turned on recording.
-private struct RecordingBegun: LogType {
+private struct RecordingStarted: LogType {
     let directory: String
 
     var category: String { "Recording" }

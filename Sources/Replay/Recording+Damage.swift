@@ -7,7 +7,7 @@ import BeagleNetHTTP
 #endif
 
 /// A check of a log's body file, which is named by the SHA-256 of its contents.
-final class BodySeal {
+final class BodyDigestCheck {
     private let name: String
     private let expected: String
     /// The running digest; `nil` after the check.
@@ -39,13 +39,13 @@ final class BodySeal {
 }
 
 /// A reader of a body's file that reports a damaged file at its end.
-final class SealedReader: Sendable {
+final class VerifiedBodyReader: Sendable {
     private let reader: FileReader
-    private let seal: Lock<BodySeal?>
+    private let seal: Lock<BodyDigestCheck?>
 
     init(_ file: OpenFile, name: String) {
         reader = FileReader(file, path: name)
-        seal = Lock(BodySeal(name))
+        seal = Lock(BodyDigestCheck(name))
     }
 
     /// Returns the next piece; `nil` at the end.
@@ -75,7 +75,7 @@ extension Recording {
     func damage(of body: LoggedBody?) -> NetworkError? {
         guard case .file(let name)? = body?.content else { return nil }
         do throws(NetworkError) {
-            let reader = SealedReader(try file(name), name: name)
+            let reader = VerifiedBodyReader(try file(name), name: name)
             while try reader.next() != nil {}
             return nil
         } catch {

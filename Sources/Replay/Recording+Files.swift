@@ -84,7 +84,7 @@ extension Recording {
                 throw NetworkError(.tooLarge, during: .file, "\(name) is larger than the \(limit) bytes allowed")
             }
             var data = Data(capacity: Int(size))
-            let reader = SealedReader(file, name: name)
+            let reader = VerifiedBodyReader(file, name: name)
             while data.count <= limit, let piece = try reader.next() { data.append(piece) }
             return body.fileCharset?.bytes(ofFile: data) ?? data
         }
@@ -100,7 +100,7 @@ extension Recording {
         let file = try file(name)
         return HTTPBody(
             .stream(length: try file.size(), isReplayable: true) {
-                let reader = SealedReader(file, name: name)
+                let reader = VerifiedBodyReader(file, name: name)
                 return { try reader.next() }
             }
         )

@@ -30,11 +30,11 @@ extension HttpRequestBuilder {
         case .submitForm(let form):
             message = try submission(form, additional?.httpData?.body)
             if [.get, .delete].contains(form.method) { url.replaceQuery(message.items) }
-            try add(headersOfScreen(additional, appWide), to: &headers)
+            try add(screenHeaders(additional, appWide), to: &headers)
         case .fetchComponent, .fetchImage:
             message.method = try HTTPRequest.Method(checking: additional?.httpData?.method.rawValue ?? "GET")
             message.body = additional?.httpData.map { HTTPBody($0.body) }
-            try add(headersOfScreen(additional, appWide), to: &headers)
+            try add(screenHeaders(additional, appWide), to: &headers)
         }
         url.append(request.query)
         return self.message(request, url, message.method, headers, message.body, scoped: appWide, options, delivery)
@@ -62,7 +62,7 @@ extension HttpRequestBuilder {
         return RequestContent(method: method, items: items, body: body.map { HTTPBody($0) })
     }
 
-    private func headersOfScreen(_ additional: HttpAdditionalData?, _ appWide: [String: String]) -> [String: String] {
+    private func screenHeaders(_ additional: HttpAdditionalData?, _ appWide: [String: String]) -> [String: String] {
         var headers = ["Content-Type": "application/json"]
         headers[HTTPField.Name.beaglePlatform.rawName] = platform
         headers.merge(additional?.headers ?? [:]) { $1 }

@@ -20,7 +20,7 @@ enum Expression {
     ///
     /// In JSON, a backslash is written as two. Data that isn't UTF-8 contains no expression.
     static func occurs(inJSON text: Data) -> Bool {
-        let hasMark = text.withUnsafeBytes { $0.withMemoryRebound(to: UInt8.self, { $0.firstPlace(of: mark) != nil }) }
+        let hasMark = text.withUnsafeBytes { $0.withMemoryRebound(to: UInt8.self, { $0.firstOffset(of: mark) != nil }) }
         return hasMark && occurs(in: Array(text), backslashesPerEscape: 2)
             && String(validating: text, as: UTF8.self) != nil
     }
@@ -29,7 +29,7 @@ enum Expression {
 
     /// Returns whether a text contains an `@`, with a parallel search of its bytes, because most texts don't.
     private static func hasMark(_ text: String) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { $0.firstPlace(of: mark) != nil } ?? text.utf8.contains(mark)
+        text.utf8.withContiguousStorageIfAvailable { $0.firstOffset(of: mark) != nil } ?? text.utf8.contains(mark)
     }
 
     private static func occurs(in bytes: [UInt8], backslashesPerEscape: Int) -> Bool {

@@ -44,8 +44,9 @@ extension [FormField] {
             let value = field.file.map { JSONValue.string("the file \($0.filename)") } ?? field.value
             return "\(JSONValue.string(field.name)):\(value)"
         }
-        return Redactor.standard.shown(
-            Data("{\(members.joined(separator: ","))}".utf8),
+        return Redactor.standard.redactedDescription(
+            of:
+                Data("{\(members.joined(separator: ","))}".utf8),
             contentType: "application/json"
         )
     }

@@ -70,7 +70,7 @@ struct HeaderList {
                 "use letters, digits and hyphens"
             )
         }
-        if mayBeReserved(checked), let reason = reserved[checked] {
+        if hasReservedLength(checked), let reason = reserved[checked] {
             throw .badRequest("the header \(name) cannot be set", reason)
         }
         try check(checked, value)
@@ -78,7 +78,7 @@ struct HeaderList {
     }
 
     private static func check(_ name: HTTPField.Name, _ value: String) throws(NetworkError) {
-        guard HTTPField.maySend(value) else {
+        guard HTTPField.isSendable(value) else {
             throw .badRequest(
                 "the value of header \(name.rawName) has a space at the start or end, a line break or a control character",
                 "trim or encode the value"
@@ -93,7 +93,7 @@ struct HeaderList {
     }
 
     /// Returns whether a name has the length of a reserved one, which is cheaper to check than a dictionary lookup.
-    private static func mayBeReserved(_ name: HTTPField.Name) -> Bool {
+    private static func hasReservedLength(_ name: HTTPField.Name) -> Bool {
         let length = name.canonicalName.utf8.count
         return length < UInt32.bitWidth && reservedLengths & 1 << UInt32(length) != 0
     }

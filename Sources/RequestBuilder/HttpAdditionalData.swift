@@ -47,9 +47,9 @@ public struct HttpAdditionalData: RemoteScreenAdditionalData, Hashable {
 extension HttpAdditionalData: CustomStringConvertible, CustomReflectable {
     /// The method, headers and body, with secrets redacted.
     public var description: String {
-        Redactor.standard.shownMessage(
+        Redactor.standard.messageDescription(
             (httpData?.method ?? .GET).rawValue,
-            Redactor.standard.shown(headers),
+            Redactor.standard.redactedDescription(of: headers),
             httpData.flatMap(\.shownBody)
         )
     }
@@ -59,13 +59,13 @@ extension HttpAdditionalData: CustomStringConvertible, CustomReflectable {
 
 extension HttpAdditionalData.HttpData: CustomStringConvertible, CustomReflectable {
     /// The method and body, with secrets redacted.
-    public var description: String { Redactor.standard.shownMessage(method.rawValue, "", shownBody) }
+    public var description: String { Redactor.standard.messageDescription(method.rawValue, "", shownBody) }
     /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HttpAdditionalData.HttpData {
     fileprivate var shownBody: String? {
-        body.isEmpty ? nil : Redactor.standard.shown(body, contentType: "application/json")
+        body.isEmpty ? nil : Redactor.standard.redactedDescription(of: body, contentType: "application/json")
     }
 }

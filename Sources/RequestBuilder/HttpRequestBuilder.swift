@@ -60,13 +60,13 @@ public struct HttpRequestBuilder: Sendable {
     /// Creates a builder with the rules of `compatibility`.
     public init(compatibility: Compatibility) {
         self.compatibility = compatibility
-        platform = compatibility == .beagle1 ? "IOS" : Self.usualPlatform
+        platform = compatibility == .beagle1 ? "IOS" : Self.defaultPlatform
     }
 
     #if canImport(Darwin)
-        private static let usualPlatform: String? = "IOS"
+        private static let defaultPlatform: String? = "IOS"
     #else
-        private static let usualPlatform: String? = nil
+        private static let defaultPlatform: String? = nil
     #endif
 
     /// Builds the HTTP request.
@@ -107,9 +107,9 @@ public struct HttpRequestBuilder: Sendable {
         _ delivery: TransferRequest.Delivery
     ) throws(NetworkError) -> TransferRequest {
         var url = try target(of: request)
-        var (screen, headersOfScreen): (HttpAdditionalData.HttpData?, [String: String]) = (nil, [:])
+        var (screen, screenHeaders): (HttpAdditionalData.HttpData?, [String: String]) = (nil, [:])
         if let additional = request.additionalData {
-            (screen, headersOfScreen) = (additional.httpData, additional.headers)
+            (screen, screenHeaders) = (additional.httpData, additional.headers)
         }
         let content = try content(of: request, screen)
         url.append(content.items)
@@ -117,10 +117,10 @@ public struct HttpRequestBuilder: Sendable {
         var headers = HeaderList()
         headers.add(content.accepted)
         let sentPlatform = platform != nil && declares(url.origin) ? platform : nil
-        if let sentPlatform { try headers.add(.usualPlatform, or: sentPlatform) }
-        if let userAgent { try headers.add(.usualUserAgent, or: userAgent) }
+        if let sentPlatform { try headers.add(.defaultPlatform, or: sentPlatform) }
+        if let userAgent { try headers.add(.defaultUserAgent, or: userAgent) }
         if let contentType = content.contentType { try headers.add(.contentType, checking: contentType) }
-        try headers.set(headersOfScreen)
+        try headers.set(screenHeaders)
         if let own = content.headers { try headers.set(own) }
         let environment = environmentHeaders(for: url)
         let additional = additionalHeaders(for: url)
@@ -227,8 +227,8 @@ extension HTTPField.Name {
 }
 
 extension HTTPField {
-    fileprivate static let usualPlatform = HTTPField(name: .beaglePlatform, value: "IOS")
-    fileprivate static let usualUserAgent = HTTPField(name: .userAgent, value: "BeagleNet/\(beagleNetVersion)")
+    fileprivate static let defaultPlatform = HTTPField(name: .beaglePlatform, value: "IOS")
+    fileprivate static let defaultUserAgent = HTTPField(name: .userAgent, value: "BeagleNet/\(beagleNetVersion)")
 }
 
 extension HttpRequestBuilder: CustomStringConvertible, CustomReflectable {
@@ -236,7 +236,11 @@ extension HttpRequestBuilder: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let redactor = Redactor.standard
         let base = baseURL.map { "HttpRequestBuilder for \(redactor.redact(url: $0))" } ?? "HttpRequestBuilder"
-        return redactor.shownMessage(base, redactor.shown(environmentHeaders.merging(additionalHeaders) { $1 }), nil)
+        return redactor.messageDescription(
+            base,
+            redactor.redactedDescription(of: environmentHeaders.merging(additionalHeaders) { $1 }),
+            nil
+        )
     }
     /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -24,7 +24,7 @@ package struct MultipartForm: Sendable {
         var segments: [MultipartSegments.Segment] = []
         var text = ""
         for field in fields {
-            text += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(field.name.withLineEnds))\""
+            text += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(field.name.withCRLF))\""
             if let file = field.file {
                 guard MediaType(file.contentType) != nil, HTTPField.isValidValue(file.contentType) else {
                     throw .badRequest(
@@ -36,7 +36,7 @@ package struct MultipartForm: Sendable {
                 segments += [.bytes(Data(text.utf8)), try Self.segment(of: file)]
                 text = "\r\n"
             } else {
-                text += "\r\n\r\n\(field.value.formText.withLineEnds)\r\n"
+                text += "\r\n\r\n\(field.value.formText.withCRLF)\r\n"
             }
         }
         segments.append(.bytes(Data("\(text)--\(boundary)--\r\n".utf8)))
@@ -82,17 +82,17 @@ package struct MultipartForm: Sendable {
 
 extension String {
     /// The text with CR LF at each line end.
-    fileprivate var withLineEnds: String {
+    fileprivate var withCRLF: String {
         guard utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return self }
         var text = String.UnicodeScalarView()
-        var isBehindReturn = false
+        var followsCarriageReturn = false
         for scalar in unicodeScalars {
             switch scalar {
             case "\r": text += ["\r", "\n"]
-            case "\n": if !isBehindReturn { text += ["\r", "\n"] }
+            case "\n": if !followsCarriageReturn { text += ["\r", "\n"] }
             default: text.append(scalar)
             }
-            isBehindReturn = scalar == "\r"
+            followsCarriageReturn = scalar == "\r"
         }
         return String(text)
     }

@@ -22,7 +22,7 @@ public struct Request: Sendable {
     /// space for them.
     private var sharedOptions: CopyOnWrite<TransferOptions>?
     /// The operation of this request, for clients that forward only requests.
-    package var carried: (any AnyObject & Sendable)?
+    package var forwardedOperation: (any AnyObject & Sendable)?
     /// The items to append to the query of `url`, with each byte outside RFC 3986's unreserved set percent-encoded.
     public var query: [URLQueryItem]
 
@@ -59,7 +59,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let redactor = Redactor.standard
         var text = redactor.redact(url: url)
-        for item in query { text += (text.contains("?") ? "&" : "?") + redactor.shown(item) }
+        for item in query { text += (text.contains("?") ? "&" : "?") + redactor.redactedDescription(of: item) }
         text =
             switch type {
             case .fetchComponent: "fetchComponent \(text)"
@@ -75,7 +75,7 @@ extension Request: CustomStringConvertible, CustomReflectable {
 
 extension Redactor {
     /// Returns the text of a query item that isn't encoded yet, with secrets redacted.
-    fileprivate func shown(_ item: URLQueryItem) -> String {
+    fileprivate func redactedDescription(of item: URLQueryItem) -> String {
         let value = item.value ?? ""
         return "\(item.name)=\(isSecret(name: item.name, length: value.count) ? Self.placeholder : redact(text: value))"
     }

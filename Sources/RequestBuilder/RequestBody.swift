@@ -140,12 +140,12 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let redactor = Redactor.standard
         return switch content {
-        case .json(let value): redactor.shown(value)
-        case .tree(let tree): redactor.shown(tree)
-        case .value(let value): redactor.shown(describing: value)
-        case .encodable(let value, _): redactor.shown(describing: value)
+        case .json(let value): redactor.redactedDescription(of: value)
+        case .tree(let tree): redactor.redactedDescription(of: tree)
+        case .value(let value): redactor.redactedDescription(describing: value)
+        case .encodable(let value, _): redactor.redactedDescription(describing: value)
         case .form(let fields), .multipart(let fields, _): fields.shown
-        case .http(let body): redactor.shown(body, contentType: contentType)
+        case .http(let body): redactor.redactedDescription(of: body, contentType: contentType)
         }
     }
     /// An empty mirror, so that `dump` doesn't show secrets.
@@ -154,9 +154,9 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
 
 extension Redactor {
     /// Returns a tree as JSON, or the reason why it can't be encoded.
-    fileprivate func shown(_ tree: JSONTree) -> String {
+    fileprivate func redactedDescription(of tree: JSONTree) -> String {
         do {
-            return shown(try tree.data([]), contentType: "application/json")
+            return redactedDescription(of: try tree.data([]), contentType: "application/json")
         } catch {
             return "a body that is not JSON: \(error.message)"
         }

@@ -65,6 +65,10 @@ extension Request.RequestData {
     /// - Parameter url: The URL without secrets.
     func shown(for url: String?) -> String {
         let line = [method ?? "GET", url].compactMap(\.self).joined(separator: " ")
-        return Redactor.standard.shownMessage(line, Redactor.standard.shown(headers ?? [:]), content?.description)
+        return Redactor.standard.messageDescription(
+            line,
+            Redactor.standard.redactedDescription(of: headers ?? [:]),
+            content?.description
+        )
     }
 }

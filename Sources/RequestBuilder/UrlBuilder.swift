@@ -48,13 +48,13 @@ public struct UrlBuilder: UrlBuilderProtocol {
         }
         guard !Expression.occurs(inURL: path) else { throw .unevaluated }
         let components = Components(path)
-        let text = path.unicodeScalars.first == "/" ? try onBase(components) : components.encoded
+        let text = path.unicodeScalars.first == "/" ? try resolved(components) : components.encoded
         let encoded = try URLReference(text).encoded()
         guard let url = URL(string: encoded) else { throw .noScheme(path) }
         return url
     }
 
-    private func onBase(_ components: Components) throws(NetworkError) -> String {
+    private func resolved(_ components: Components) throws(NetworkError) -> String {
         guard let baseUrl else {
             guard !components.path.unicodeScalars.starts(with: "//".unicodeScalars) else {
                 throw .badURL("a path that begins with // would be read as a host", "set a base URL, or add the scheme")
@@ -78,7 +78,7 @@ public struct UrlBuilder: UrlBuilderProtocol {
 /// `Character`.
 private struct Components {
     /// The scheme and host as written.
-    var front: Substring = ""
+    var schemeAndHost: Substring = ""
     var path: Substring
     var query: Substring?
     var fragment: Substring?
@@ -93,12 +93,12 @@ private struct Components {
         else { return }
         let host = scalars[colon...].dropFirst(3)
         let end = host.firstIndex(of: "/") ?? host.endIndex
-        front = path[..<end]
+        schemeAndHost = path[..<end]
         path = path[end...]
     }
 
     var encoded: String {
-        var text = front + PercentEncoding.path.encode(path)
+        var text = schemeAndHost + PercentEncoding.path.encode(path)
         if let query { text += "?" + PercentEncoding.query.encode(query) }
         if let fragment { text += "#" + PercentEncoding.query.encode(fragment) }
         return String(text)

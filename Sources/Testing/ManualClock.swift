@@ -6,7 +6,7 @@ import BeagleNetHTTP
 /// let clock = ManualClock()
 /// Beagle.dependencies.clock = clock
 /// async let answer = client.send(request)
-/// await clock.sleepers(1)
+/// await clock.waitForSleepers(1)
 /// clock.advance(by: .seconds(1))
 /// ```
 public final class ManualClock: Clock, Sendable {
@@ -43,10 +43,10 @@ public final class ManualClock: Clock, Sendable {
         var cancelled: Set<Int> = []
 
         /// Removes and returns the tasks for which there are now enough sleepers.
-        mutating func contented() -> [CheckedContinuation<Void, Never>] {
-            let contented = watchers.filter { $0.count <= sleepers.count }
+        mutating func readyWatchers() -> [CheckedContinuation<Void, Never>] {
+            let readyWatchers = watchers.filter { $0.count <= sleepers.count }
             watchers.removeAll { $0.count <= sleepers.count }
-            return contented.map(\.continuation)
+            return readyWatchers.map(\.continuation)
         }
     }
 
@@ -75,15 +75,15 @@ public final class ManualClock: Clock, Sendable {
     }
 
     private func add(_ sleeper: Sleeper) {
-        let (isCancelled, contented): (Bool, [CheckedContinuation<Void, Never>]?) = state.withLock { state in
+        let (isCancelled, readyWatchers): (Bool, [CheckedContinuation<Void, Never>]?) = state.withLock { state in
             if state.cancelled.remove(sleeper.id) != nil { return (true, nil) }
             guard sleeper.deadline > state.now else { return (false, nil) }
             state.sleepers.append(sleeper)
-            return (false, state.contented())
+            return (false, state.readyWatchers())
         }
         if isCancelled { return sleeper.continuation.resume(throwing: CancellationError()) }
-        guard let contented else { return sleeper.continuation.resume() }
-        for continuation in contented { continuation.resume() }
+        guard let readyWatchers else { return sleeper.continuation.resume() }
+        for continuation in readyWatchers { continuation.resume() }
     }
 
     private func cancel(_ id: Int) {
@@ -110,13 +110,13 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// Waits until there are at least `count` sleepers.
-    public func sleepers(_ count: Int) async {
+    public func waitForSleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
-            let contented = state.withLock { state in
+            let readyWatchers = state.withLock { state in
                 state.watchers.append((count, continuation))
-                return state.contented()
+                return state.readyWatchers()
             }
-            for continuation in contented { continuation.resume() }
+            for continuation in readyWatchers { continuation.resume() }
         }
     }
 

@@ -18,7 +18,7 @@ import BeagleNetHTTP
 /// A WebSocket sends the recorded messages in order. Where the client sent a message, it waits for one, whatever its
 /// content.
 public final class RecordedServer: Sendable {
-    private let answers: RecordedAnswers
+    private let answers: RecordedResponses
     private let server: LoopbackServer
 
     /// Creates a server that listens until `stop()`.
@@ -40,7 +40,7 @@ public final class RecordedServer: Sendable {
         redactor: Redactor = Redactor(),
         clock: any Clock<Duration> = ContinuousClock()
     ) throws(NetworkError) {
-        let answers = RecordedAnswers(
+        let answers = RecordedResponses(
             recording,
             matching: matching,
             repeats: repeats,
@@ -52,7 +52,7 @@ public final class RecordedServer: Sendable {
         server = try LoopbackServer { request in
             .played { connection in
                 request.isWebSocket
-                    ? connection.converse(answers, about: request) : connection.play(answers, to: request)
+                    ? connection.replayWebSocket(answers, about: request) : connection.play(answers, to: request)
             }
         }
     }

@@ -21,11 +21,11 @@ public struct RecordingTrait: TestTrait, TestScoping {
     let matching: [MatchRule]
     let allowsUnused: Bool
     /// Whether a new recording is made.
-    let isRecorded: Bool
+    let recordsAgain: Bool
     let change: @Sendable (BeagleDependencies) throws -> Void
 
     /// The possible extensions of a recording.
-    private static let endings = [".bglog", ".har", ".har.gz", ".zhar"]
+    private static let fileExtensions = [".bglog", ".har", ".har.gz", ".zhar"]
 
     /// Runs the test, which fails if an entry wasn't used, unless that is allowed.
     public func provideScope(
@@ -34,7 +34,7 @@ public struct RecordingTrait: TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let dependencies = try Beagle.dependencies.scoped(.test, change)
-        guard !isRecorded else {
+        guard !recordsAgain else {
             guard testCase?.isParameterized != true else { throw Self.manyCases(path) }
             return try await record(dependencies, function)
         }
@@ -77,7 +77,7 @@ public struct RecordingTrait: TestTrait, TestScoping {
     }
 
     private var existing: String? {
-        Self.endings.map { path + $0 }.first { FileManager.default.fileExists(atPath: $0) }
+        Self.fileExtensions.map { path + $0 }.first { FileManager.default.fileExists(atPath: $0) }
     }
 
     private func recording() throws(NetworkError) -> Recording {
@@ -85,7 +85,7 @@ public struct RecordingTrait: TestTrait, TestScoping {
         throw NetworkError(
             .file,
             during: .build,
-            "there is no recording \(path) (\(Self.endings.joined(separator: ", ")))",
+            "there is no recording \(path) (\(Self.fileExtensions.joined(separator: ", ")))",
             advice: "run the test with BEAGLENET_RECORD=1 to record it"
         )
     }
@@ -115,7 +115,7 @@ extension Trait where Self == RecordingTrait {
             path: "\(directory)/Recordings/\(name)",
             matching: matching,
             allowsUnused: allowsUnused,
-            isRecorded: !["", "0"].contains(environment["BEAGLENET_RECORD"] ?? ""),
+            recordsAgain: !["", "0"].contains(environment["BEAGLENET_RECORD"] ?? ""),
             change: change
         )
     }

@@ -29,10 +29,10 @@ extension GraphQLOperation {
         if endpoint.addsTypenames {
             request.query = try GraphQLDocument.cached(operationString).withTypenames
         }
-        if endpoint.documents == .automatic {
+        if endpoint.documentStyle == .automatic {
             // Includes the text, because a `URLRequest` alone can't respond if the server asks for it.
             request = try request.registration()
-            endpoint.documents = .text
+            endpoint.documentStyle = .text
         }
         let message = try endpoint.makeRequest(request, in: dependencies)
         return try URLRequest(dependencies.networkClient.message(of: message))

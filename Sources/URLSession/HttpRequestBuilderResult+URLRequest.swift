@@ -19,7 +19,7 @@ extension HttpRequestBuilder.Result {
             guard let request else { throw error ?? NetworkError(.badRequest, during: .build, "there is no request") }
             return try URLRequest(request)
         } catch {
-            return URLRequest(refusal: error, of: url)
+            return URLRequest(buildError: error, of: url)
         }
     }
 }

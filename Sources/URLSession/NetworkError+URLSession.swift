@@ -20,8 +20,8 @@ extension NetworkError {
     ///   - response: The head of the response, if one was received.
     public init(error: any Swift.Error, data: Data? = nil, request: URLRequest, response: URLResponse? = nil) {
         let head = (response as? HTTPURLResponse).map { HTTPResponse($0) }
-        if let refusal = request.refusal {
-            self = refusal
+        if let buildError = request.buildError {
+            self = buildError
         } else if let error = error as? URLError {
             self.init(error, during: response == nil ? .firstByte : .body)
         } else if let head, head.status.kind != .successful, !(error is NetworkError) {

@@ -24,7 +24,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     private var next: TransferRequest?
     private var body = Data()
     private var file: FileSink?
-    private var patience: Timer?
+    private var waitTimer: Timer?
     private var deadline: Timer?
     private var pace = ProgressPace()
     /// Whether there is progress that hasn't been reported.
@@ -40,7 +40,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     /// resends any request if a reused connection is dead, so such a request needs a new connection.
     private static func session(for request: TransferRequest, _ shared: TransferSession) -> TransferSession {
         #if canImport(FoundationNetworking)
-            if !request.repetition.allows(request.head) { return TransferSession() }
+            if !request.resendPolicy.allows(request.head) { return TransferSession() }
         #endif
         return shared
     }
@@ -67,7 +67,9 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
 
     private func prepare() {
         guard completion != nil else { return }
-        if let refusal = request.options.refusal ?? request.refusal { return fail(refusal) }
+        if let unsupported = request.options.unsupportedOptionError ?? request.unsupportedOptionError {
+            return fail(unsupported)
+        }
         deadline = limit("total", request.options.timeouts.total)
         guard let body = request.body, body.data == nil else { return send() }
         reading = Task {
@@ -93,7 +95,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
             message.timeoutInterval = Self.unlimited
             started = .now
             phase = .firstByte
-            patience = limit("firstByte", request.options.timeouts.firstByte)
+            waitTimer = limit("firstByte", request.options.timeouts.firstByte)
             task = session.start(message, for: self, priority: request.options.priority.ofTask)
         } catch {
             fail(error)
@@ -113,7 +115,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         wait()
         do throws(NetworkError) {
             next = try Redirect.next(after: RawHead(head), to: request, followed: metrics.redirects)
-            if next == nil, case .file(let path) = request.delivery { file = try FileSink(path: path, mayWait: false) }
+            if next == nil, case .file(let path) = request.delivery { file = try FileSink(path: path, mayBlock: false) }
         } catch {
             fail(error)
         }
@@ -142,10 +144,10 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
 
     func reportProgress(of task: URLSessionTask) {
         isProgressDue = !pace.isDue()
-        if !isProgressDue { tellProgress(of: task) }
+        if !isProgressDue { notifyProgress(of: task) }
     }
 
-    private func tellProgress(of task: URLSessionTask) {
+    private func notifyProgress(of task: URLSessionTask) {
         request.onProgress?(
             TransferProgress(
                 bytesSent: task.countOfBytesSent,
@@ -159,7 +161,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     func conclude(_ task: URLSessionTask, _ error: (any Error)?) {
         if head == nil, let response = task.response { take(response) }
         guard completion != nil else { return }
-        if isProgressDue { tellProgress(of: task) }
+        if isProgressDue { notifyProgress(of: task) }
         metrics.total = ContinuousClock.now - started
         metrics.bytesSent = task.countOfBytesSent
         metrics.bytesReceived = metrics.decodedBytes
@@ -178,7 +180,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     private func follow(_ next: TransferRequest) {
         var next = next
         if let head {
-            next.tellRedirect(head, after: metrics.redirects)
+            next.notifyRedirect(head, after: metrics.redirects)
             request.onHop?(head, metrics, next)
         }
         metrics.redirects += 1
@@ -209,7 +211,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     private func fail(_ error: NetworkError) {
         var error = error
         error.request = request.head
-        error.repetition = request.repetition
+        error.resendPolicy = request.resendPolicy
         error.response = head
         error.metrics = metrics
         error.data = body.isEmpty ? nil : body
@@ -224,7 +226,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         self.completion = nil
         reading?.cancel()
         if let task { session.end(task) }
-        patience = nil
+        waitTimer = nil
         deadline = nil
         task = nil
         file = nil
@@ -237,7 +239,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     // MARK: time limits
 
     private func wait() {
-        patience = limit("idle", request.options.timeouts.idle)
+        waitTimer = limit("idle", request.options.timeouts.idle)
     }
 
     private func limit(_ name: String, _ duration: Duration?) -> Timer? {

@@ -2,10 +2,10 @@ import BeagleNet
 
 extension TransferOptions {
     /// The error for the first option that `URLSession` doesn't support; `nil` if it supports all.
-    var refusal: NetworkError? {
-        if timeouts.resolve != nil { return .notTold("timeouts.resolve") }
-        if timeouts.tls != nil { return .notTold("timeouts.tls") }
-        if version != .automatic { return .notTold("version") }
+    var unsupportedOptionError: NetworkError? {
+        if timeouts.resolve != nil { return .unsupportedOption("timeouts.resolve") }
+        if timeouts.tls != nil { return .unsupportedOption("timeouts.tls") }
+        if version != .automatic { return .unsupportedOption("version") }
         guard let extras else { return nil }
         let standard = TransferOptions()
         let isRefused: [(name: String, isSet: Bool)] = [
@@ -29,14 +29,14 @@ extension TransferOptions {
             ("onInterim", extras.onInterim != nil),
             ("keepsRequestHead", extras.keepsRequestHead),
         ]
-        return isRefused.first(where: \.isSet).map { .notTold($0.name) }
+        return isRefused.first(where: \.isSet).map { .unsupportedOption($0.name) }
     }
 }
 
 extension TransferRequest {
     /// The error for a request whose response must be delivered before it ends, because it may never end.
-    var refusal: NetworkError? {
-        guard wantsEvents || (delivery == .stream && options.extras?.isLongLived == true) else { return nil }
+    var unsupportedOptionError: NetworkError? {
+        guard expectsEventStream || (delivery == .stream && options.extras?.isLongLived == true) else { return nil }
         return NetworkError(
             .unsupported,
             during: .build,
@@ -47,7 +47,7 @@ extension TransferRequest {
 }
 
 extension NetworkError {
-    fileprivate static func notTold(_ name: String) -> NetworkError {
+    fileprivate static func unsupportedOption(_ name: String) -> NetworkError {
         NetworkError(
             .unsupported,
             during: .build,

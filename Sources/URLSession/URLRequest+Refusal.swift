@@ -11,7 +11,7 @@ extension URLRequest {
 
     /// Creates a request that contains this error and has a URL that no `URLSession` loads. The error contains no
     /// secrets.
-    init(refusal error: NetworkError, of url: URL) {
+    init(buildError error: NetworkError, of url: URL) {
         var components = URLComponents()
         components.scheme = Self.refused
         components.path = error.kind.rawValue
@@ -24,7 +24,7 @@ extension URLRequest {
     }
 
     /// The error that this request stands for; `nil` for an ordinary request.
-    var refusal: NetworkError? {
+    var buildError: NetworkError? {
         guard let url, url.scheme == Self.refused,
             let components = URLComponents(url: url, resolvingAgainstBaseURL: false)
         else { return nil }

@@ -50,5 +50,5 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 extension URLSessionTransport: CookieTransport {
-    package var keepsCookies: Bool { false }
+    package var storesCookies: Bool { false }
 }

@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct ContainerTests {
-    /// The set-up of Beagle's documentation, in 200 tests at once.
+    /// The set-up code of Beagle's documentation, in 200 concurrent tests.
     @Test(arguments: 0..<200) func aClientSetInOneTestIsNotSeenByAnother(number: Int) async throws {
         let dependencies = BeagleDependencies()
         let client = StubClient { _ in NetworkResponse(text: "\(number)") }
@@ -18,7 +18,7 @@ import Testing
         #expect(texts == Array(repeating: "\(number)", count: 5))
     }
 
-    @Test func theClientOfAnAppIsTheDefaultAndMadeOnce() throws {
+    @Test func appClientIsTheDefaultClientAndMadeOnce() throws {
         let dependencies = BeagleDependencies()
         let client = try #require(dependencies.networkClient as? NetworkClientDefault)
         #expect(dependencies.networkClient as? NetworkClientDefault === client)
@@ -26,7 +26,7 @@ import Testing
         #expect(dependencies.scoped { _ in }.networkClient as? NetworkClientDefault !== client)
     }
 
-    @Test func theURLBuilderFollowsTheEnvironmentUntilOneIsSet() {
+    @Test func urlBuilderFollowsTheEnvironmentUntilReplaced() {
         let dependencies = BeagleDependencies()
         #expect(dependencies.urlBuilder.build(path: "/a")?.host() == nil)
         for host in ["one", "two"] {

@@ -25,7 +25,7 @@ import Testing
         try String(contentsOfFile: path, encoding: .utf8)
     }
 
-    @Test func aDownloadIsWrittenAndItsProgressTold() async throws {
+    @Test func downloadIsWrittenAndReportsProgress() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let progress = Lock<[TransferProgress]>([])
         let transport = ScriptedTransport("12345", [.contentLength: "5"])
@@ -40,7 +40,7 @@ import Testing
         #expect(progress.withLock { $0 } == [expected])
     }
 
-    @Test func aDownloadHasNoLimitsButTheOnesGiven() async throws {
+    @Test func downloadHasOnlyTheGivenLimits() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let transport = ScriptedTransport()
         try await client(transport).download("/a", to: path)
@@ -50,7 +50,7 @@ import Testing
         #expect(options.map(\.maxBodyBytes) == [nil, nil])
     }
 
-    @Test func aRefusedDownloadLeavesTheFileAsItWas() async throws {
+    @Test func failedDownloadLeavesTheFileUnchanged() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("old".utf8).write(to: URL(filePath: path))
         let error = try await #require(throws: NetworkError.self) {
@@ -62,7 +62,7 @@ import Testing
         #expect(try names() == ["file"])
     }
 
-    @Test func aDownloadCutShortLeavesNoPart() async throws {
+    @Test func truncatedDownloadLeavesNoPartialFile() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let transport = ScriptedTransport { request in
             let body = HTTPBody.stream {
@@ -80,7 +80,7 @@ import Testing
         #expect(try names().isEmpty)
     }
 
-    @Test func aFolderThatIsNotThereIsAFileError() async throws {
+    @Test func missingFolderIsAFileError() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let error = try await #require(throws: NetworkError.self) {
             try await client(ScriptedTransport("x")).download("/a", to: path + "/no/such")
@@ -89,7 +89,7 @@ import Testing
         #expect(error.message.contains("/no: No such file"))
     }
 
-    @Test func anUploadSendsTheFileAndTellsItsProgress() async throws {
+    @Test func uploadSendsTheFileAndReportsProgress() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let bytes = Data(repeating: 7, count: 300_000)
         try bytes.write(to: URL(filePath: path))
@@ -106,13 +106,13 @@ import Testing
         #expect(try await request.body?.collect() == bytes)
         #expect(try await request.body?.collect() == bytes)
         let steps = progress.withLock { $0 }
-        // Both readings begin and end with a report; those between are as fast as the machine.
+        // Both reads begin and end with a report; the reports in between depend on the machine's speed.
         #expect(steps.first?.bytesSent == 131_072)
         #expect(steps.last?.bytesSent == 300_000)
         #expect(steps.allSatisfy { $0.bytesToSend == 300_000 })
     }
 
-    @Test func aFileThatIsNotThereIsNotAskedFor() async throws {
+    @Test func missingFileIsNotUploaded() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let transport = ScriptedTransport()
         let error = try await #require(throws: NetworkError.self) {

@@ -2,7 +2,7 @@ import BeagleNet
 import Testing
 
 struct HTTPTransportTests {
-    @Test func aTaskThatWasCancelledBeginsNoTransfer() async {
+    @Test func cancelledTaskStartsNoTransfer() async {
         let transport = ScriptedTransport(status: .ok)
         let request = TransferRequest(HTTPRequest(method: .put, scheme: "https", authority: "a.example", path: "/b"))
         let asking = Task {

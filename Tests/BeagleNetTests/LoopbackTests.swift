@@ -19,7 +19,7 @@ struct LoopbackTests {
 
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
-    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer) throws
+    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws
         -> LoopbackServer
     {
         let server = try LoopbackServer(answer: answer)
@@ -37,7 +37,7 @@ struct LoopbackTests {
         #expect(messages.map { $0.prefix(3) } == ["-> ", "<- "])
     }
 
-    @Test func aFormIsSubmittedAndItsRefusalRead() async throws {
+    @Test func formIsSubmittedAndItsErrorResponseRead() async throws {
         let server = try serve { request in
             request.body.contains(UInt8(ascii: "@")) ? .response(201) : .response(422, [:], "{\"field\":\"email\"}")
         }
@@ -50,7 +50,7 @@ struct LoopbackTests {
         #expect(server.requests.map(\.method) == ["POST", "POST"])
     }
 
-    @Test func eventsAreFollowedOverAServerThatDropsThem() async throws {
+    @Test func eventStreamReconnectsAfterADisconnect() async throws {
         let server = try serve { request in
             guard request.connection == 1 else { return .response(204) }
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -74,7 +74,7 @@ struct LoopbackTests {
         }
     }
 
-    @Test func aRunningRequestSurvivesTheSwapOfItsClient() async throws {
+    @Test func runningRequestSurvivesReplacingItsClient() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(200, [:], "old")]) }
         let dependencies = Beagle.dependencies
@@ -117,7 +117,7 @@ struct LoopbackTests {
         #expect(completions.withLock { $0.allSatisfy { $0 == 1 } })
     }
 
-    @Test func aStreamIsReadAsItComes() async throws {
+    @Test func streamIsReadIncrementally() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in
             .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .gate(gate), .raw("b")])
@@ -134,7 +134,7 @@ struct LoopbackTests {
         #expect(messages.map { $0.prefix(6) } == ["-> GET", "<- 200", "<- 200"])
     }
 
-    @Test func aStreamThatIsDroppedHalfWayEndsItsTransferAndIsLoggedOnce() async throws {
+    @Test func droppedStreamEndsItsTransferAndIsLoggedOnce() async throws {
         let server = try serve { _ in .sequence([.raw("HTTP/1.1 200 OK\r\n\r\n"), .endless("more")]) }
         let logger = try #require(Beagle.dependencies.logger as? MemoryLogger)
         do {
@@ -146,7 +146,7 @@ struct LoopbackTests {
         #expect(logger.messages.last?.hasPrefix("<- the body was discarded") == true)
     }
 
-    @Test func aDownloadIsWholeOrNotThere() async throws {
+    @Test func downloadIsCompleteOrAbsent() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
@@ -167,7 +167,7 @@ struct LoopbackTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func anUploadArrives() async throws {
+    @Test func uploadReachesTheServer() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path()
         defer { unlink(path) }
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -179,8 +179,8 @@ struct LoopbackTests {
         #expect(server.requests.map { $0["content-length"] } == ["300000", "300000"])
     }
 
-    @Test("row 18: cookies are handed over, not kept", arguments: [nil, "own=2"])
-    func cookiesAreHandedOverNotKept(own: String?) async throws {
+    @Test("row 18: cookies are returned, but not stored", arguments: [nil, "own=2"])
+    func cookiesAreReturnedButNotStored(own: String?) async throws {
         let server = try serve { request in
             request.target == "/a" ? .response(302, ["Location": "/b", "Set-Cookie": "id=1"]) : .response(200)
         }
@@ -191,7 +191,7 @@ struct LoopbackTests {
         #expect(try await client.send(request).response.headerFields[.setCookie] == "id=1")
     }
 
-    @Test func aTimeoutNamesItself() async throws {
+    @Test func timeoutIsReportedAsATimeout() async throws {
         let server = try serve { _ in .stall }
         let error = try await #require(throws: NetworkError.self) {
             try await client.image("/a", timeout: .seconds(1))
@@ -201,7 +201,7 @@ struct LoopbackTests {
         #expect(error.description.contains(server.url))
     }
 
-    @Test func nobodyListeningIsOffline() async throws {
+    @Test func refusedConnectionIsOffline() async throws {
         Beagle.dependencies.environment = BeagleEnvironment(name: "nobody", baseURL: URL(string: "http://127.0.0.1:1"))
         let error = try await #require(throws: NetworkError.self) { try await client.image("/a") }
         #expect(error.isOffline)

@@ -14,7 +14,7 @@ import Testing
     // MARK: - Outcomes
 
     @Test(arguments: [200, 201, 204, 299])
-    func aStatusOfSuccessIsASuccessWithItsData(code: Int) async throws {
+    func successStatusReturnsTheResponse(code: Int) async throws {
         let client = client(ScriptedTransport(status: .init(code: code), "body"))
         let response = try await client.executeRequest(request)
         #expect(response.response.status.code == code)
@@ -22,8 +22,11 @@ import Testing
         #expect(response.url == "http://host/screen")
     }
 
-    @Test("row 14: any other status is a failure that holds the answer, 304 too", arguments: [199, 300, 304, 404, 500])
-    func anyOtherStatusIsAFailureThatHoldsTheAnswer(code: Int) async throws {
+    @Test(
+        "row 14: any other status, including 304, is a failure with the response",
+        arguments: [199, 300, 304, 404, 500]
+    )
+    func otherStatusIsAFailureWithTheResponse(code: Int) async throws {
         let client = client(ScriptedTransport(status: .init(code: code), "why"))
         let error = try await #require(throws: NetworkError.self) { try await client.executeRequest(request) }
         #expect(error.kind == .status)
@@ -33,8 +36,8 @@ import Testing
         #expect(error.error as? NetworkClientDefault.ClientError == .invalidHttpResponse)
     }
 
-    @Test("rows 14 and 20: send hands any status over, with reason phrase, fields and text", arguments: [304, 404])
-    func sendHandsAnyStatusOver(code: Int) async throws {
+    @Test("rows 14 and 20: send returns any status with its reason phrase, fields and text", arguments: [304, 404])
+    func sendReturnsAnyStatus(code: Int) async throws {
         let status = HTTPResponse.Status(code: code, reasonPhrase: "Said So")
         let client = client(ScriptedTransport(status: status, "why", [.eTag: "\"1\""]))
         let response = try await client.send(request)
@@ -45,13 +48,13 @@ import Testing
         #expect(response.url == "http://host/screen")
     }
 
-    @Test func sendThrowsWhereThereIsNoResponse() async throws {
+    @Test func sendThrowsIfThereIsNoResponse() async throws {
         let client = client(ScriptedTransport { _ in .failure(NetworkError(.dns, during: .resolve, "no such host")) })
         let error = try await #require(throws: NetworkError.self) { try await client.send(request) }
         #expect(error.isOffline)
     }
 
-    @Test func whatCannotBeBuiltIsNotSent() async throws {
+    @Test func invalidRequestIsNotSent() async throws {
         let transport = ScriptedTransport()
         let request = Request(url: URL(string: "ftp://host/")!, type: .fetchComponent)
         let error = try await #require(throws: NetworkError.self) {
@@ -82,13 +85,13 @@ import Testing
         }
     }
 
-    @Test func aTransportThatAnswersTwiceIsHeardOnce() async {
+    @Test func secondCompletionOfTheTransportIsIgnored() async {
         let held = HeldCompletion()
         let results = AsyncStream.makeStream(of: NetworkClient.NetworkResult.self)
         client(held.transport()).executeRequest(request) { results.continuation.yield($0) }
         held.complete(.success(TransferResponse(head: HTTPResponse(status: .ok), url: "")))
         held.complete(.failure(.cancelled))
-        // Another request is answered after a second answer to the first would have been.
+        // Another request completes after a second completion of the first one would have.
         let other = client(ScriptedTransport(status: .accepted))
         other.executeRequest(request) { _ in results.continuation.finish() }
         var heard: [NetworkClient.NetworkResult] = []
@@ -96,7 +99,7 @@ import Testing
         #expect(heard.count == 1)
     }
 
-    @Test func aTransportThatForgetsTheRequestIsAFailure() async {
+    @Test func transportThatDropsItsCompletionIsAFailure() async {
         let held = HeldCompletion()
         let result = await withCheckedContinuation { continuation in
             client(held.transport()).executeRequest(request) { continuation.resume(returning: $0) }
@@ -117,7 +120,7 @@ import Testing
 
     // MARK: - Cancelling
 
-    @Test func aTaskCancelledBeforeItAsksSendsNothing() async {
+    @Test func taskCancelledBeforeItsRequestSendsNothing() async {
         let transport = ScriptedTransport()
         let client = client(transport)
         let task = Task {
@@ -149,7 +152,7 @@ import Testing
 
     // MARK: - Dependencies
 
-    @Test func theScopeOfTheRequestIsTheScopeOfItsCompletion() async {
+    @Test func completionRunsInTheScopeOfItsRequest() async {
         let held = HeldCompletion()
         let client = client(held.transport())
         let context = await withCheckedContinuation { continuation in
@@ -163,7 +166,7 @@ import Testing
         #expect(context == .preview)
     }
 
-    @Test func aBuilderSetLaterMakesTheNextMessage() async throws {
+    @Test func builderChangesApplyToTheNextRequest() async throws {
         let transport = ScriptedTransport()
         let client = client(transport)
         _ = try await client.executeRequest(request)
@@ -173,7 +176,7 @@ import Testing
         #expect(values == [nil, "yes"])
     }
 
-    @Test func theContainersBuilderAndEnvironmentAreFollowed() async throws {
+    @Test func clientUsesTheContainersBuilderAndEnvironment() async throws {
         let transport = ScriptedTransport()
         let client = client(transport)
         Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-App": "builder", "X-Both": "builder"]
@@ -193,7 +196,7 @@ import Testing
         #expect(heads[1].headerFields[.init("X-App")!] == nil)
     }
 
-    @Test func anEnvironmentWithoutBaseURLHasTheBuilders() async throws {
+    @Test func environmentWithoutABaseURLUsesTheBuilders() async throws {
         let transport = ScriptedTransport()
         let client = client(transport)
         Beagle.dependencies.environment = BeagleEnvironment(name: "own", baseURL: nil, headers: ["X-Environment": "1"])
@@ -205,7 +208,7 @@ import Testing
         #expect(heads.map { $0.headerFields[.init("X-Environment")!] } == ["1", "1", nil])
     }
 
-    @Test func neitherContainerNorClientKeepsTheOther() {
+    @Test func containerAndClientDoNotRetainEachOther() {
         weak var container: BeagleDependencies?
         weak var client: NetworkClientDefault?
         do {
@@ -221,7 +224,7 @@ import Testing
         #expect(client == nil)
     }
 
-    @Test func aClientOutlivesItsContainerWithWhatItHadLast() async throws {
+    @Test func clientKeepsTheLastValuesOfAReleasedContainer() async throws {
         let transport = ScriptedTransport()
         let logger = MemoryLogger()
         weak var container: BeagleDependencies?
@@ -243,7 +246,7 @@ import Testing
         #expect(head.headerFields[.init("beagle-platform")!] == "WEB")
     }
 
-    @Test func aClientOfAnotherLoggerHasTheRestOfTheCurrentDependencies() async throws {
+    @Test func clientWithItsOwnLoggerUsesTheCurrentDependencies() async throws {
         struct Given: DependencyLogger {
             let logger: any BeagleLogger
         }
@@ -262,14 +265,14 @@ import Testing
         #expect(logger.messages.count == 1)
     }
 
-    @Test func aSecretThatOnlyTheAppKnowsStaysWithItsOrigin() async throws {
+    @Test func fieldMarkedSecretByTheAppIsOriginScoped() async throws {
         let transport = ScriptedTransport()
         Beagle.dependencies.redactor.secrets = ["X-Mine", "not a header[name]"]
         _ = try await client(transport).image("http://host/", headers: ["x-mine": "hunter2"])
         #expect(transport.requests.withLock { $0[0].originScopedFields } == [.init("X-Mine")!])
     }
 
-    @Test func optionsOfTheRequestGoBeforeTheClients() async throws {
+    @Test func requestOptionsTakePrecedenceOverTheClients() async throws {
         let transport = ScriptedTransport()
         let client = NetworkClientDefault(
             dependencies: Beagle.dependencies,
@@ -289,7 +292,7 @@ import Testing
 
     // MARK: - Streams
 
-    @Test func aStreamHandsAnyStatusOverWithoutLimits() async throws {
+    @Test func streamReturnsAnyStatusWithoutLimits() async throws {
         let transport = ScriptedTransport(status: .notFound, "why")
         let response = try await client(transport).stream(request)
         #expect(response.response.status == .notFound)

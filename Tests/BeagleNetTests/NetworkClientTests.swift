@@ -3,13 +3,13 @@ import BeagleNetTesting
 import Dispatch
 import Testing
 
-/// What every client has, on one that has only what the protocol asks for.
+/// The methods of every client, on a client that implements only what the protocol requires.
 @Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct NetworkClientTests {
     private struct Screen: Decodable, Equatable { var title: String }
 
     private let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
 
-    @Test func fetchPutsAPathOntoTheBaseURLAndDecodes() async throws {
+    @Test func fetchAppendsThePathToTheBaseURLAndDecodes() async throws {
         let seen = Lock<[Request]>([])
         let client = StubClient { request in
             seen.withLock { $0.append(request) }
@@ -22,7 +22,7 @@ import Testing
         #expect(seen.withLock { $0.map(\.url.absoluteString) } == ["http://example.com/home", "http://other/home"])
     }
 
-    @Test func aCallBringsQueryHeadersAndTimeout() async throws {
+    @Test func callPassesQueryHeadersAndTimeout() async throws {
         let seen = Lock<Request?>(nil)
         let client = StubClient { request in
             seen.withLock { $0 = request }
@@ -51,7 +51,7 @@ import Testing
         #expect(used.timeouts.total == .seconds(600))
     }
 
-    @Test func fetchThrowsAStatusAndTheAdviceForIt() async throws {
+    @Test func fetchThrowsAStatusErrorWithAdvice() async throws {
         let client = StubClient { _ in
             var response = NetworkResponse(text: "slow down", status: .init(code: 429))
             response.response.headerFields[.retryAfter] = "7"
@@ -64,7 +64,7 @@ import Testing
         #expect(error.description.contains("try again after 7"))
     }
 
-    @Test func sendMakesValuesOfSuccessesOnly() async throws {
+    @Test func sendDecodesSuccessfulResponsesOnly() async throws {
         let client = StubClient { request in
             try NetworkResponse(json: ["title": "x"], status: request.url.path == "/bad" ? .badRequest : .ok)
         }
@@ -74,7 +74,7 @@ import Testing
         #expect(try await client.send(bad).decode(as: Screen.self).title == "x")
     }
 
-    @Test func theContainersDecoderIsUsedUnlessTheCallBringsOne() async throws {
+    @Test func containerDecoderIsUsedUnlessTheCallHasItsOwn() async throws {
         struct Fixed: BodyDecoder {
             let title: String
             func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
@@ -87,7 +87,7 @@ import Testing
         #expect(try await client.fetch("/", as: Screen.self, decoder: Fixed(title: "call")).title == "call")
     }
 
-    @Test func theContainersEncoderWritesBodies() async throws {
+    @Test func containerEncoderWritesBodies() async throws {
         struct Fixed: BodyEncoder {
             func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\"fixed\"".utf8) }
         }
@@ -99,7 +99,7 @@ import Testing
         #expect(transport.requests.withLock { $0[0].body?.data } == Data("\"fixed\"".utf8))
     }
 
-    @Test func aFormIsSubmittedAsItStands() async throws {
+    @Test func formIsSubmittedUnchanged() async throws {
         let client = StubClient { request in
             guard case .submitForm(let form) = request.type else {
                 return NetworkResponse(text: "", status: .badRequest)
@@ -110,13 +110,13 @@ import Testing
         #expect(try await client.submit(form: form, to: "/signup").text() == "PUT Ada")
     }
 
-    @Test func aClientThatOnlyExecutesCanStreamToo() async throws {
+    @Test func clientWithOneMethodCanStream() async throws {
         let response = try await StubClient { _ in NetworkResponse(text: "why", status: .notFound) }.stream(request)
         #expect(response.response.status == .notFound)
         #expect(try await response.collect().text() == "why")
     }
 
-    @Test func aClientThatAnswersTwiceOrNeverIsSurvived() async throws {
+    @Test func doubleOrMissingCompletionIsTolerated() async throws {
         struct Careless: NetworkClient {
             let answers: Int
             func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
@@ -128,7 +128,7 @@ import Testing
         await #expect(throws: NetworkError.self) { try await Careless(answers: 0).executeRequest(request) }
     }
 
-    @Test func aTestWithoutAClientIsTold() async throws {
+    @Test func missingClientIsReported() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let error = try await #require(throws: NetworkError.self) {
@@ -139,9 +139,9 @@ import Testing
         #expect(logger.messages == ["The network client was not configured"])
     }
 
-    // MARK: - Where completions run
+    // MARK: - Completion context
 
-    @Test func aCompletionRunsOnTheQueueAskedForInItsScope() async {
+    @Test func completionRunsOnTheGivenQueueInItsScope() async {
         let queue = DispatchQueue(label: "chosen")
         let isThere = await withCheckedContinuation { continuation in
             Beagle.withDependencies(.preview) {
@@ -154,7 +154,7 @@ import Testing
         #expect(isThere)
     }
 
-    @Test func aCompletionRunsOnTheMainActorInItsScope() async {
+    @Test func completionRunsOnTheMainActorInItsScope() async {
         let isThere = await withCheckedContinuation { continuation in
             Beagle.withDependencies(.preview) {
                 _ = StubClient { _ in NetworkResponse() }
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: - The stub
 
-    @Test func aStubsTokenCancelsIt() async {
+    @Test func cancellingTheTaskCancelsTheStub() async {
         let (started, continuation) = AsyncStream.makeStream(of: Void.self)
         let client = StubClient { _ in
             continuation.yield()
@@ -182,7 +182,7 @@ import Testing
         #expect(await task.value.failure?.isCancelled == true)
     }
 
-    @Test func aStubsErrorComesOutAsItIs() async throws {
+    @Test func stubErrorIsThrownUnchanged() async throws {
         let client = StubClient { _ in throw NetworkError(.dns, during: .resolve, "no such host") }
         let error = try await #require(throws: NetworkError.self) { try await client.image("/") }
         #expect(error.isOffline)

@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 
 @Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct NetworkClientWrapperTests {
-    /// A wrapper of an app: counts what is asked.
+    /// An app's wrapper, which records the kinds of operations.
     private final class CountingClient: NetworkClientWrapper {
         let wrapped: any NetworkClient
         let kinds = Lock<[NetworkOperation.Kind]>([])
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// A client with the seed's one method, around another.
+    /// A client with only the seed's method, around another client.
     private struct SeedClient: NetworkClient {
         let client: any NetworkClient
 
@@ -28,7 +28,7 @@ import Testing
     private let transport = ScriptedTransport(status: .ok, "{}", [.contentType: "application/json"])
     private let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
 
-    /// What was sent: the URL, and the headers that belong to an environment.
+    /// The requests sent: the URL and the environment's headers of each.
     private var sent: [String] {
         transport.requests.withLock { requests in
             requests.map { request in
@@ -51,7 +51,7 @@ import Testing
         )
     }
 
-    /// An app's container: production, with a wrapped client that is registered.
+    /// An app's production container with a registered, wrapped client.
     private func app() -> BeagleDependencies {
         let app = BeagleDependencies()
         app.logger = MemoryLogger()
@@ -90,7 +90,7 @@ import Testing
         #expect(staging.networkClient.container === staging)
     }
 
-    @Test func aWrapperThatIsSetKeepsToItsOwnContainer() async throws {
+    @Test func assignedWrapperUsesItsOwnContainer() async throws {
         let app = BeagleDependencies()
         app.logger = MemoryLogger()
         use("production", in: app)
@@ -128,7 +128,7 @@ import Testing
         #expect(app.scoped().networkClient is NetworkClientDefault == isSet)
     }
 
-    // MARK: - What is forwarded
+    // MARK: - Forwarding
 
     @Test func everyCallIsPreparedOnce() async throws {
         use("host", in: Beagle.dependencies)
@@ -153,7 +153,7 @@ import Testing
         #expect(sent.count == 6)
     }
 
-    @Test func preparingChangesWhatIsAsked() async throws {
+    @Test func prepareChangesTheOperation() async throws {
         struct Tagged: NetworkClientWrapper {
             let wrapped: any NetworkClient
 
@@ -168,9 +168,9 @@ import Testing
         #expect(sent.map { $0.prefix(18) } == ["http://host/?tag=7"])
     }
 
-    @Test func aCompletionRunsInItsScopeAndNeverInsideOfTheCall() async {
+    @Test func completionRunsInItsScopeAfterTheCallReturns() async {
         let client = CountingClient(StubClient { _ in NetworkResponse() })
-        // Signalled when the call has returned: a completion inside of it would wait for ever.
+        // Signalled when the call has returned: a completion inside the call would wait forever.
         let hasReturned = DispatchSemaphore(value: 0)
         let context = await withCheckedContinuation { continuation in
             Beagle.withDependencies(.preview) {
@@ -184,7 +184,7 @@ import Testing
         #expect(context == .preview)
     }
 
-    @Test func theTokenOfAWrapperCancelsDownToTheTransport() async {
+    @Test func wrapperTokenCancelsTheTransfer() async {
         let held = HeldCompletion()
         let client = CountingClient(
             NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.cancellableTransport())
@@ -199,13 +199,13 @@ import Testing
         }
     }
 
-    @Test func aScopeOwnsWhatAWrapperIsAskedAndWatches() async throws {
+    @Test func scopeOwnsTheOperationsOfAWrapper() async throws {
         let scope = OperationScope()
         let inner = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let client = CountingClient(inner).scoped(in: scope)
-        let heard = Heard()
-        client.watch(.of(.component), heard.hear)
-        await heard.heard(1)
+        let heard = EventRecorder()
+        client.watch(.of(.component), heard.receive)
+        await heard.waitForEvents(1)
         #expect(inner.activeOperations == 1)
         scope.close()
         #expect(inner.activeOperations == 0)
@@ -213,18 +213,18 @@ import Testing
         #expect(error?.isCancelled == true)
     }
 
-    @Test func whatIsWatchedThroughWrappersIsRunAgainAndEnded() async {
+    @Test func watchedOperationsAreRefetchedAndEndedThroughWrappers() async {
         let inner = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let client: any NetworkClient = CountingClient(CountingClient(inner))
-        let heard = Heard()
-        client.watch(.of(.component), heard.hear)
-        await heard.heard(1)
+        let heard = EventRecorder()
+        client.watch(.of(.component), heard.receive)
+        await heard.waitForEvents(1)
         client.refetch()
-        await heard.heard(3)
+        await heard.waitForEvents(3)
         let events = AsyncStream.makeStream(of: Void.self)
         let token = client.refetch(on: events.stream, .networkOnly, gathering: .zero)
         events.continuation.yield()
-        await heard.heard(5)
+        await heard.waitForEvents(5)
         token.cancel()
         client.endAll()
         #expect(inner.activeOperations == 0)
@@ -233,7 +233,7 @@ import Testing
 
     // MARK: - Clients with one method
 
-    @Test func whatAClientWithOneMethodCannotDoSaysWhatToAdopt() async throws {
+    @Test func unsupportedCallsAdviseAdoptingTheWrapperProtocol() async throws {
         let client = SeedClient(client: NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport))
         var errors: [NetworkError?] = [
             await Result { try await client.run(.of(.subscription)) }.failure,
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test func whatIsSaidOfAnOperationPassesThroughAClientWithOneMethod() async throws {
+    @Test func operationDetailsPassThroughAClientWithOneMethod() async throws {
         let seen = Lock<[NetworkOperation]>([])
         struct Note: Interceptor {
             let seen: Lock<[NetworkOperation]>
@@ -299,14 +299,14 @@ import Testing
         #expect(operation.operationName == "Home")
         #expect(operation.deadline == .seconds(7))
         #expect(operation.outbox == .never)
-        #expect(operation.request.carried == nil)
+        #expect(operation.request.forwardedOperation == nil)
         #expect(try await client.stream(request).collect().text() == "{}")
     }
 
-    @Test func aPasswordIsKeptOutOfAnOutboxThroughAClientWithOneMethod() async throws {
+    @Test func passwordIsNotStoredThroughAClientWithOneMethod() async throws {
         let folder = OutboxFolder()
         defer { folder.remove() }
-        let inner = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.refused)))
+        let inner = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.failure(.refused)))
         let form = Form([Form.Input("password", "s3cret")])
         let error = await Result { try await SeedClient(client: inner).submit(form, to: "http://host/in") }.failure
         #expect(error?.kind == .connect)

@@ -12,7 +12,8 @@ import Testing
         NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
     }
 
-    @Test("row 38: both ends are logged without secrets") func bothEndsAreLoggedWithoutSecrets() async throws {
+    @Test("row 38: request and response are logged without secrets")
+    func requestAndResponseAreLoggedWithoutSecrets() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let transport = ScriptedTransport("{\"iban\":\"hunter2\"}", [.setCookie: "id=hunter2"])
@@ -29,7 +30,7 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    @Test("one line for an exchange, however it ends") func oneLineForAnExchange() async throws {
+    @Test func exchangeIsLoggedInOneLineWhateverItsOutcome() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         Beagle.dependencies.interceptors.replace(with: LogInterceptor(.exchanges))
@@ -65,7 +66,7 @@ import Testing
         )
     }
 
-    @Test("a request as the command that repeats it") func aRequestAsACommand() async throws {
+    @Test func requestIsLoggedAsACurlCommand() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         Beagle.dependencies.interceptors.replace(with: LogInterceptor(.commands))
@@ -78,12 +79,12 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    private static let aCommandSaysWhichGraphQLOperationItIsArguments: [(String?, String)] = [
+    private static let loggedCommandNamesItsGraphQLOperationArguments: [(String?, String)] = [
         ("Home", "query Home"), ("Home\nrm -r", "query"), (nil, "query"),
     ]
 
-    @Test(arguments: Self.aCommandSaysWhichGraphQLOperationItIsArguments)
-    func aCommandSaysWhichGraphQLOperationItIs(name: String?, title: String) async throws {
+    @Test(arguments: Self.loggedCommandNamesItsGraphQLOperationArguments)
+    func loggedCommandNamesItsGraphQLOperation(name: String?, title: String) async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         Beagle.dependencies.interceptors.replace(with: LogInterceptor(.commands))
@@ -99,7 +100,7 @@ import Testing
         #expect(lines.last?.hasPrefix("curl --request POST ") == true)
     }
 
-    @Test func eachHopIsLoggedBeforeTheAnswerAndTheFailure() async throws {
+    @Test func redirectsAreLoggedBeforeTheFinalOutcome() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let server = try LoopbackServer { request in
@@ -123,7 +124,7 @@ import Testing
         #expect(zip(messages, expected).allSatisfy { $0.hasPrefix($1) }, "\(messages)")
     }
 
-    @Test func valuesOfAFormInAQueryAreNotLogged() async throws {
+    @Test func formValuesInAQueryAreNotLogged() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let form = Request.FormData(method: .get, values: ["diagnosis": "hunter2"])
@@ -133,7 +134,7 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    @Test func anErrorOfDecodingQuotesNothingOfTheBody() async throws {
+    @Test func decodingErrorDoesNotQuoteTheBody() async throws {
         enum Role: String, Decodable { case admin }
         for body in ["\"hunter2\"", "hunter2"] {
             let response = NetworkResponse(text: body)
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func anErrorOfTheAppsOwnIsLoggedByItsTypeOnly() async throws {
+    @Test func appErrorIsLoggedByTypeOnly() async throws {
         struct Refused: Error { let token = "hunter2" }
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
@@ -153,7 +154,7 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    @Test func aSecretThatOnlyTheAppKnowsIsNotLogged() async throws {
+    @Test func fieldMarkedSecretByTheAppIsNotLogged() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         Beagle.dependencies.redactor.secrets = ["x-mine"]
@@ -162,13 +163,13 @@ import Testing
         for message in logger.messages { #expect(!message.contains("hunter2")) }
     }
 
-    private static let nothingThatTheCallerIsToldIsAboveDebugArguments: [Result<Int, NetworkError>] = [
+    private static let reportedOutcomesAreLoggedAtDebugLevelArguments: [Result<Int, NetworkError>] = [
         .success(200), .success(404), .success(503), .failure(NetworkError(.dns, during: .resolve, "no such host")),
         .failure(.cancelled),
     ]
 
-    @Test(arguments: Self.nothingThatTheCallerIsToldIsAboveDebugArguments, [LogInterceptor.Style.exchanges, .messages])
-    func nothingThatTheCallerIsToldIsAboveDebug(
+    @Test(arguments: Self.reportedOutcomesAreLoggedAtDebugLevelArguments, [LogInterceptor.Style.exchanges, .messages])
+    func reportedOutcomesAreLoggedAtDebugLevel(
         outcome: Result<Int, NetworkError>,
         style: LogInterceptor.Style
     ) async throws {
@@ -185,7 +186,7 @@ import Testing
         #expect(logger.logs.allSatisfy { $0.level == .debug })
     }
 
-    @Test func theDefaultIsOneLineThatCountsAttempts() async throws {
+    @Test func defaultLogIsOneLineThatCountsAttempts() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         Beagle.dependencies.interceptors.replace(with: LogInterceptor())
@@ -207,13 +208,13 @@ import Testing
         )
     }
 
-    private static let aGraphQLResponseSaysWhetherItHasErrorsArguments: [(String, String)] = [
+    private static let logSaysWhetherAGraphQLResponseHasErrorsArguments: [(String, String)] = [
         (#"{"data":{}}"#, "200"), (#"{"errors":[{"message":"no"}],"data":null}"#, "200 with GraphQL errors"),
         ("<html>", "200"),
     ]
 
-    @Test(arguments: Self.aGraphQLResponseSaysWhetherItHasErrorsArguments)
-    func aGraphQLResponseSaysWhetherItHasErrors(body: String, outcome: String) async throws {
+    @Test(arguments: Self.logSaysWhetherAGraphQLResponseHasErrorsArguments)
+    func logSaysWhetherAGraphQLResponseHasErrors(body: String, outcome: String) async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         Beagle.dependencies.interceptors.replace(with: LogInterceptor())
@@ -241,7 +242,7 @@ import Testing
 
     // MARK: - Streams
 
-    /// A client whose streams give `half` and then what `more` says.
+    /// A client whose streams yield "half", and then end as `more` decides.
     private func streaming(
         _ more: @escaping @Sendable (AsyncThrowingStream<Data, any Error>.Continuation) -> Void
     ) -> NetworkClientDefault {
@@ -295,7 +296,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func aStreamThatIsLetGoIsLoggedOnceAsCancelled(chunks: Int) async throws {
+    func discardedStreamIsLoggedOnce(chunks: Int) async throws {
         let logger = logger()
         do {
             let response = try await streaming { _ in }.stream(stream)
@@ -317,7 +318,7 @@ import Testing
         #expect(logger.messages.count == 2)
     }
 
-    @Test func nothingIsMadeForALoggerThatIsOff() async throws {
+    @Test func noMessageIsBuiltForADisabledLogger() async throws {
         struct Deaf: BeagleLogger {
             func log(_ log: any LogType) { Issue.record("\(log.message)") }
             func accepts(_ level: LogLevel) -> Bool { false }
@@ -328,7 +329,7 @@ import Testing
         await #expect(throws: NetworkError.self) { try await client(ScriptedTransport()).image("/no/base") }
     }
 
-    @Test func aPathThatNamesNoURLIsLogged() async throws {
+    @Test func pathWithoutABaseURLIsLogged() async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let error = try await #require(throws: NetworkError.self) {

@@ -15,7 +15,7 @@ struct NetworkResponseTests {
         return NetworkResponse(data: Data(bytes), response: head)
     }
 
-    private static let textIsReadInTheCharsetOfItsContentTypeArguments: [([UInt8], String?, String)] = [
+    private static let textIsDecodedInTheCharsetOfItsContentTypeArguments: [([UInt8], String?, String)] = [
         ([0x67, 0xC3, 0xA9], nil, "gé"),
         ([0x67, 0xC3, 0xA9], "text/plain", "gé"),
         ([0x67, 0xE9], "text/plain; charset=ISO-8859-1", "gé"),
@@ -27,19 +27,19 @@ struct NetworkResponseTests {
         ([], nil, ""),
     ]
 
-    @Test(arguments: Self.textIsReadInTheCharsetOfItsContentTypeArguments)
-    func textIsReadInTheCharsetOfItsContentType(bytes: [UInt8], contentType: String?, expected: String) throws {
+    @Test(arguments: Self.textIsDecodedInTheCharsetOfItsContentTypeArguments)
+    func textIsDecodedInTheCharsetOfItsContentType(bytes: [UInt8], contentType: String?, expected: String) throws {
         #expect(try response(bytes, contentType).text() == expected)
     }
 
-    private static let bytesThatAreNoTextOfTheirCharsetAreADecodingErrorArguments: [([UInt8], String, String)] = [
+    private static let invalidBytesForTheCharsetAreADecodingErrorArguments: [([UInt8], String, String)] = [
         ([0xFF], "text/plain", "utf-8"),
         ([0x67, 0x80], "text/plain; charset=us-ascii", "us-ascii"),
         ([0x67], "text/plain; charset=klingon", "klingon"),
     ]
 
-    @Test(arguments: Self.bytesThatAreNoTextOfTheirCharsetAreADecodingErrorArguments)
-    func bytesThatAreNoTextOfTheirCharsetAreADecodingError(bytes: [UInt8], contentType: String, word: String) throws {
+    @Test(arguments: Self.invalidBytesForTheCharsetAreADecodingErrorArguments)
+    func invalidBytesForTheCharsetAreADecodingError(bytes: [UInt8], contentType: String, word: String) throws {
         let error = try #require(throws: NetworkError.self) { try response(bytes, contentType).text() }
         #expect(error.kind == .decoding)
         #expect(error.message.contains(word))
@@ -94,27 +94,27 @@ struct NetworkResponseTests {
         #expect("\(Form.Input("pin", .text("hunter2")))" == "pin: REDACTED")
     }
 
-    @Test func jsonIsReadOrItsFaultNamed() throws {
+    @Test func jsonIsParsedOrReportedAsADecodingError() throws {
         #expect(try NetworkResponse(json: ["a": [1, true, nil]]).json()["a"]?[1] == true)
         let error = try #require(throws: NetworkError.self) { try NetworkResponse(text: "{").json() }
         #expect(error.kind == .decoding)
         #expect(error.response?.status == .ok)
     }
 
-    @Test func aValueIsMadeOfTheBody() throws {
+    @Test func valueIsDecodedFromTheBody() throws {
         let response = try NetworkResponse(json: ["title": "Home", "children": [["id": 1]]])
         #expect(try response.decode(as: Screen.self) == Screen(title: "Home", children: [.init(id: 1)]))
     }
 
-    private static let aBodyThatIsNotWhatWasExpectedSaysWhereArguments: [(String, String)] = [
+    private static let decodingErrorNamesThePositionArguments: [(String, String)] = [
         ("{}", "title is missing"),
         ("{\"title\":1,\"children\":[]}", "expected String at .title"),
         ("{\"title\":\"\",\"children\":[{\"id\":1},{\"id\":null}]}", "at .children[1].id"),
         ("{", "the body cannot be decoded as Screen"),
     ]
 
-    @Test(arguments: Self.aBodyThatIsNotWhatWasExpectedSaysWhereArguments)
-    func aBodyThatIsNotWhatWasExpectedSaysWhere(body: String, words: String) throws {
+    @Test(arguments: Self.decodingErrorNamesThePositionArguments)
+    func decodingErrorNamesThePosition(body: String, words: String) throws {
         let error = try #require(throws: NetworkError.self) {
             try NetworkResponse(text: body).decode(as: Screen.self)
         }
@@ -124,7 +124,7 @@ struct NetworkResponseTests {
         #expect(error.underlying is DecodingError)
     }
 
-    @Test func aDecoderOfTheAppsOwnIsUsed() throws {
+    @Test func customDecoderIsUsed() throws {
         struct Fixed: BodyDecoder {
             func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
                 try JSONDecoder().decode(type, from: Data("{\"title\":\"fixed\",\"children\":[]}".utf8))

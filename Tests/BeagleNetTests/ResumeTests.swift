@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Downloads that go on where an earlier one stopped.
+/// Downloads that resume where an earlier one stopped.
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct ResumeTests {
     private static let content = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
 
@@ -16,13 +16,13 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// A file that a server has, sent whole or from where a request asks for it.
+    /// A file on a server, sent whole or from the offset that a request asks for.
     private struct Served: Sendable {
         var content = ResumeTests.content
         var validators = "ETag: \"one\"\r\n"
 
-        /// - Parameter count: bytes of the body after which the connection ends; nil sends all.
-        func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Answer {
+        /// - Parameter count: The number of body bytes after which the connection closes; `nil` sends all.
+        func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Response {
             var (status, range, body) = ("200 OK", "", content)
             if let start = request["Range"].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) }),
                 request["If-Range"].map({ validators.contains(": \($0)\r\n") }) != false
@@ -33,12 +33,12 @@ import Testing
                 range = "Content-Range: bytes \(sent)/\(content.count)\r\n"
             }
             let head = "HTTP/1.1 \(status)\r\n\(range)\(validators)Content-Length: \(body.count)\r\n\r\n"
-            let whole = LoopbackServer.Answer.raw(Data(head.utf8) + body.prefix(count ?? body.count))
+            let whole = LoopbackServer.Response.raw(Data(head.utf8) + body.prefix(count ?? body.count))
             return count == nil ? whole : .sequence([whole, .close])
         }
     }
 
-    /// Answers the first request with `first` and those after it with `later`.
+    /// Responds to the first request with `first`, and to those after it with `later`.
     private func server(
         _ first: @escaping Script,
         then later: @escaping Script
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    private typealias Script = @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer
+    private typealias Script = @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
 
     private func cut(_ served: Served = Served(), at count: Int = 1000) -> Script {
         { served.answer($0, upTo: count) }
@@ -73,7 +73,7 @@ import Testing
 
     private func bytes(of name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
 
-    @Test func aDownloadGoesOnWhereItStopped() async throws {
+    @Test func downloadResumesWhereItStopped() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("old".utf8).write(to: URL(filePath: path))
         let server = try server(cut()) { Served().answer($0) }
@@ -98,7 +98,7 @@ import Testing
         #expect(requests.map { $0["Accept-Encoding"] } == ["identity", "identity"])
     }
 
-    private static let validatorCountsOnceArguments: [(String, String?)] = [
+    private static let validatorIsUsedIfUnambiguousArguments: [(String, String?)] = [
         ("ETag: \"one\"\r\nETag: \"one\"\r\n", "\"one\""), ("ETag: \"one\"\r\nETag: \"two\"\r\n", nil),
         (
             "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT\r\nDate: Sun Nov  6 08:50:37 1994\r\n",
@@ -106,8 +106,8 @@ import Testing
         ),
     ]
 
-    @Test(arguments: Self.validatorCountsOnceArguments)
-    func validatorCountsOnce(_ validators: String, _ sent: String?) async throws {
+    @Test(arguments: Self.validatorIsUsedIfUnambiguousArguments)
+    func validatorIsUsedIfUnambiguous(_ validators: String, _ sent: String?) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let served = Served(validators: validators)
         let server = try server(cut(served)) { served.answer($0) }
@@ -117,7 +117,7 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    @Test func bytesOfAnETagComeBackAsTheyCame() async throws {
+    @Test func eTagIsSentBackByteForByte() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let tag = Data("\"caf".utf8) + [0xE9, 0x22]
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nETag: ".utf8) + tag + Data("\r\n\r\nab".utf8)
@@ -133,7 +133,7 @@ import Testing
         #expect(server.requests.last?.raw.firstRange(of: Data("If-Range: ".utf8) + tag + Data("\r\n".utf8)) != nil)
     }
 
-    @Test func aLastModifiedThatIsOldEnoughIsAValidator() async throws {
+    @Test func oldEnoughLastModifiedIsAValidator() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
         let served = Served(validators: "Last-Modified: \(modified)\r\nDate: Sun, 06 Nov 1994 08:50:37 GMT\r\n")
@@ -144,14 +144,14 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    private static let withoutAStrongValidatorADownloadStartsOverArguments: [String] = [
+    private static let downloadWithoutAStrongValidatorStartsOverArguments: [String] = [
         "", "ETag: W/\"one\"\r\n", "ETag: one\r\n", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
         "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:50:36 GMT\r\n",
         "ETag: W/\"1\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 09:50:36 GMT\r\n",
     ]
 
-    @Test(arguments: Self.withoutAStrongValidatorADownloadStartsOverArguments)
-    func withoutAStrongValidatorADownloadStartsOver(_ validators: String) async throws {
+    @Test(arguments: Self.downloadWithoutAStrongValidatorStartsOverArguments)
+    func downloadWithoutAStrongValidatorStartsOver(_ validators: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let served = Served(validators: validators)
         let server = try server(cut(served)) { served.answer($0) }
@@ -162,7 +162,7 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    @Test func aChangedFileIsDownloadedAnew() async throws {
+    @Test func changedFileIsDownloadedAgain() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let changed = Served(content: Data(repeating: 7, count: 2500), validators: "ETag: \"two\"\r\n")
         let server = try server(cut()) { changed.answer($0) }
@@ -174,7 +174,7 @@ import Testing
         #expect(try names == ["file"])
     }
 
-    @Test func anotherURLStartsOver() async throws {
+    @Test func downloadOfAnotherURLStartsOver() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try server(cut()) { Served().answer($0) }
         _ = try await failDownload(from: server)
@@ -183,7 +183,7 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    private static let anAnswerThatDoesNotFitIsAskedForAnewArguments: [String] = [
+    private static let mismatchedRangeResponseIsRequestedInFullArguments: [String] = [
         "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000\r\nETag: \"two\"",
         "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000",
         "206 Partial Content\r\nETag: \"one\"",
@@ -195,9 +195,9 @@ import Testing
         "416 Range Not Satisfiable\r\nContent-Range: bytes */1000",
     ]
 
-    /// Answers that do not fit what is there, and what is asked then: all.
-    @Test(arguments: Self.anAnswerThatDoesNotFitIsAskedForAnewArguments)
-    func anAnswerThatDoesNotFitIsAskedForAnew(_ answer: String) async throws {
+    /// Responses that don't match the partial file. The whole file is requested next.
+    @Test(arguments: Self.mismatchedRangeResponseIsRequestedInFullArguments)
+    func mismatchedRangeResponseIsRequestedInFull(_ answer: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try server(cut()) { request in
             request["Range"] == nil
@@ -210,11 +210,11 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    /// The first server does not say how long the file is, and ends before saying that this was all.
-    @Test func whatIsWholeAlreadyIsNotAskedForAgain() async throws {
+    /// The first response doesn't state its length, and the connection closes before the last chunk.
+    @Test func completePartialFileIsNotDownloadedAgain() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let head = "HTTP/1.1 200 OK\r\nETag: \"one\"\r\nTransfer-Encoding: chunked\r\n\r\nbb8\r\n"
-        let unended = LoopbackServer.Answer.sequence([.raw(Data(head.utf8) + Self.content), .close])
+        let unended = LoopbackServer.Response.sequence([.raw(Data(head.utf8) + Self.content), .close])
         let server = try server({ _ in unended }) { Served().answer($0) }
         _ = try await failDownload(from: server)
         let response = try await client.download("\(server.url)/file", to: path, resuming: true)
@@ -223,11 +223,11 @@ import Testing
         #expect(try names == ["file"])
     }
 
-    /// The first server does not say how long the file is, and the range does not either (RFC 9110, 15.3.7).
-    @Test func aRangeOfNoKnownLengthIsAskedForAnew() async throws {
+    /// Neither the first response nor the range states the length of the file (RFC 9110, 15.3.7).
+    @Test func rangeOfUnknownLengthIsRequestedInFull() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let head = "HTTP/1.1 200 OK\r\nETag: \"one\"\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"
-        let unended = LoopbackServer.Answer.sequence([.raw(Data(head.utf8) + Self.content.prefix(1000)), .close])
+        let unended = LoopbackServer.Response.sequence([.raw(Data(head.utf8) + Self.content.prefix(1000)), .close])
         let fields = "Content-Range: bytes 1000-1999/*\r\nETag: \"one\"\r\nContent-Length: 1000\r\n\r\n"
         let short = Data("HTTP/1.1 206 Partial Content\r\n\(fields)".utf8) + Self.content[1000..<2000]
         let server = try server({ _ in unended }) { $0["Range"] == nil ? Served().answer($0) : .raw(short) }
@@ -237,7 +237,7 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    @Test func aLengthThatIsKnownNeedsNotBeSaidAgain() async throws {
+    @Test func rangeNeedsNoLengthIfTheLengthIsKnown() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let fields = "Content-Range: bytes 1000-2999/*\r\nETag: \"one\"\r\nContent-Length: 2000\r\n\r\n"
         let rest = Data("HTTP/1.1 206 Partial Content\r\n\(fields)".utf8) + Self.content[1000...]
@@ -248,7 +248,7 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    @Test func aShorterRangeIsGoneOnWith() async throws {
+    @Test func shorterRangeIsResumed() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let fields = "Content-Range: bytes 1000-1999/3000\r\nETag: \"one\"\r\nContent-Length: 1000\r\n\r\n"
         let short = Data("HTTP/1.1 206 Partial Content\r\n\(fields)".utf8) + Self.content[1000..<2000]
@@ -264,7 +264,7 @@ import Testing
         #expect(try bytes(of: "file") == Self.content)
     }
 
-    @Test func moreThanTheServerSaidIsAnError() async throws {
+    @Test func bytesBeyondTheStatedLengthAreAnError() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let head = "206 Partial Content\r\nContent-Range: bytes 1000-2999/3000\r\nETag: \"one\"\r\n"
         let server = try server(cut()) { request in
@@ -277,8 +277,8 @@ import Testing
         #expect(try names.isEmpty)
     }
 
-    /// The bytes of the whole, under a range that ends early.
-    @Test func moreThanTheRangeThatIsNamedIsAnError() async throws {
+    /// All remaining bytes, labelled with a range that ends early.
+    @Test func bytesBeyondTheStatedRangeAreAnError() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let head = "206 Partial Content\r\nContent-Range: bytes 1000-1999/3000\r\nETag: \"one\"\r\n"
         let server = try server(cut()) { request in
@@ -291,9 +291,9 @@ import Testing
         #expect(try names.isEmpty)
     }
 
-    @Test func aPartThatWasNotAskedForIsNoFile() async throws {
+    @Test func unrequestedPartIsAnError() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let answer = LoopbackServer.Answer.response(206, ["Content-Range": "bytes 0-3/9"], "part")
+        let answer = LoopbackServer.Response.response(206, ["Content-Range": "bytes 0-3/9"], "part")
         let server = try LoopbackServer(answer)
         let error = try await #require(throws: NetworkError.self) {
             try await client.download("\(server.url)/file", to: path)
@@ -304,8 +304,8 @@ import Testing
         #expect(try bytes(of: "file") == Data("part".utf8))
     }
 
-    /// A part that was asked for, of more or fewer bytes than its range has.
-    @Test(arguments: ["bytes 0-2/9", "bytes 0-4/9"]) func aPartIsHeldToItsRange(_ range: String) async throws {
+    /// A requested part with more or fewer bytes than its range.
+    @Test(arguments: ["bytes 0-2/9", "bytes 0-4/9"]) func partMustMatchItsRange(_ range: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try LoopbackServer(.response(206, ["Content-Range": range], "part"))
         let error = try await #require(throws: NetworkError.self) {
@@ -316,14 +316,14 @@ import Testing
     }
 
     @Test(arguments: ["200 OK\r\nETag: \"one\"\r\nContent-Encoding: gzip", "206 Partial Content\r\nETag: \"one\""])
-    func anAnswerToNothingThatWasAskedIsAnError(_ answer: String) async throws {
+    func unrequestedEncodingOrRangeIsAnError(_ answer: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try LoopbackServer(.raw("HTTP/1.1 \(answer)\r\nContent-Length: 4\r\n\r\nlies"))
         #expect(try await [.encoding, .protocol].contains(failDownload(from: server).kind))
         #expect(try names.isEmpty)
     }
 
-    @Test func aRangeRefusedThatNobodyAskedForIsARefusal() async throws {
+    @Test func unrequestedRangeErrorIsAStatusError() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try LoopbackServer(.response(416, ["ETag": "\"one\""], "no such range"))
         let error = try await failDownload(from: server)
@@ -333,7 +333,7 @@ import Testing
         #expect(try names.isEmpty)
     }
 
-    @Test func aRefusalLeavesWhatIsThere() async throws {
+    @Test func errorStatusKeepsThePartialFile() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try server(cut()) { _ in .response(503, [:], "later") }
         _ = try await failDownload(from: server)
@@ -341,7 +341,7 @@ import Testing
         #expect(try bytes(of: "file.part") == Self.content.prefix(1000))
     }
 
-    @Test func oneDownloadAtATimeWritesAFile() async throws {
+    @Test func secondDownloadToTheSameFileIsAnError() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer { .sequence([.gate(gate), Served().answer($0)]) }
@@ -356,7 +356,7 @@ import Testing
     }
 
     @Test(arguments: ["Range", "if-range", "ACCEPT-ENCODING"])
-    func itsOwnHeadersAreItsOwn(_ name: String) async throws {
+    func rangeHeadersOfTheCallerAreRejected(_ name: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let error = try await #require(throws: NetworkError.self) {
             try await client.download("http://127.0.0.1:9/", to: path, resuming: true, headers: [name: "x"])
@@ -365,7 +365,7 @@ import Testing
         #expect(try names.isEmpty)
     }
 
-    @Test func whatIsNoRegularFileCannotBeResumed() async throws {
+    @Test func onlyARegularFileCanBeResumed() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let error = try await #require(throws: NetworkError.self) {
             try await client.download("http://127.0.0.1:9/", to: "/dev/null", resuming: true)
@@ -374,9 +374,9 @@ import Testing
         #expect(error.message.contains("/dev/null"))
     }
 
-    /// As after a kill inside the write of the record: half of one is none.
+    /// As after a crash while the record was written: half a record counts as none.
     @Test(arguments: ["", "{\"resource\":\"", "{}", "[1]"])
-    func aRecordThatCannotBeReadIsNone(_ record: String) async throws {
+    func unreadableRecordIsIgnored(_ record: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("leftover".utf8).write(to: folder.appending(path: "file.part"))
         try Data(record.utf8).write(to: folder.appending(path: "file.part.json"))

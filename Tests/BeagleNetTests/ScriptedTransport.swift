@@ -1,18 +1,18 @@
 import BeagleNet
 
-/// A transport that does what the test says, on a thread of its own unless told otherwise.
+/// A transport that a test scripts. By default it completes requests on another thread.
 final class ScriptedTransport: CookieTransport {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
-    /// What was asked.
+    /// The requests received, in order.
     let requests = Lock<[TransferRequest]>([])
-    /// How often a token was cancelled.
+    /// The number of times that a token was cancelled.
     let cancels = Lock(0)
     private let script: @Sendable (TransferRequest, @escaping Completion) -> Void
     private let onCancel: @Sendable () -> Void
-    let keepsCookies = false
+    let storesCookies = false
 
-    /// Hands each request and its completion to `script`, inside `perform`.
+    /// Passes each request and its completion to `script`, inside `perform`.
     init(
         onCancel: @escaping @Sendable () -> Void = {},
         script: @escaping @Sendable (TransferRequest, @escaping Completion) -> Void
@@ -21,14 +21,14 @@ final class ScriptedTransport: CookieTransport {
         self.script = script
     }
 
-    /// Answers each request from another thread.
+    /// Completes each request on another thread.
     convenience init(answer: @escaping @Sendable (TransferRequest) -> Result<TransferResponse, NetworkError>) {
         self.init { request, completion in
             Task.detached { completion(answer(request)) }
         }
     }
 
-    /// Answers each request with this status and body.
+    /// Completes each request with this status and body.
     convenience init(status: HTTPResponse.Status = .ok, _ body: String = "", _ fields: HTTPFields = [:]) {
         self.init { request in
             .success(
@@ -62,12 +62,12 @@ final class HeldCompletion: Sendable {
     private let completion = Lock<ScriptedTransport.Completion?>(nil)
     private let arrivals = AsyncStream.makeStream(of: Void.self)
 
-    /// A transport that leaves its completion here, and calls it when it is cancelled.
+    /// A transport whose completion is held here, and called with an error when the request is cancelled.
     func cancellableTransport() -> ScriptedTransport {
         transport { self.complete(.failure(.cancelled)) }
     }
 
-    /// A transport that leaves its completion here.
+    /// A transport whose completion is held here.
     func transport(onCancel: @escaping @Sendable () -> Void = {}) -> ScriptedTransport {
         ScriptedTransport(onCancel: onCancel) { _, completion in
             self.completion.withLock { $0 = completion }
@@ -75,7 +75,7 @@ final class HeldCompletion: Sendable {
         }
     }
 
-    /// Waits for the completion.
+    /// Waits until a completion is held.
     func isHeld() async {
         for await _ in arrivals.stream { break }
     }
@@ -85,7 +85,7 @@ final class HeldCompletion: Sendable {
         completion.withLock { $0 }?(result)
     }
 
-    /// Lets the completion go without a call.
+    /// Releases the completion without calling it.
     func drop() {
         let dropped = completion.withLock { completion in
             defer { completion = nil }

@@ -17,7 +17,7 @@ import Testing
         Request(url: try #require(URL(string: server.url)), type: .fetchComponent)
     }
 
-    /// What came until the end.
+    /// Returns the values and the completion of a publisher.
     private func values<P: Publisher>(of publisher: P) async -> ([P.Output], Subscribers.Completion<P.Failure>?)
     where P.Output: Sendable {
         let heard = Lock<[P.Output]>([])
@@ -33,7 +33,7 @@ import Testing
         return (heard.withLock { $0 }, completion)
     }
 
-    @Test func eachSubscriberAsks() async throws {
+    @Test func eachSubscriberSendsARequest() async throws {
         let server = try LoopbackServer(.response(200, [:], "{}"))
         let publisher = dependencies.networkClient.publisher(for: try request(server))
         #expect(server.requests.isEmpty)
@@ -45,7 +45,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func statusOutsideOfSuccessIsAFailure() async throws {
+    @Test func errorStatusIsAFailure() async throws {
         let server = try LoopbackServer(.response(404, [:], "gone"))
         let (responses, end) = await values(of: dependencies.networkClient.publisher(for: try request(server)))
         #expect(responses.isEmpty)
@@ -54,7 +54,7 @@ import Testing
         #expect(error.data == Data("gone".utf8))
     }
 
-    @Test func operationTellsItsProgressAndItsAnswer() async throws {
+    @Test func operationPublishesProgressAndResponse() async throws {
         let server = try LoopbackServer(.response(200, [:], "{}"))
         var operation = NetworkOperation(try request(server))
         operation.reportsProgress = true
@@ -64,7 +64,7 @@ import Testing
         #expect(results.count > 1)
     }
 
-    @Test func cancellingReachesTheTransport() async throws {
+    @Test func cancellingCancelsTheTransfer() async throws {
         let server = try LoopbackServer(.stall)
         let held = dependencies.networkClient.publisher(for: try request(server)).sink { _ in
         } receiveValue: { _ in
@@ -74,7 +74,7 @@ import Testing
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func cancellingTwiceCancelsTheRunOnce() async throws {
+    @Test func cancellingTwiceCancelsTheOperationOnce() async throws {
         let client = CountingClient()
         let url = try #require(URL(string: "https://a.example"))
         let held = client.publisher(for: Request(url: url, type: .fetchImage)).sink { _ in
@@ -87,7 +87,7 @@ import Testing
         #expect(client.cancels.withLock { $0 } == 1)
     }
 
-    @Test func valuesComeWhereTheyAreWanted() async throws {
+    @Test func valuesArriveOnTheGivenScheduler() async throws {
         let server = try LoopbackServer(.response(200, [:], "{}"))
         let queue = DispatchQueue(label: "wanted")
         let key = DispatchSpecificKey<Bool>()
@@ -99,7 +99,7 @@ import Testing
         #expect(await values(of: publisher).0 == [true])
     }
 
-    @Test func resultsOfASubscriptionComeUntilItsEnd() async throws {
+    @Test func subscriptionPublishesResultsAndFinishes() async throws {
         let results = (1...2).map { "event: next\ndata: {\"data\":{\"tick\":\($0)}}\n\n" }.joined()
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         let server = try LoopbackServer(.sequence([.raw(head + results + "event: complete\n\n"), .close]))
@@ -111,7 +111,7 @@ import Testing
         guard case .finished = end else { return #expect(Bool(false), "\(end as Any)") }
     }
 
-    @Test func answerOfAQueryComesOnce() async throws {
+    @Test func queryPublishesOneResponse() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "{\"data\":{\"a\":1}}"))
         let endpoint = GraphQLEndpoint(try #require(URL(string: server.url)))
         let operation = GraphQLOperation<[String: String], Int>(input: [:], operationString: "{ a }")
@@ -128,7 +128,7 @@ extension DispatchQueue {
     #endif
 }
 
-/// Never answers, and counts how often it is cancelled.
+/// Never responds and counts cancellations.
 private final class CountingClient: NetworkClient {
     let cancels = Lock(0)
     let (began, begin) = AsyncStream.makeStream(of: Void.self)

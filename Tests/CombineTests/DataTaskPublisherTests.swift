@@ -26,7 +26,7 @@ import Testing
         return heard.withLock { $0 }
     }
 
-    @Test func eachSubscriberHasATask() async throws {
+    @Test func eachSubscriberStartsATask() async throws {
         let server = try LoopbackServer(.response(201, [:], "made"))
         let publisher = URLSession.shared.dataTaskPublisher(for: try url(server))
         #expect(server.requests.isEmpty)
@@ -38,7 +38,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func requestGoesOutAsItIs() async throws {
+    @Test func requestIsSentUnchanged() async throws {
         let server = try LoopbackServer { .response(200, [:], $0.body) }
         var request = URLRequest(url: try url(server))
         request.httpMethod = "POST"

@@ -5,7 +5,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Answers that come in pieces.
+/// Incremental responses.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RelayPiecesTests {
     private static let request = RequestParameters(
         name: "Posts",
@@ -20,29 +20,29 @@ import Testing
         #"{"incremental":[{"id":"0","data":{"b":2}}],"completed":[{"id":"0"},{"id":"1"}],"hasNext":false}"#,
     ]
 
-    private func world(_ payloads: [String] = payloads) throws -> RelayWorld {
+    private func fixture(_ payloads: [String] = payloads) throws -> RelayFixture {
         let parts = payloads.map { "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n\($0)" }
         let body = parts.joined() + "\r\n--graphql--\r\n"
-        return try RelayWorld(body, type: "multipart/mixed; boundary=graphql")
+        return try RelayFixture(body, type: "multipart/mixed; boundary=graphql")
     }
 
-    /// As many items of a stream as here, each by itself.
+    /// A stream of 300 items, each in its own payload.
     private static let stream =
         [#"{"data":{"list":[]},"pending":[{"id":"0","path":["list"],"label":"L"}],"hasNext":true}"#]
         + (0..<300).map { #"{"incremental":[{"id":"0","items":[\#($0)]}],"hasNext":true}"# }
         + [#"{"completed":[{"id":"0"}],"hasNext":false}"#]
 
-    @Test func eachAnswerIsWholeSoFar() async throws {
+    @Test func eachValueIsTheResponseSoFar() async throws {
         let gates = [try LoopbackServer.Gate(), try LoopbackServer.Gate(), try LoopbackServer.Gate()]
-        let world = try RelayWorld { _ in
+        let fixture = try RelayFixture { _ in
             let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=graphql\r\n\r\n--graphql"
-            let parts = zip(Self.payloads, gates).flatMap { payload, gate -> [LoopbackServer.Answer] in
+            let parts = zip(Self.payloads, gates).flatMap { payload, gate -> [LoopbackServer.Response] in
                 [.raw("\r\nContent-Type: application/json\r\n\r\n\(payload)\r\n--graphql"), .gate(gate)]
             }
             return .sequence([.raw(head)] + parts + [.raw("--\r\n"), .close])
         }
         var texts: [String] = []
-        for try await data in world.publisher(Self.request).values {
+        for try await data in fixture.publisher(Self.request).values {
             gates[texts.count].open()
             texts.append(String(decoding: data, as: UTF8.self))
         }
@@ -53,13 +53,13 @@ import Testing
                 #"{"data":{"a":1,"b":2,"list":[7,8]}}"#,
             ]
         )
-        #expect(world.server.requests.first?["Accept"]?.contains("multipart/mixed") == true)
+        #expect(fixture.server.requests.first?["Accept"]?.contains("multipart/mixed") == true)
     }
 
-    @Test func whatHasComeTogetherIsGivenTogether() async throws {
-        let world = try world(Self.stream)
+    @Test func piecesThatArriveTogetherAreMerged() async throws {
+        let fixture = try fixture(Self.stream)
         var answers: [Data] = []
-        for try await all in world.publisher(Self.request).collect().values { answers = all }
+        for try await all in fixture.publisher(Self.request).collect().values { answers = all }
         #expect(answers.count < 300)
         #expect(
             answers.last.map { String(decoding: $0, as: UTF8.self) }
@@ -67,13 +67,13 @@ import Testing
         )
     }
 
-    @Test func slowReaderMissesNoPiece() async throws {
-        var world = try world(Self.stream)
-        world.network.pieces = .patches
+    @Test func slowReaderReceivesEveryPatch() async throws {
+        var fixture = try fixture(Self.stream)
+        fixture.network.incrementalDelivery = .patches
         let config = CacheConfig(transactionID: "t")
-        var values = world.publisher(Self.request, [:], config).values.makeAsyncIterator()
+        var values = fixture.publisher(Self.request, [:], config).values.makeAsyncIterator()
         var pieces = [try await values.next()]
-        while !world.logger.messages.contains("Posts [t] completed") {
+        while !fixture.logger.messages.contains("Posts [t] completed") {
             try await Task.sleep(for: .milliseconds(1))
         }
         while let piece = try await values.next() { pieces.append(piece) }
@@ -81,20 +81,20 @@ import Testing
         #expect(items.filter { $0.object == nil && $0 != .null } == (0..<300).map { .integer($0) })
     }
 
-    @Test func wholeAnswerOfPiecesIsStoredToo() async throws {
-        var world = try world()
-        world.network.pieces = .patches
-        world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
-        _ = try await world.texts(Self.request)
+    @Test func mergedResponseIsStoredWithPatches() async throws {
+        var fixture = try fixture()
+        fixture.network.incrementalDelivery = .patches
+        fixture.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
+        _ = try await fixture.texts(Self.request)
         let stored = #"{"data":{"a":1,"b":2,"list":[7,8]},"extensions":{"cacheTimestamp":1000}}"#
-        #expect(try await world.texts(Self.request) == [stored])
+        #expect(try await fixture.texts(Self.request) == [stored])
     }
 
-    @Test func piecesAreGivenAsRelaysRuntimeReadsThem() async throws {
-        var world = try world()
-        world.network.pieces = .patches
+    @Test func patchesHaveTheFormatOfRelay() async throws {
+        var fixture = try fixture()
+        fixture.network.incrementalDelivery = .patches
         #expect(
-            try await world.texts(Self.request) == [
+            try await fixture.texts(Self.request) == [
                 #"{"data":{"a":1,"list":[]},"extensions":{"is_final":false}}"#,
                 #"{"data":7,"extensions":{"is_final":false},"label":"L","path":["list",0]}"#,
                 #"{"data":8,"extensions":{"is_final":false},"label":"L","path":["list",1]}"#,
@@ -103,18 +103,18 @@ import Testing
         )
     }
 
-    /// Relay knows a fragment by its label and its path: what comes below it, or was brought by another, has no place there.
-    @Test func aFragmentInPiecesIsGivenAtItsPlace() async throws {
-        var world = try world([
+    /// Relay identifies a fragment by its label and path, so pieces below it and shared data must be part of its payload.
+    @Test func fragmentInSeveralPiecesIsOnePatchAtItsPath() async throws {
+        var fixture = try fixture([
             #"{"data":{"a":{}},"pending":[{"id":"0","path":["a"],"label":"x"},{"id":"1","path":["a"],"label":"y"}],"#
                 + #""hasNext":true}"#,
             #"{"incremental":[{"data":{"b":{"c":{}}},"id":"0"},{"data":{"e":1},"id":"0"}],"hasNext":true}"#,
             #"{"incremental":[{"data":{"d":2},"id":"0","subPath":["b","c"]}],"completed":[{"id":"0"}],"hasNext":true}"#,
             #"{"incremental":[{"data":{"f":3},"id":"1"}],"completed":[{"id":"1"}],"hasNext":false}"#,
         ])
-        world.network.pieces = .patches
+        fixture.network.incrementalDelivery = .patches
         #expect(
-            try await world.texts(Self.request) == [
+            try await fixture.texts(Self.request) == [
                 #"{"data":{"a":{}},"extensions":{"is_final":false}}"#,
                 #"{"data":{"b":{"c":{"d":2}},"e":1},"extensions":{"is_final":false},"label":"x","path":["a"]}"#,
                 #"{"data":{"b":{"c":{"d":2}},"e":1,"f":3},"extensions":{"is_final":true},"label":"y","path":["a"]}"#,
@@ -123,29 +123,29 @@ import Testing
     }
 
     @Test(arguments: ["application/json", "multipart/mixed; boundary=graphql"])
-    func wholeAnswerKeepsItsText(type: String) async throws {
+    func singleResponseKeepsItsText(type: String) async throws {
         let text = #"{"data":{"b":18446744073709551615,"a":0.12345678901234567890}}"#
         let body = type.hasPrefix("multipart") ? "--graphql\r\n\r\n\(text)\r\n--graphql--\r\n" : text
-        var world = try RelayWorld(body, type: type)
-        #expect(try await world.texts(Self.request) == [text])
-        world.network.pieces = .patches
-        #expect(try await world.texts(Self.request) == [text.dropLast() + #","extensions":{"is_final":true}}"#])
+        var fixture = try RelayFixture(body, type: type)
+        #expect(try await fixture.texts(Self.request) == [text])
+        fixture.network.incrementalDelivery = .patches
+        #expect(try await fixture.texts(Self.request) == [text.dropLast() + #","extensions":{"is_final":true}}"#])
     }
 
-    @Test func wholeAnswerIsStored() async throws {
-        var world = try world()
-        world.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
-        _ = try await world.texts(Self.request)
+    @Test func mergedResponseIsStored() async throws {
+        var fixture = try fixture()
+        fixture.network.cache = RelayResponseCache(size: 10, ttl: .seconds(60)) { Date(timeIntervalSince1970: 1) }
+        _ = try await fixture.texts(Self.request)
         let stored = #"{"data":{"a":1,"b":2,"list":[7,8]},"extensions":{"cacheTimestamp":1000}}"#
-        #expect(try await world.texts(Self.request) == [stored])
-        #expect(world.server.requests.count == 1)
+        #expect(try await fixture.texts(Self.request) == [stored])
+        #expect(fixture.server.requests.count == 1)
     }
 
-    @Test func streamThatEndsEarlyIsAFailureBehindWhatCame() async throws {
-        let world = try world(Array(Self.payloads.prefix(2)))
+    @Test func truncatedStreamFailsAfterItsValues() async throws {
+        let fixture = try fixture(Array(Self.payloads.prefix(2)))
         var texts: [String] = []
         let error = await #expect(throws: NetworkError.self) {
-            for try await data in world.publisher(Self.request).values {
+            for try await data in fixture.publisher(Self.request).values {
                 texts.append(String(decoding: data, as: UTF8.self))
             }
         }
@@ -153,27 +153,27 @@ import Testing
         #expect(texts.last == #"{"data":{"a":1,"list":[7,8]}}"#)
     }
 
-    @Test func serverThatKnowsNoPiecesAnswersOnce() async throws {
-        let world = try RelayWorld(#"{"data":{"a":1},"extensions":null}"#)
-        #expect(try await world.texts(Self.request) == [#"{"data":{"a":1}}"#])
+    @Test func serverWithoutIncrementalDeliverySendsOneResponse() async throws {
+        let fixture = try RelayFixture(#"{"data":{"a":1},"extensions":null}"#)
+        #expect(try await fixture.texts(Self.request) == [#"{"data":{"a":1}}"#])
     }
 
-    @Test func errorsOfGraphQLAreTheAnswer() async throws {
-        let world = try RelayWorld(#"{"errors":[{"message":"no"}]}"#, status: 400)
-        #expect(try await world.texts(Self.request) == [#"{"errors":[{"message":"no"}]}"#])
+    @Test func graphQLErrorsArePublishedAsAResponse() async throws {
+        let fixture = try RelayFixture(#"{"errors":[{"message":"no"}]}"#, status: 400)
+        #expect(try await fixture.texts(Self.request) == [#"{"errors":[{"message":"no"}]}"#])
     }
 
-    @Test func cancellingBetweenPiecesReachesTheTransport() async throws {
+    @Test func cancellingBetweenPiecesCancelsTheTransfer() async throws {
         let part = "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n\(Self.payloads[0])\r\n--graphql"
         let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=graphql\r\n\r\n"
-        let world = try RelayWorld { _ in .sequence([.raw(head + part), .stall]) }
+        let fixture = try RelayFixture { _ in .sequence([.raw(head + part), .stall]) }
         let (heard, hear) = AsyncStream.makeStream(of: Void.self)
-        let held = world.publisher(Self.request).sink { _ in
+        let held = fixture.publisher(Self.request).sink { _ in
         } receiveValue: { _ in
             hear.yield()
         }
         for await _ in heard { break }
         held.cancel()
-        #expect(await world.server.until { $0.openConnections == 0 })
+        #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-/// Relay's network before servers of others.
+/// The Relay network with third-party servers.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct RelayServersTests {
     private static let post = RequestParameters(
@@ -19,7 +19,7 @@ struct RelayServersTests {
         return RelayNetwork(client: BeagleDependencies().networkClient, at: endpoint)
     }
 
-    /// All that comes.
+    /// Returns all published responses.
     private func answers(
         of network: RelayNetwork,
         to request: RequestParameters,
@@ -35,19 +35,20 @@ struct RelayServersTests {
         return try await publisher.texts().map { try JSONValue(parsing: $0) }
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func queryIsAnswered(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func queryReturnsData(path: String) async throws {
         let answers = try await answers(of: network(path), to: Self.post, ["id": "2"])
         #expect(answers == [["data": ["post": ["id": "2", "title": "Ünïcode 😀"]]]])
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func faultInADocumentIsTheAnswer(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"])
+    func invalidDocumentPublishesErrors(path: String) async throws {
         let request = RequestParameters(name: "Nope", operationKind: .query, text: "query Nope { nope }")
         let answers = try await answers(of: network(path), to: request, [:])
         #expect(answers.map { $0["data"] != nil } == [false])
         #expect(answers.first?["errors"]?[0]?["message"]?.string?.contains("'nope'") == true)
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func mutationIsDoneOnce(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func mutationRunsOnce(path: String) async throws {
         let test = UUID().uuidString
         let request = RequestParameters(
             name: "Create",
@@ -59,7 +60,7 @@ struct RelayServersTests {
         #expect(try await GraphQLServer.shared.log(of: test)["requests"]?.array?.count == 1)
     }
 
-    @Test(arguments: ["/graphql", "/strict"]) func filesGoToTheirPlaces(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict"]) func filesOnDiskAndInMemoryAreUploaded(path: String) async throws {
         let disk = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
         defer { try? FileManager.default.removeItem(at: disk) }
         try Data("of the disk".utf8).write(to: disk)
@@ -86,7 +87,7 @@ struct RelayServersTests {
         #expect(answers == [["data": ["uploadFolder": expected]]])
     }
 
-    // MARK: - In pieces
+    // MARK: - Incremental responses
 
     private static let deferred = RequestParameters(
         name: "Deferred",
@@ -97,7 +98,7 @@ struct RelayServersTests {
     private static let multipart = "multipart/mixed;incrementalSpec=v0.2, application/json;q=0.9"
 
     @Test(arguments: [multipart, GraphQLEndpoint.incrementalAccept])
-    func piecesMakeTheWhole(accept: String) async throws {
+    func mergedPiecesEqualTheWholeResponse(accept: String) async throws {
         let network = try await network("/graphql", ["Accept": accept])
         let answers = try await answers(of: network, to: Self.deferred, ["id": "1"])
         #expect(answers.last == ["data": ["post": ["id": "1", "slowBody": "Hello, world"]]])
@@ -105,9 +106,9 @@ struct RelayServersTests {
     }
 
     @Test(arguments: [multipart, GraphQLEndpoint.incrementalAccept])
-    func eachPieceIsGivenByItself(accept: String) async throws {
+    func patchesArePublishedSeparately(accept: String) async throws {
         var network = try await network("/graphql", ["Accept": accept])
-        network.pieces = .patches
+        network.incrementalDelivery = .patches
         let answers = try await answers(of: network, to: Self.deferred, ["id": "1"])
         let expected: [JSONValue] = [
             ["data": ["post": ["id": "1"]], "extensions": ["is_final": false]],

@@ -14,23 +14,23 @@ import Testing
         text: "subscription Count($to: Int) { count(to: $to, every: 1) }"
     )
 
-    /// Answers one after another, the last again and again.
-    private func world(
+    /// Sends the responses in order and then repeats the last one.
+    private func fixture(
         _ ways: [GraphQLSubscriptionTransport] = [.events()],
-        _ answers: LoopbackServer.Answer...
-    ) throws -> RelayWorld {
+        _ answers: LoopbackServer.Response...
+    ) throws -> RelayFixture {
         let left = Lock(answers)
-        var world = try RelayWorld { _ in
+        var fixture = try RelayFixture { _ in
             left.withLock { left in left.count > 1 ? left.removeFirst() : left[0] }
         }
-        world.network.endpoint?.subscriptions = ways
-        world.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
-        world.dependencies.interceptors.add(RetryInterceptor(subscriptionBackoff: Backoff(base: .zero, limit: 3)))
-        return world
+        fixture.network.endpoint?.subscriptions = ways
+        fixture.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        fixture.dependencies.interceptors.add(RetryInterceptor(subscriptionBackoff: Backoff(base: .zero, limit: 3)))
+        return fixture
     }
 
-    @Test func eachResultIsAnAnswerWithoutNulls() async throws {
-        let world = try world(
+    @Test func eachResultIsPublishedWithoutNullMembers() async throws {
+        let fixture = try fixture(
             [.events()],
             .raw(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -40,12 +40,12 @@ import Testing
             )
         )
         #expect(
-            try await world.texts(Self.request, ["to": 3]) == [
+            try await fixture.texts(Self.request, ["to": 3]) == [
                 #"{"data":{"count":1}}"#, #"{"errors":[{"message":"boom"}]}"#, #"{"data":{"count":3}}"#,
             ]
         )
         #expect(
-            world.bodies == [
+            fixture.bodies == [
                 #"{"query":"subscription Count($to: Int) { count(to: $to, every: 1) }","operationName":"Count","#
                     + #""variables":{"to":3}}"#
             ]
@@ -53,47 +53,47 @@ import Testing
     }
 
     @Test(arguments: [GraphQLEndpoint.DocumentStyle.text, .automatic, .documentID])
-    func anIDIsEnough(style: GraphQLEndpoint.DocumentStyle) async throws {
-        var world = try world([.events()], Self.ended)
-        world.network.endpoint?.documents = style
+    func documentIDSuffices(style: GraphQLEndpoint.DocumentStyle) async throws {
+        var fixture = try fixture([.events()], Self.ended)
+        fixture.network.endpoint?.documentStyle = style
         let request = RequestParameters(name: "Count", operationKind: .subscription, id: "abc")
-        #expect(try await world.texts(request) == [#"{"data":{"count":1}}"#])
-        #expect(world.bodies == [#"{"documentId":"abc","operationName":"Count"}"#])
+        #expect(try await fixture.texts(request) == [#"{"data":{"count":1}}"#])
+        #expect(fixture.bodies == [#"{"documentId":"abc","operationName":"Count"}"#])
     }
 
-    private static let ended = LoopbackServer.Answer.chunked(
+    private static let ended = LoopbackServer.Response.chunked(
         [Data("event: next\ndata: {\"data\":{\"count\":1}}\n\nevent: complete\ndata:\n\n".utf8)],
         ["Content-Type": "text/event-stream"]
     )
 
-    @Test func aLostConnectionIsFollowedByAnother() async throws {
-        let lost = LoopbackServer.Answer.chunked(
+    @Test func lostConnectionIsReplaced() async throws {
+        let lost = LoopbackServer.Response.chunked(
             [Data("event: next\ndata: {\"data\":{\"count\":0}}\n\n".utf8)],
             ["Content-Type": "text/event-stream"]
         )
-        let world = try world([.events()], lost, Self.ended)
-        #expect(try await world.texts(Self.request) == [#"{"data":{"count":0}}"#, #"{"data":{"count":1}}"#])
+        let fixture = try fixture([.events()], lost, Self.ended)
+        #expect(try await fixture.texts(Self.request) == [#"{"data":{"count":0}}"#, #"{"data":{"count":1}}"#])
     }
 
     @Test(arguments: [200, 400])
-    func whatTheServerSaysAgainstItIsItsOnlyAnswer(status: Int) async throws {
+    func errorsOfTheServerArePublishedAsTheOnlyResponse(status: Int) async throws {
         let errors = #"{"errors":[{"extensions":{"code":"BAD"},"message":"no such field"}]}"#
-        let world = try world([.events()], .response(status, ["Content-Type": "application/json"], errors))
-        #expect(try await world.texts(Self.request) == [errors])
+        let fixture = try fixture([.events()], .response(status, ["Content-Type": "application/json"], errors))
+        #expect(try await fixture.texts(Self.request) == [errors])
     }
 
-    @Test func itFailsWhereThereIsNoAnswerOfGraphQLs() async throws {
-        let world = try world([.events(), .multipart], .response(405))
-        #expect(try await world.failure(Self.request).kind == .unsupported)
-        #expect(world.server.requests.count == 2)
+    @Test func subscriptionFailsIfNoTransportIsSupported() async throws {
+        let fixture = try fixture([.events(), .multipart], .response(405))
+        #expect(try await fixture.failure(Self.request).kind == .unsupported)
+        #expect(fixture.server.requests.count == 2)
     }
 
-    @Test func itCannotBePolledNorHaveFiles() async throws {
-        let world = try world([.events()], Self.ended)
-        let polled = try await world.failure(Self.request, CacheConfig(poll: 1))
+    @Test func pollingAndUploadsAreABadConfiguration() async throws {
+        let fixture = try fixture([.events()], Self.ended)
+        let polled = try await fixture.failure(Self.request, CacheConfig(poll: 1))
         #expect(polled.kind == .badConfiguration)
         #expect(polled.message == "a subscription cannot be polled")
-        let publisher = world.network.execute(
+        let publisher = fixture.network.execute(
             request: Self.request,
             variables: [:],
             cacheConfig: CacheConfig(),
@@ -101,11 +101,11 @@ import Testing
         )
         let error = await #expect(throws: NetworkError.self) { try await publisher.texts() }
         #expect(error?.kind == .badConfiguration)
-        #expect(world.server.requests.isEmpty)
+        #expect(fixture.server.requests.isEmpty)
     }
 
-    @Test func cancellingTellsTheServer() async throws {
-        let world = try world(
+    @Test func cancellingClosesTheConnection() async throws {
+        let fixture = try fixture(
             [.events()],
             .sequence([
                 .raw(
@@ -116,45 +116,44 @@ import Testing
             ])
         )
         let came = AsyncStream.makeStream(of: Void.self)
-        let held = world.publisher(Self.request).sink { _ in
+        let held = fixture.publisher(Self.request).sink { _ in
         } receiveValue: { _ in
             came.continuation.yield()
         }
         for await _ in came.stream { break }
         held.cancel()
-        #expect(await world.server.until { $0.openConnections == 0 })
+        #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 
-    @Test("of what nobody wants 4,096 are kept") func kept() async throws {
+    @Test func newest4096ResultsAreKeptWithoutDemand() async throws {
         let text = (1...5000).map { "event: next\ndata: {\"data\":{\"count\":\($0)}}\n\n" }.joined()
-        let answer = LoopbackServer.Answer.chunked(
+        let answer = LoopbackServer.Response.chunked(
             [Data((text + "event: complete\ndata:\n\n").utf8)],
             ["Content-Type": "text/event-stream"]
         )
-        let world = try world([.events()], answer)
+        let fixture = try fixture([.events()], answer)
         let ended = AsyncStream.makeStream(of: Void.self)
-        world.dependencies.interceptors.insert(EndSpy { ended.continuation.yield() }, at: 0)
-        // `values` wants one after another.
-        var values = world.publisher(Self.request).values.makeAsyncIterator()
+        fixture.dependencies.interceptors.insert(EndSpy { ended.continuation.yield() }, at: 0)
+        // `values` requests one value at a time.
+        var values = fixture.publisher(Self.request).values.makeAsyncIterator()
         var numbers = [try await values.next()]
         for await _ in ended.stream { break }
         while let value = try await values.next() { numbers.append(value) }
         #expect(numbers.count <= 4098 && numbers.count >= 4096)
         #expect(numbers.last == Data(#"{"data":{"count":5000}}"#.utf8))
-        #expect(world.logger.messages.count { $0.contains("Count is too slow") } == 1)
+        #expect(fixture.logger.messages.count { $0.contains("Count is too slow") } == 1)
     }
 
-    private static let strawberryArguments: [(String, GraphQLSubscriptionTransport)] = [
+    private static let subscriptionWorksWithStrawberryArguments: [(String, GraphQLSubscriptionTransport)] = [
         ("/graphql", GraphQLSubscriptionTransport.webSocket()), ("/graphql", .events()), ("/graphql", .multipart),
         ("/single", .events(.single)),
     ]
 
     @Test(
-        "it works with Strawberry",
         .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
-        arguments: Self.strawberryArguments
+        arguments: Self.subscriptionWorksWithStrawberryArguments
     )
-    func strawberry(path: String, way: GraphQLSubscriptionTransport) async throws {
+    func subscriptionWorksWithStrawberry(path: String, way: GraphQLSubscriptionTransport) async throws {
         var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path))
         endpoint.subscriptions = [way]
         let network = RelayNetwork(client: BeagleDependencies().networkClient, at: endpoint)
@@ -167,7 +166,7 @@ import Testing
     }
 }
 
-/// Tells when an operation has ended.
+/// Reports the end of each operation.
 private struct EndSpy: Interceptor {
     let onEnd: @Sendable () -> Void
 

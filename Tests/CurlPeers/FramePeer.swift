@@ -2,13 +2,13 @@ import BeagleNetHTTP
 
 /// The servers of `h2_peer.py`, by name.
 package final class FramePeer: Sendable {
-    /// One for all tests.
+    /// The instance that all tests share.
     package static let shared = Result { try FramePeer() }
 
     package let ports: [String: Int]
     private let peer: Peer
 
-    /// Servers of its own, where what they did before matters; else `shared`.
+    /// Starts separate servers, for tests that depend on the servers' state. Other tests use `shared`.
     package init() throws {
         var ports: [String: Int] = [:]
         peer = try Peer("python3 '\(Peer.path("h2_peer.py"))'") { line in

@@ -11,12 +11,12 @@ import BeagleNetHTTP
     private let streamType = SOCK_STREAM
 #endif
 
-/// A port whose queue of connections is full: the system drops the SYN of who comes next, as if the host were away.
+/// A port with a full backlog: the system drops the SYN of every new connection, as if the host were unreachable.
 package struct FullBacklog: ~Copyable {
     package let port: UInt16
     private let descriptors: [Int32]
 
-    /// One of 127.0.0.1, at a port of the system's choice.
+    /// Fills the backlog of a port of 127.0.0.1 that the system chooses.
     package init() throws {
         try self.init(on: .ipv4, port: 0)
     }
@@ -31,7 +31,7 @@ package struct FullBacklog: ~Copyable {
         }
     }
 
-    /// One of ::1.
+    /// Fills the backlog of a port of ::1.
     package init(ofIPv6 port: UInt16) throws {
         try self.init(on: .ipv6, port: port)
     }
@@ -43,7 +43,7 @@ package struct FullBacklog: ~Copyable {
         let isListening = host.with(port) { bind(listener, $0, $1) == 0 } && listen(listener, 0) == 0
         if isListening, port == 0 { port = boundPort(listener) }
         self.port = port
-        // More connections than the queue of length 0 can take.
+        // More connections than a backlog of length 0 can hold.
         for descriptor in descriptors.dropFirst() {
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
             _ = host.with(port) { connect(descriptor, $0, $1) }

@@ -2,13 +2,13 @@ package import BeagleNetHTTP
 
 /// The servers of `h3_peer.py`, by name.
 package final class HTTP3Peer: Sendable {
-    /// One for all tests.
+    /// The instance that all tests share.
     package static let shared = Result { try HTTP3Peer() }
 
     package let ports: [String: Int]
     private let peer: Peer
 
-    /// Servers of its own, where what they did before matters; else `shared`.
+    /// Starts separate servers, for tests that depend on the servers' state. Other tests use `shared`.
     package init() throws {
         var ports: [String: Int] = [:]
         let command = "python3 '\(Peer.path("h3_peer.py"))' '\(Peer.path("Certificates"))' 2> /dev/null"
@@ -21,7 +21,7 @@ package final class HTTP3Peer: Sendable {
 
     package func authority(_ name: String) -> String { "localhost:\(ports[name] ?? 0)" }
 
-    /// A message to one of the servers, over HTTP/3 unless told otherwise.
+    /// Makes a request to one of the servers, over HTTP/3 by default.
     package func request(
         _ path: String,
         _ method: HTTPRequest.Method = .get,

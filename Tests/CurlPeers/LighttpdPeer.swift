@@ -1,12 +1,13 @@
 import BeagleNetTesting
 import Foundation
 
-/// lighttpd, which asks for Digest: with MD5 below `/md5/`, with SHA-256 below `/sha256/`, and for Basic below `/basic/`.
+/// lighttpd, which requires Digest with MD5 below `/md5/`, Digest with SHA-256 below `/sha256/` and Basic below
+/// `/basic/`.
 package final class LighttpdPeer: Sendable {
-    /// One for all tests. The user is `user`, the password `open sesame`.
+    /// The instance that all tests share. The user is `user`, the password `open sesame`.
     package static let shared = Result { try LighttpdPeer() }
 
-    /// Not in the `PATH` of those who are not root on Debian.
+    /// On Debian, only root has lighttpd in its `PATH`.
     private static let program: String? = ["/usr/sbin/lighttpd", "/usr/bin/lighttpd", "/opt/homebrew/bin/lighttpd"]
         .first { (path: String) in access(path, X_OK) == 0 }
 
@@ -16,7 +17,7 @@ package final class LighttpdPeer: Sendable {
     private let peer: Peer
 
     private init() throws {
-        // A port that was free a moment ago may be taken when the server wants it.
+        // A port that was free a moment ago may be in use when the server binds it.
         var attempt = 1
         while true {
             let server = try LoopbackServer(.close)
@@ -34,7 +35,7 @@ package final class LighttpdPeer: Sendable {
         }
     }
 
-    /// It says nothing when it listens: the one that has started it asks until somebody answers.
+    /// lighttpd doesn't report when it listens, so the script waits until the pid file is written.
     private static let command = """
         mkdir root && echo in > root/file && mkdir root/md5 root/sha256 root/basic &&
         for folder in md5 sha256 basic; do cp root/file root/$folder/file; done
@@ -45,7 +46,7 @@ package final class LighttpdPeer: Sendable {
         kill $server; wait
         """
 
-    /// `htdigest` of `user` in `realm`, in the form of lighttpd: MD5 and SHA-256 of `user:realm:open sesame`.
+    /// The `htdigest` entries of `user` in `realm`, in lighttpd's format: MD5 and SHA-256 of `user:realm:open sesame`.
     private static let users = """
         user:realm:b15d09000773a63440d520022296c918
         user:realm:80c8dd577112eed5c12eb0cda7509e5c814d13733da20bf326e639e232ccb6d6

@@ -5,7 +5,7 @@ import Testing
 
 /// nginx with HTTP/2 over TLS on one port, and without TLS on others.
 package final class NginxPeer: Sendable {
-    /// One for all tests.
+    /// The instance that all tests share.
     package static let shared = Result { try NginxPeer() }
 
     package static var isAvailable: Bool { Peer.isInstalled("nginx") }
@@ -15,25 +15,25 @@ package final class NginxPeer: Sendable {
         package let secure: UInt16
         /// HTTP/2 without TLS.
         package let plain: UInt16
-        /// HTTP/2 over TLS, no more than five requests on a connection.
+        /// HTTP/2 over TLS, with at most five requests on a connection.
         package let few: UInt16
         /// HTTP/1.1 without TLS.
         package let simple: UInt16
-        /// HTTP/2 over TLS, one stream at a time on a connection.
+        /// HTTP/2 over TLS, with one stream at a time on a connection.
         package let single: UInt16
-        /// HTTP/2 over TLS 1.2 and 1.3, which asks for a client's certificate; says what it sees: see `Sight`.
+        /// HTTP/2 over TLS 1.2 and 1.3 with a required client certificate. Reports the client: see `Sight`.
         package let mutual: UInt16
-        /// TLS 1.2 at most; says what it sees.
+        /// TLS 1.2 at most. Reports the client.
         package let old: UInt16
-        /// HTTP/1.1 without TLS, there and on `socket`; says what it sees.
+        /// HTTP/1.1 without TLS, on this port and on `socket`. Reports the client.
         package let seeing: UInt16
-        /// HTTP/2 over TLS; answers as an alternative of `secure` does: see `Alternative`.
+        /// HTTP/2 over TLS, as an alternative service of `secure`: see `Alternative`.
         package let alternative: UInt16
         /// A Unix socket.
         package let socket: String
     }
 
-    /// What nginx says that it sees of a client.
+    /// A client as nginx sees it.
     package struct Sight {
         package let address, port, tls, cipher, certificate, host, proxyCredentials: String
 
@@ -49,7 +49,7 @@ package final class NginxPeer: Sendable {
         }
     }
 
-    /// Which server answered, and whom it was asked for.
+    /// The server that responded, and the host that was requested.
     package struct Alternative: Equatable {
         package let port: UInt16?
         package let host, altUsed: String
@@ -63,7 +63,7 @@ package final class NginxPeer: Sendable {
     private let peer: Peer
 
     private init() throws {
-        // A port that was free a moment ago may be taken when nginx wants it.
+        // A port that was free a moment ago may be in use when nginx binds it.
         var attempt = 1
         while true {
             let ports = try Self.freePorts()
@@ -77,7 +77,7 @@ package final class NginxPeer: Sendable {
         }
     }
 
-    /// A message, by default to the secure port; only the tests' own authority is trusted.
+    /// Makes a request, by default to the secure port. It trusts only the tests' own authority.
     package func request(
         _ path: String,
         method: HTTPRequest.Method = .get,
@@ -126,7 +126,7 @@ package final class NginxPeer: Sendable {
         pid nginx.pid;
         user root;
         worker_processes 1;
-        # Idle connections are closed where few of these are left, which tests of reuse would see.
+        # nginx closes idle connections when few of these are left, which would break the tests of reuse.
         worker_rlimit_nofile 16384;
         events { worker_connections 8192; }
         http {
@@ -138,8 +138,8 @@ package final class NginxPeer: Sendable {
             server {
                 listen 127.0.0.1:\(ports.secure) ssl http2;
                 listen 127.0.0.1:\(ports.plain) http2;
-                # What was cancelled counts until nginx has seen to it; above the limit streams are refused, and a connection
-                # on which many were is ended with all that it has: a storm of cancels is not what it takes it for.
+                # A cancelled stream counts until nginx has processed the cancellation. Above the limit nginx refuses
+                # streams, and it closes a connection with many refused streams: a storm of cancels looks like an attack.
                 http2_max_concurrent_streams 1024;
                 location / { return 200 "$connection $server_protocol $request_uri"; }
                 location /cookie { return 200 "$http_cookie"; }

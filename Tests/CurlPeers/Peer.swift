@@ -2,16 +2,16 @@ import BeagleNetHTTP
 import Foundation
 import TestPrograms
 
-/// A server program in a process of its own. It ends with the tests, however they end: its input ends then.
+/// A server program in its own process. It ends when the tests end, because its input is closed then.
 package final class Peer: Sendable {
     private let input: FileHandle
 
-    /// Starts a program and waits until it says "ready" in a line of its own.
+    /// Starts a program and waits until it prints a line "ready".
     ///
     /// - Parameters:
-    ///   - command: run by the shell in a temporary folder of its own. It has to end when its input ends.
-    ///   - files: written into the folder before.
-    ///   - onLine: called with each line the program prints before "ready".
+    ///   - command: The shell command to run in a new temporary folder. It must end when its input is closed.
+    ///   - files: The files to write into the folder before.
+    ///   - onLine: Called with each line that the program prints before "ready".
     package init(_ command: String, files: [String: String] = [:], onLine: (String) -> Void = { _ in }) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -42,14 +42,14 @@ package final class Peer: Sendable {
         for line in text.split(separator: "\n").dropLast() { onLine(String(line)) }
     }
 
-    /// Whether a program is to be found in `PATH`.
+    /// Whether a program is in `PATH`.
     package static func isInstalled(_ program: String) -> Bool {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
             FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
         }
     }
 
-    /// The path of a file beside this one.
+    /// Returns the path of a file in the folder of this one.
     package static func path(_ name: String) -> String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
     }

@@ -3,28 +3,28 @@ import BeagleNetTesting
 
 /// Four proxies: tinyproxy and squid for HTTP and HTTP over TLS, microsocks and dante for SOCKS 5 and 4.
 package final class ProxyPeer: Sendable {
-    /// One of each for all tests.
+    /// The instance that all tests share.
     package static let shared = Result { try ProxyPeer() }
 
     package static var isAvailable: Bool {
         ["tinyproxy", "squid", "microsocks", "danted"].allSatisfy(Peer.isInstalled)
     }
 
-    /// Whom tinyproxy and microsocks let in.
+    /// The credentials that tinyproxy and microsocks accept.
     package static let credentials = Credentials(user: "beagle", password: "openS3same")
 
-    /// Talks HTTP; asks for the credentials.
+    /// An HTTP proxy that requires the credentials.
     package let plain: Proxy
-    /// Talks HTTP over TLS, with the certificate of the tests' "good" server.
+    /// An HTTPS proxy with the certificate of the tests' "good" server.
     package let secure: Proxy
-    /// Talks SOCKS 5; asks for the credentials.
+    /// A SOCKS 5 proxy that requires the credentials.
     package let socks5: Proxy
-    /// Talks SOCKS 4 and 5 to anybody.
+    /// A SOCKS 4 and 5 proxy without authentication.
     package let socks4: Proxy
     private let peer: Peer
 
     private init() throws {
-        // A port that was free a moment ago may be taken when a proxy wants it.
+        // A port that was free a moment ago may be in use when a proxy binds it.
         var attempt = 1
         while true {
             let servers = try (1...4).map { _ in try LoopbackServer(.close) }
@@ -46,7 +46,7 @@ package final class ProxyPeer: Sendable {
         }
     }
 
-    /// Each is ready when it listens, and gives up where one of them ends before.
+    /// Waits until all proxies listen, and fails if one of them ends before.
     private static func command(_ ports: [Int]) -> String {
         let listening = ports.map { ":\(String($0, radix: 16, uppercase: true).leftPadded) 00000000:0000 0A" }
         return """
@@ -106,6 +106,6 @@ package final class ProxyPeer: Sendable {
 }
 
 extension String {
-    /// Four digits.
+    /// The string padded to four digits with zeros.
     fileprivate var leftPadded: String { String(repeating: "0", count: max(0, 4 - count)) + self }
 }

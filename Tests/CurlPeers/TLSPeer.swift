@@ -2,7 +2,7 @@ package import BeagleNetHTTP
 
 /// The servers of `tls_peer.py`, by name.
 package final class TLSPeer: Sendable {
-    /// One for all tests.
+    /// The instance that all tests share.
     package static let shared = Result { try TLSPeer() }
 
     /// Python with its `ssl` module.
@@ -21,7 +21,7 @@ package final class TLSPeer: Sendable {
         self.ports = ports
     }
 
-    /// A GET of one of the servers, which trusts only the tests' own authority unless told otherwise.
+    /// Makes a GET request to one of the servers. By default it trusts only the tests' own authority.
     package func request(
         _ name: String,
         _ path: String = "/",
@@ -39,6 +39,6 @@ package final class TLSPeer: Sendable {
 }
 
 extension TLSTrust {
-    /// Only the authority of the tests.
+    /// Trust in the tests' own authority only.
     package static let tests = TLSTrust.file(path: Peer.path("Certificates/ca.pem"))
 }

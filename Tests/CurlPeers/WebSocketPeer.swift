@@ -4,10 +4,10 @@ import Testing
 
 /// The servers of `ws_peer.py`, by name.
 package final class WebSocketPeer: Sendable {
-    /// One for all tests.
+    /// The instance that all tests share.
     package static let shared = Result { try WebSocketPeer() }
 
-    /// The Python that `scripts/setup.sh --peers` makes, with PyPI's websockets.
+    /// The Python environment that `scripts/setup.sh --peers` creates, with PyPI's websockets.
     private static let python = Peer.path("../../.build/python/bin/python3")
 
     package static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: python) }
@@ -25,11 +25,11 @@ package final class WebSocketPeer: Sendable {
         self.ports = ports
     }
 
-    /// How a server is reached.
+    /// The kind of connection to a server.
     package enum Way: String, CaseIterable, CustomTestStringConvertible {
         case plain
         case secure
-        /// Through the proxy, to ports where nobody listens: only the proxy knows the way.
+        /// Through the proxy, to closed ports that only the proxy can map to the servers.
         case tunnel
         case secureTunnel
 
@@ -38,7 +38,7 @@ package final class WebSocketPeer: Sendable {
         package var testDescription: String { rawValue }
     }
 
-    /// A WebSocket at the servers of PyPI's websockets, or at the one that says what it is told to.
+    /// Makes a request to one of the servers of PyPI's websockets, or to the raw server, which sends given bytes.
     package func request(_ way: Way, _ path: String, isRaw: Bool = false) -> WebSocketRequest {
         let name = way.isSecure ? isRaw ? "secure-raw" : "secure" : isRaw ? "raw" : "plain"
         var request = request(name, path)
@@ -50,7 +50,7 @@ package final class WebSocketPeer: Sendable {
         return request
     }
 
-    /// A WebSocket at one of the servers; on `secure` over TLS.
+    /// Makes a request to one of the servers, over TLS if it is `secure`.
     package func request(_ name: String = "plain", _ path: String, _ fields: HTTPFields = [:]) -> WebSocketRequest {
         let scheme = name == "secure" ? "wss" : "ws"
         let authority = "localhost:\(ports[name] ?? 0)"

@@ -1,7 +1,7 @@
-"""HTTP/2 servers over plain TCP (prior knowledge) that are wrong in one way each.
+"""HTTP/2 servers over plain TCP (prior knowledge), each of which violates the protocol in one way.
 
-Prints "NAME PORT" a line for each server, then "ready". Ends with its input. Each waits for the client's request and
-then sends frames of its own (RFC 9113, 6): nothing that the client says is looked at.
+Prints a line "NAME PORT" for each server, then "ready". Ends when its input is closed. Each server waits for the
+client's request and then sends its scripted frames (RFC 9113, 6), regardless of the frames of the client.
 """
 import os
 import socket
@@ -51,7 +51,7 @@ def answer(*fields, status=STATUS_200):
 early_hints = frame(HEADERS, END_HEADERS, payload=field(b":status", b"103"))
 
 
-# name: (what is sent, what is sent again and again after that)
+# name: (the bytes to send, the bytes to repeat after that)
 SCRIPTS = {
     "plain": (head + end, b""),
     "padded": (
@@ -121,7 +121,7 @@ SCRIPTS = {
 }
 
 
-# name: (what is sent first, what is sent when the client has read that)
+# name: (the bytes to send first, the bytes to send after the client has read them)
 LATER = {
     "early-answer-then-no-error": (head + end, rst(0)),
     "early-answer-with-length-then-cancel": (head_with_length + end, rst(8)),
@@ -149,7 +149,7 @@ def wait_for(kind, flag, connection):
 
 
 def handle_in_two(connection, first, later):
-    """The client's answer to a ping says that it has read what was sent before."""
+    """The client's PING acknowledgement shows that it has read the bytes before."""
     with connection:
         try:
             read(connection, 24)
@@ -161,7 +161,7 @@ def handle_in_two(connection, first, later):
             while connection.recv(4096):
                 pass
         except OSError:
-            pass  # what the client does about it is looked at over there
+            pass  # the test checks how the client reacts
 
 
 def handle(connection, first, more):
@@ -176,7 +176,7 @@ def handle(connection, first, more):
             while more is not None and connection.recv(4096):
                 pass
         except OSError:
-            pass  # what the client does about it is looked at over there
+            pass  # the test checks how the client reacts
 
 
 def serve(name, first, more, handle=handle):

@@ -1,7 +1,7 @@
-"""Servers of HTTP/3 for localhost, and of HTTP/1.1 over TLS that name one of them as their alternative; takes aioquic.
+"""HTTP/3 servers for localhost, and HTTPS servers that announce one of them as their alternative. Requires aioquic.
 
-Started with the folder of the tests' certificates. Prints "NAME PORT" a line for each server, then "ready". Ends with its
-input. What a path does is written at `Server.answer`.
+The argument is the folder of the tests' certificates. Prints a line "NAME PORT" for each server, then "ready". Ends
+when its input is closed. `Server.answer` defines the paths.
 """
 import asyncio
 import os
@@ -21,7 +21,7 @@ FOLDER = sys.argv[1]
 PIECE = 1 << 16
 
 tasks = set()
-# How often a target was asked for.
+# The number of requests for each target.
 seen = {}
 ports = {}
 servers = {}
@@ -60,7 +60,7 @@ class Server(QuicConnectionProtocol):
         self.h3.send_headers(stream, [(b":status", b"%d" % status), number, *fields], end)
 
     async def send(self, stream, body):
-        """What waits to go out stays small."""
+        """Sends a body and keeps the send buffer small."""
         for begin in range(0, max(1, len(body)), PIECE):
             if stream in self.gone:
                 return
@@ -76,7 +76,7 @@ class Server(QuicConnectionProtocol):
         target = head[b":path"].decode()
         path, _, query = target.partition("?")
         seen[target] = seen.get(target, 0) + 1
-        # Once for each query.
+        # The first request with this query.
         isFirst = seen[target] == 1
         if path == "/close" and isFirst:
             self._quic.close(ErrorCode.H3_NO_ERROR)
@@ -113,7 +113,7 @@ class Server(QuicConnectionProtocol):
 
 
 async def quic(name):
-    """HTTP/3."""
+    """Starts an HTTP/3 server."""
     configuration = QuicConfiguration(alpn_protocols=H3_ALPN, is_client=False)
     configuration.load_cert_chain(f"{FOLDER}/good.pem", f"{FOLDER}/good.key.pem")
     server = servers[name] = await serve("127.0.0.1", 0, configuration=configuration, create_protocol=Server)
@@ -121,7 +121,7 @@ async def quic(name):
 
 
 async def origin(name, alternative=None):
-    """HTTP/1.1 over TLS. /announce names the alternative; /gone ends it without a word to anybody."""
+    """Starts an HTTP/1.1 server over TLS. /announce announces the alternative, and /gone silently stops it."""
 
     async def answer(reader, writer):
         try:

@@ -1,6 +1,7 @@
-"""Servers that are wrong over TLS in one way each.
+"""TLS servers, each of which misbehaves in one way.
 
-Called with the folder of certificates; prints "NAME PORT" a line for each server, then "ready". Ends with its input.
+The argument is the folder of certificates. Prints a line "NAME PORT" for each server, then "ready". Ends when its input
+is closed.
 """
 import os
 import socket
@@ -28,7 +29,7 @@ def read_head(connection):
 
 
 def answer(connection):
-    """Answers until the client has had enough; /to?URL is redirected to URL."""
+    """Responds until the client disconnects. Redirects /to?URL to URL."""
     while head := read_head(connection):
         target = head.split(b" ")[1]
         if target.startswith(b"/to?"):
@@ -38,32 +39,32 @@ def answer(connection):
 
 
 def cut_inside(connection):
-    """Ends the TCP connection inside a body, without TLS's own goodbye."""
+    """Ends the TCP connection inside a body, without a TLS close_notify."""
     read_head(connection)
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 
 
 def cut_without_length(connection):
-    """The same inside a body that only the end of the connection ends."""
+    """Ends it the same way inside a body that is delimited by the end of the connection."""
     read_head(connection)
     connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nhalf")
 
 
 def end_without_length(connection):
-    """Ends such a body as TLS wants it (RFC 8446, 6.1)."""
+    """Ends such a body properly with a close_notify (RFC 8446, 6.1)."""
     read_head(connection)
     connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nwhole")
     connection.unwrap()
 
 
 def cut_behind_chunks(connection):
-    """Ends the TCP connection behind a body that says itself that it has ended."""
+    """Ends the TCP connection after a body that delimits itself."""
     read_head(connection)
     connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nwhole\r\n0\r\n\r\n")
 
 
 def redirect_without_length(connection):
-    """Redirects /to?URL to URL, and ends the TCP connection inside a body that only the end of the connection ends."""
+    """Redirects /to?URL to URL, and ends the TCP connection inside a body that is delimited by its end."""
     target = read_head(connection).split(b" ")[1]
     connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: " + target[4:] + b"\r\n\r\nhalf")
 
@@ -76,7 +77,7 @@ def serve(name, made, play):
             with plain, made.wrap_socket(plain, server_side=True) as connection:
                 play(connection)
         except OSError:
-            pass  # what the client does about it is looked at over there
+            pass  # the test checks how the client reacts
 
     def accept():
         while True:

@@ -1,6 +1,7 @@
-"""WebSocket servers of PyPI's websockets, one that says what it is told to byte by byte, and a proxy in front of them.
+"""WebSocket servers of PyPI's websockets, a raw server that sends given bytes, and a proxy in front of them.
 
-Called with the folder of certificates; prints "NAME PORT" a line for each server, then "ready". Ends with its input.
+The argument is the folder of certificates. Prints a line "NAME PORT" for each server, then "ready". Ends when its input
+is closed.
 
   plain, secure    /echo sends back what comes; /big?N sends N bytes; /fragments sends a message in pieces; /pings the same,
                    and pings between the pieces; /utf8?ID sends text whose pieces break characters, and one that is no
@@ -32,7 +33,7 @@ def code_of(key):
 
 
 async def pinging(connection, pieces):
-    """The pieces, and between them pings whose answers are waited for: an empty one, and the longest."""
+    """Yields the pieces, and after each one sends an empty ping and the longest one and waits for their pongs."""
     for piece in pieces:
         yield piece
         await (await connection.ping(b""))
@@ -40,7 +41,7 @@ async def pinging(connection, pieces):
 
 
 async def end(connection, identity):
-    """Notes what a client closes with: the code, and the reason behind it."""
+    """Records the code and the reason of the client's close."""
     await connection.wait_closed()
     code_of(identity).set_result(f"{connection.close_code} {connection.close_reason}".strip())
 
@@ -166,7 +167,7 @@ async def main():
     secure.set_alpn_protocols(["http/1.1"])
     names = ["chat", "superchat"]
     rules = {"max_size": None, "select_subprotocol": lambda _, asked: next((name for name in asked if name in names), None)}
-    # So that bytes wait with who sends them.
+    # A small buffer, so that unread bytes stay with the sender.
     small = socket.create_server(("127.0.0.1", 0))
     small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
     servers = {
@@ -175,7 +176,7 @@ async def main():
         "raw": await asyncio.start_server(answer_raw, "127.0.0.1", 0),
         "secure-raw": await asyncio.start_server(answer_raw, "127.0.0.1", 0, ssl=secure),
     }
-    # In a thread of its own: its pace is not that of the other conversations.
+    # In its own thread, so that it doesn't slow down the other servers.
     threading.Thread(target=lambda: asyncio.run(serve_slowly(small)), daemon=True).start()
     ports = {name: next(iter(server.sockets)).getsockname()[1] for name, server in servers.items()}
     ports["slow"] = small.getsockname()[1]

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// No connection to an address that the app does not allow, however it came about.
+/// No connection to an address that the app doesn't allow, however the address was determined.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct AddressGuardTests {
     let transport = CurlTransport()
@@ -21,11 +21,11 @@ struct AddressGuardTests {
         return request
     }
 
-    /// Spellings of one address; what else libcurl takes for a number is one of them.
+    /// Spellings of the loopback address, including the numeric forms that libcurl accepts.
     @Test(arguments: [
         "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0", "[::1]", "[::ffff:127.0.0.1]",
     ])
-    func hostThatLeadsToThisMachineIsRefusedBeforeItIsConnectedTo(_ host: String) async throws {
+    func loopbackHostIsBlockedBeforeConnecting(_ host: String) async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await transport.failure(of: request(server, host: host))
         #expect(error.kind == .blocked, "\(error)")
@@ -37,7 +37,7 @@ struct AddressGuardTests {
         try await transport.proveHealth()
     }
 
-    @Test func messageNamesTheAddressAndTheRule() async throws {
+    @Test func errorMessageNamesTheAddressAndTheRule() async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await transport.failure(of: request(server, host: "127.0.0.1"))
         #expect(
@@ -46,7 +46,7 @@ struct AddressGuardTests {
         )
     }
 
-    @Test func keptConnectionIsNotUsedEither() async throws {
+    @Test func guardBlocksReuseOfAnOpenConnection() async throws {
         let server = try LoopbackServer(.response(200, [:], "open"))
         #expect(try await transport.perform(server.request()).text() == "open")
         let error = try await transport.failure(of: request(server, host: "127.0.0.1"))
@@ -56,7 +56,7 @@ struct AddressGuardTests {
         try await transport.proveHealth()
     }
 
-    @Test func unixSocketIsRefusedAsItHasNoAddress() async throws {
+    @Test func unixSocketIsBlockedBecauseItHasNoAddress() async throws {
         let server = try LoopbackServer(.response(200))
         var request = try request(server, host: "127.0.0.1")
         request.options.addressGuard = .custom { _, _ in true }
@@ -66,8 +66,8 @@ struct AddressGuardTests {
         #expect(error.message == "the AddressGuard cannot check a Unix socket, which has no IP address")
     }
 
-    /// An address that was refused does not end the attempt at another, whatever else is done with the request meanwhile.
-    @Test func raisedRequestGoesOnWithItsOtherAddress() async throws {
+    /// A blocked address doesn't end the attempt at another address, even if the priority is raised meanwhile.
+    @Test func requestWithRaisedPriorityTriesItsOtherAddress() async throws {
         let backlog = try FullBacklog()
         let refused = IPAddress("127.0.0.2")
         let isRefused = Lock(false)
@@ -86,12 +86,12 @@ struct AddressGuardTests {
         let token = transport.perform(TransferRequest(head, options: options), completion: completion.complete)
         while !isRefused.withLock({ $0 }) { await Task.yield() }
         try #require(token as? any PrioritizedToken).raise(to: .interactive)
-        // What the loop is told it takes in order.
+        // The loop processes its commands in order.
         token.cancel()
         #expect(await completion.result.failure?.kind == .cancelled)
     }
 
-    @Test func redirectDoesNotLeadAroundTheGuard() async throws {
+    @Test func redirectDoesNotBypassTheGuard() async throws {
         let inside = try LoopbackServer(.response(200, [:], "secret"))
         let server = try LoopbackServer(.response(302, ["Location": "http://localhost:\(inside.port)/"]))
         let outside = AddressGuard.custom { _, host in host == "127.0.0.1" }
@@ -101,7 +101,7 @@ struct AddressGuardTests {
         #expect(inside.record.connections == 0)
     }
 
-    @Test func functionIsAskedAboutTheAddressAndTheHost() async throws {
+    @Test func customGuardReceivesTheAddressAndTheHost() async throws {
         let asked = Lock<[String]>([])
         let all = AddressGuard.custom { address, host in
             asked.withLock { $0.append("\(address) \(host)") }
@@ -111,7 +111,7 @@ struct AddressGuardTests {
         var request = try server.request(options: guarded(all))
         request.head.authority = "LocalHost:\(server.port)"
         #expect(try await transport.perform(request).text() == "in")
-        // Once before the connection is made, once before it is used; ::1 may have been tried, too.
+        // Once before connecting and once before the connection is used. ::1 may have been tried, too.
         #expect(asked.withLock { $0.filter { $0 == "127.0.0.1 localhost" } }.count == 2)
 
         let none = AddressGuard.custom { _, _ in false }
@@ -120,7 +120,7 @@ struct AddressGuardTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func guardOfOneTransferIsNotAnothers() async throws {
+    @Test func guardAppliesOnlyToItsOwnTransfer() async throws {
         let server = try LoopbackServer(.response(200, [:], "open"))
         _ = try await transport.failure(of: request(server, host: "127.0.0.1"))
         #expect(try await transport.perform(server.request()).text() == "open")

@@ -4,16 +4,16 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Servers that answer for another one's origin (RFC 7838), with nginx on two ports.
+/// Alternative services of an origin (RFC 7838), with nginx on two ports.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct AlternativeTests {
     let store: AltSvcStore
     let transport: CurlTransport
     let peer: NginxPeer
 
-    /// A machine that is busy with other tests is no server that is out of reach.
+    /// A long patience, because a server on a busy machine isn't unreachable.
     init() throws {
-        store = AltSvcStore(patience: .seconds(30))
+        store = AltSvcStore(connectTimeout: .seconds(30))
         var configuration = CurlConfiguration()
         configuration.altSvc = store
         transport = CurlTransport(configuration)
@@ -22,7 +22,7 @@ struct AlternativeTests {
 
     private var origin: Origin { Origin(scheme: "https", host: "localhost", port: Int(peer.ports.secure)) }
 
-    /// Names a server that answers for nginx's secure port.
+    /// Stores an alternative service for nginx's secure port.
     private func name(_ port: UInt16, at host: String = "localhost") throws {
         store.removeAll()
         try store.add(AltSvcStore.Service(for: origin, host: host, port: Int(port)))
@@ -47,7 +47,7 @@ struct AlternativeTests {
         return .init(port: port, host: "localhost:\(peer.ports.secure)", altUsed: "\(name):\(port)")
     }
 
-    @Test func serverThatWasAnnouncedIsAskedWithTheOriginsName() async throws {
+    @Test func announcedAlternativeReceivesTheHostOfTheOrigin() async throws {
         #expect(try await answer() == ofOrigin)
         #expect(try await answer() == ofAlternative())
         let response = try await transport.perform(peer.request("/"))
@@ -58,12 +58,12 @@ struct AlternativeTests {
         #expect(try await answer("/misdirected") == ofOrigin)
     }
 
-    @Test func withoutAStoreTheOriginIsAsked() async throws {
+    @Test func originIsUsedWithoutAStore() async throws {
         let transport = CurlTransport()
         for _ in 0..<2 { #expect(try await answer(by: transport) == ofOrigin) }
     }
 
-    @Test func requestsSideBySideShareItsConnections() async throws {
+    @Test func concurrentRequestsShareConnectionsToTheAlternative() async throws {
         try name(peer.ports.alternative)
         let request = peer.request("/")
         let responses = try await withThrowingTaskGroup(of: TransferResponse.self) { group in
@@ -74,13 +74,13 @@ struct AlternativeTests {
         #expect(responses.count { !$0.metrics.isConnectionReused } < 8)
     }
 
-    @Test func answerWithoutTLSNamesNobody() async throws {
+    @Test func altSvcFieldIsIgnoredWithoutTLS() async throws {
         let server = try LoopbackServer(.response(200, ["Alt-Svc": "h2=\":1\""]))
         _ = try await transport.perform(server.request())
         #expect(store.services.isEmpty)
     }
 
-    // MARK: - What is no alternative
+    // MARK: - Failing alternatives
 
     struct Failing: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -99,7 +99,7 @@ struct AlternativeTests {
     ]
 
     @Test(arguments: failing, [false, true])
-    func originIsAskedWhereTheAlternativeFails(_ failing: Failing, withBody: Bool) async throws {
+    func originIsUsedWhenTheAlternativeFails(_ failing: Failing, withBody: Bool) async throws {
         try name(failing.port(peer), at: failing.host)
         let answered = try await answer("/misdirected") {
             if withBody { ($0.head.method, $0.body) = (.post, HTTPBody("body")) }
@@ -108,16 +108,16 @@ struct AlternativeTests {
         #expect(transport.alternative(for: peer.request("/")) == nil)
     }
 
-    @Test func alternativeThatFailedIsNotAskedAgain() async throws {
+    @Test func failedAlternativeIsNotTriedAgain() async throws {
         let server = try LoopbackServer(onConnect: .close) { _ in .close }
         try name(server.port)
         for _ in 0..<3 { #expect(try await answer("/misdirected") == ofOrigin) }
         #expect(server.record.connections == 1)
     }
 
-    @Test func alternativeThatIsSilentIsGivenUp() async throws {
+    @Test func silentAlternativeIsAbandoned() async throws {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
-        let impatient = AltSvcStore(patience: .milliseconds(200))
+        let impatient = AltSvcStore(connectTimeout: .milliseconds(200))
         try impatient.add(AltSvcStore.Service(for: origin, host: "localhost", port: Int(server.port)))
         var configuration = CurlConfiguration()
         configuration.altSvc = impatient
@@ -126,7 +126,7 @@ struct AlternativeTests {
         #expect(server.record.connections == 1)
     }
 
-    @Test func alternativeMayNotTakeAllOfTheTime() async throws {
+    @Test func alternativeIsAbandonedAfterTheTotalTimeout() async throws {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
         try name(server.port)
         var request = peer.request("/misdirected")
@@ -137,7 +137,7 @@ struct AlternativeTests {
     }
 
     @Test(arguments: [nil, HTTPBody("body")])
-    func serverThatIsNotResponsibleIsForgotten(_ body: HTTPBody?) async throws {
+    func misdirectedAlternativeIsRemoved(_ body: HTTPBody?) async throws {
         try name(peer.ports.alternative)
         let response = try await transport.perform(peer.request("/misdirected", method: .post, body: body))
         #expect(response.metrics.hops.map(\.status) == [421])
@@ -145,9 +145,9 @@ struct AlternativeTests {
         #expect(store.services.isEmpty)
     }
 
-    // MARK: - Who is asked none
+    // MARK: - Requests without an alternative
 
-    @Test func addressThatTheGuardRefusesIsNotConnectedTo() async throws {
+    @Test func alternativeAtABlockedAddressIsNotUsed() async throws {
         let judged = Lock<[String]>([])
         let addressGuard = AddressGuard.custom { address, _ in
             judged.withLock { $0.append("\(address)") }
@@ -158,7 +158,7 @@ struct AlternativeTests {
         #expect(judged.withLock { $0 }.first == "127.0.0.2")
     }
 
-    @Test func choiceOfTheRequestGoesFirst() throws {
+    @Test func requestOptionsTakePrecedenceOverTheAlternative() throws {
         try name(peer.ports.alternative)
         func asks(_ change: (inout TransferOptions) throws -> Void) rethrows -> Bool {
             var request = peer.request("/")
@@ -174,7 +174,7 @@ struct AlternativeTests {
         #expect(!asks { $0.overrides = [HostOverride(host: "h", address: "127.0.0.1")] })
     }
 
-    @Test func appsResolverLooksForTheAlternative() async throws {
+    @Test func appsResolverLooksUpTheAlternative() async throws {
         let asked = Lock<[String]>([])
         let address = try #require(IPAddress("127.0.0.1"))
         var configuration = CurlConfiguration()
@@ -192,7 +192,7 @@ struct AlternativeTests {
         #expect(asked.withLock { $0 }.map { $0.prefix { $0 != ":" } } == ["other.test", "gone.test", "localhost"])
     }
 
-    @Test func anotherNetworkHasOtherAlternatives() async throws {
+    @Test func networkChangeRemovesAlternatives() async throws {
         let (changes, continuation) = AsyncStream<Void>.makeStream()
         var configuration = CurlConfiguration()
         configuration.altSvc = store
@@ -205,7 +205,7 @@ struct AlternativeTests {
         #expect(transport.alternative(for: watcher) == nil)
     }
 
-    @Test func dryRunTellsTheField() throws {
+    @Test func dryRunIncludesTheAltUsedField() throws {
         try name(peer.ports.alternative)
         var configuration = CurlConfiguration()
         configuration.altSvc = store
@@ -215,8 +215,8 @@ struct AlternativeTests {
 }
 
 extension CurlTransport {
-    /// Who a message would go to now, instead of its origin.
+    /// Returns the alternative service that a request would use now, instead of its origin.
     fileprivate func alternative(for request: TransferRequest) -> AltSvcStore.Service? {
-        ClientMemory(configuration)?.alternative(for: request)
+        ClientStores(configuration)?.alternative(for: request)
     }
 }

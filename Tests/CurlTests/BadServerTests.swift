@@ -4,15 +4,15 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Servers that cut off, stall or break the protocol: never a success on half an answer, and never a poisoned
-/// connection afterwards.
+/// Servers that disconnect, stall or violate the protocol. A truncated response is never a success and never corrupts a
+/// later response on the connection.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct BadServerTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
 
-    private static func cut(_ text: String) -> LoopbackServer.Answer { .sequence([.raw(text), .close]) }
-    private static func head(_ line: String) -> LoopbackServer.Answer {
+    private static func cut(_ text: String) -> LoopbackServer.Response { .sequence([.raw(text), .close]) }
+    private static func head(_ line: String) -> LoopbackServer.Response {
         .raw("\(ok)\(line)\r\nContent-Length: 2\r\n\r\nok")
     }
 
@@ -218,12 +218,12 @@ struct BadServerTests {
         ),
     ]
 
-    @Test(arguments: nonsense) func nonsenseIsSurvived(_ row: Case) async throws {
+    @Test(arguments: nonsense) func malformedResponseIsHandled(_ row: Case) async throws {
         try await row.run()
     }
 
-    /// libcurl 7.88.1 frees memory twice when the handle that meets this was used before.
-    @Test func foldedFirstFieldOnAReusedConnection() async throws {
+    /// libcurl 7.88.1 frees memory twice in this case if the handle was used before.
+    @Test func foldedFirstFieldOnAReusedConnectionIsAnError() async throws {
         let server = try LoopbackServer { request in
             request.target == "/good" ? .response(200) : .raw("\(Self.ok) folded: 1\r\nContent-Length: 0\r\n\r\n")
         }
@@ -234,7 +234,7 @@ struct BadServerTests {
         }
     }
 
-    @Test func fieldThatIsFoldedLaterIsJoined() async throws {
+    @Test func foldedFieldIsJoined() async throws {
         let server = try LoopbackServer(Self.head("X-Folded: one\r\n\t two"))
         let response = try await CurlTransport().perform(server.request())
         let name = try #require(HTTPField.Name("X-Folded"))
@@ -245,7 +245,7 @@ struct BadServerTests {
 
     struct Leftover: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: LoopbackServer.Answer
+        let answer: LoopbackServer.Response
         var method = HTTPRequest.Method.get
         var status = 200
     }
@@ -274,9 +274,10 @@ struct BadServerTests {
         ),
     ]
 
-    /// What a server sends beyond its answer is never taken for the next one, not even for a POST, which is sent once.
+    /// Bytes after a response are never taken for the next response, not even for a POST, which is sent only once.
     @Test(arguments: leftovers, [.get, .post] as [HTTPRequest.Method])
-    func bytesBehindAnAnswerAreNoAnswer(_ leftover: Leftover, _ next: HTTPRequest.Method) async throws {
+    func bytesAfterAResponseAreNotTakenForTheNextResponse(_ leftover: Leftover, _ next: HTTPRequest.Method) async throws
+    {
         let server = try LoopbackServer { request in
             request.target == "/first" ? leftover.answer : .response(200, [:], "second")
         }
@@ -284,7 +285,7 @@ struct BadServerTests {
         let first = try await transport.perform(server.request(leftover.method, "/first"))
         #expect(first.head.status.code == leftover.status)
         #expect(try await first.text() == "")
-        await server.until { $0.answers == 1 || $0.openConnections == 0 }
+        await server.until { $0.responses == 1 || $0.openConnections == 0 }
         let second = try await transport.perform(
             server.request(next, "/second", body: next == .post ? .init("x") : nil)
         )

@@ -4,12 +4,12 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Cancelling in every phase: one completion, at once, and the connection is let go.
+/// Cancelling in every phase: the transfer completes once and immediately, and its connection is closed.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct CancelTests {
     let transport = CurlTransport()
 
-    @Test func tokenOfATransferThatHasJustBegun() async throws {
+    @Test func tokenCancelsATransferThatHasJustBegun() async throws {
         let server = try LoopbackServer(.stall)
         let completion = Completion()
         transport.perform(try server.request(), completion: completion.complete).cancel()
@@ -17,7 +17,7 @@ struct CancelTests {
         try await expectOnce(completion)
     }
 
-    @Test func taskCancelledBeforeItBegins() async throws {
+    @Test func taskCancelledBeforeItBeginsFails() async throws {
         let server = try LoopbackServer(.stall)
         let request = try server.request()
         let task = Task { [transport] () -> NetworkError? in
@@ -32,12 +32,12 @@ struct CancelTests {
         #expect(await task.value?.isCancelled == true)
     }
 
-    @Test func whileConnecting() async throws {
+    @Test func transferIsCancelledWhileConnecting() async throws {
         let backlog = try FullBacklog()
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(backlog.port)", path: "/")
         let completion = Completion()
         let token = transport.perform(TransferRequest(head), completion: completion.complete)
-        // The loop takes what it is told in order: when this is answered, the connection has been begun.
+        // The loop processes its commands in order: when this transfer completes, the connection attempt has begun.
         try await transport.proveHealth()
         token.cancel()
         let error = await completion.result.failure
@@ -47,28 +47,28 @@ struct CancelTests {
         try await expectOnce(completion)
     }
 
-    @Test func duringTheHandshake() async throws {
+    @Test func transferIsCancelledDuringTheHandshake() async throws {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
-        // libcurl has seen the connection when it has said hello.
+        // libcurl has seen the connection once it has sent its ClientHello.
         let error = try await expectCancel(of: TransferRequest(head), at: server) { $0.bytesReceived > 0 }
         #expect(error?.phase == .tls)
     }
 
-    @Test func whileWaitingForTheAnswer() async throws {
+    @Test func transferIsCancelledWhileWaitingForTheResponse() async throws {
         let server = try LoopbackServer(.stall)
         let error = try await expectCancel(of: server.request(), at: server) { $0.requestCount == 1 }
         #expect(error?.phase == .firstByte)
         #expect(error?.mayHaveReachedServer == true)
     }
 
-    @Test func whileCollectingTheBody() async throws {
+    @Test func transferIsCancelledWhileCollectingTheBody() async throws {
         let half = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"
         let server = try LoopbackServer(.sequence([.raw(half), .stall]))
         try await expectCancel(of: server.request(), at: server) { $0.bytesSent == half.utf8.count }
     }
 
-    @Test func whileSendingABodyThatNobodyReads() async throws {
+    @Test func transferIsCancelledWhileTheServerDoesNotReadTheBody() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.gate(gate), .stall]) }
         let completion = Completion()
@@ -79,13 +79,13 @@ struct CancelTests {
         let error = await completion.result.failure
         #expect(error?.isCancelled == true)
         #expect(error?.phase == .send)
-        // The end of the connection stands behind the bytes that the server has not read yet.
+        // The server sees the end of the connection after the bytes that it has not read yet.
         gate.open()
         #expect(await server.until { $0.openConnections == 0 })
         try await expectOnce(completion)
     }
 
-    @Test func whileTheBodyToSendIsNotThereYet() async throws {
+    @Test func transferIsCancelledWhileTheBodyStreamHasNoData() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in .stall }
         let (chunks, _) = AsyncStream<Data>.makeStream()
         try await expectCancel(of: server.request(.post, body: .stream { chunks }), at: server) {
@@ -93,7 +93,7 @@ struct CancelTests {
         }
     }
 
-    @Test func readerOfAPausedStream() async throws {
+    @Test func tokenCancelsAPausedStream() async throws {
         let server = try LoopbackServer(.response(200, [:], Data(count: 64 << 20)))
         let completion = Completion()
         let token = transport.perform(try server.request(delivery: .stream), completion: completion.complete)
@@ -106,7 +106,7 @@ struct CancelTests {
         try await expectOnce(completion)
     }
 
-    @Test func readingTask() async throws {
+    @Test func cancelledReadingTaskEndsTheTransfer() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
         let response = try await transport.perform(server.request(delivery: .stream))
         let reading = Task { try await response.body.collect() }
@@ -116,13 +116,13 @@ struct CancelTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func streamThatNobodyHoldsAnyMoreEnds() async throws {
+    @Test func releasedStreamEndsTheTransfer() async throws {
         let server = try LoopbackServer(.endless(String(repeating: "HTTP/1.1 200 OK\r\n\r\n", count: 1 << 12)))
         _ = try await transport.perform(server.request(delivery: .stream)).head
         #expect(await server.until { $0.connections == 1 && $0.openConnections == 0 })
     }
 
-    @Test func afterTheEndNothingHappens() async throws {
+    @Test func cancellingACompletedTransferHasNoEffect() async throws {
         let server = try LoopbackServer(.response(200))
         let completion = Completion()
         let token = transport.perform(try server.request(), completion: completion.complete)
@@ -133,7 +133,7 @@ struct CancelTests {
         #expect(server.record.openConnections == 1)
     }
 
-    @Test func otherTransfersAreNotTouched() async throws {
+    @Test func cancellingDoesNotAffectOtherTransfers() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(.sequence([.gate(gate), .response(200)]))
         async let kept = transport.perform(server.request())
@@ -146,7 +146,7 @@ struct CancelTests {
         #expect(try await kept.head.status.code == 200)
     }
 
-    @Test func shutDownEndsEverything() async throws {
+    @Test func shutDownEndsAllTransfers() async throws {
         let server = try LoopbackServer(.stall)
         let completions = (1...20).map { _ in Completion() }
         for completion in completions { transport.perform(try server.request(), completion: completion.complete) }
@@ -156,7 +156,7 @@ struct CancelTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func releasedTransportStillCompletes() async throws {
+    @Test func releasedTransportCompletesItsTransfers() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(.sequence([.gate(gate), .response(200)]))
         var transport: CurlTransport? = CurlTransport()
@@ -188,14 +188,14 @@ struct CancelTests {
         return error
     }
 
-    /// A second completion would have come before the answer to a later transfer.
+    /// Expects one completion. A second one would have been called before a later transfer completes.
     private func expectOnce(_ completion: Completion) async throws {
         try await transport.proveHealth()
         #expect(completion.count == 1)
     }
 }
 
-/// Takes completions, counts them, and waits for the first.
+/// A completion handler that counts its calls and lets a test await the first result.
 final class Completion: Sendable {
     private struct State {
         var results: [Result<TransferResponse, NetworkError>] = []

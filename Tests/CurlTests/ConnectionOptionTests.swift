@@ -5,7 +5,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Unix sockets, overrides, IP versions, this end of a connection, codings.
+/// Unix sockets, overrides, IP versions, local endpoints and content codings.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct ConnectionOptionTests {
     let transport = CurlTransport()
@@ -18,7 +18,7 @@ struct ConnectionOptionTests {
 
     // MARK: overrides
 
-    @Test func overriddenHostIsAskedAtItsAddressUnderItsName() async throws {
+    @Test func overriddenHostIsReachedAtItsAddressWithItsName() async throws {
         let server = try LoopbackServer(.response(200, [:], "here"))
         var request = try server.request(
             options: options {
@@ -35,7 +35,7 @@ struct ConnectionOptionTests {
         #expect(try await transport.perform(request).text() == "here")
     }
 
-    @Test func overrideIsNotCarriedOver() async throws {
+    @Test func overrideDoesNotAffectTheNextTransfer() async throws {
         let server = try LoopbackServer(.response(200))
         var request = try server.request(
             options: options { $0.overrides = [HostOverride(host: "service.invalid", address: "127.0.0.1")] }
@@ -48,9 +48,9 @@ struct ConnectionOptionTests {
         #expect(try await transport.failure(of: request).kind == .connect)
     }
 
-    // MARK: versions of IP
+    // MARK: IP versions
 
-    @Test func versionOfIPIsTheOneAskedFor() async throws {
+    @Test func requestedIPVersionIsUsed() async throws {
         let server = try LoopbackServer(.response(200))
         var request = try server.request(options: options { $0.ipVersion = .v4 })
         request.head.authority = "localhost:\(server.port)"
@@ -62,10 +62,10 @@ struct ConnectionOptionTests {
         #expect([.connect, .dns].contains(error.kind), "\(error)")
     }
 
-    // MARK: this end
+    // MARK: local endpoint
 
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
-    func addressAndPortOfThisEndAreTheOnesAskedFor() async throws {
+    func requestedLocalAddressAndPortAreUsed() async throws {
         let peer = try NginxPeer.shared.get()
         var request = peer.request("/", port: \.seeing)
         request.head.authority = "127.0.0.1:\(peer.ports.seeing)"
@@ -77,7 +77,7 @@ struct ConnectionOptionTests {
         #expect(try await NginxPeer.Sight(transport.perform(request)).address == "127.0.0.8")
     }
 
-    @Test func interfaceIsTakenByItsName() async throws {
+    @Test func localInterfaceIsSelectedByName() async throws {
         let server = try LoopbackServer(.response(200))
         #if os(Linux)
             let loopback = "lo"
@@ -95,7 +95,7 @@ struct ConnectionOptionTests {
     // MARK: Unix sockets
 
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
-    func unixSocketIsAskedWhateverTheHost() async throws {
+    func unixSocketIsUsedForAnyHost() async throws {
         let peer = try NginxPeer.shared.get()
         var request = peer.request("/", port: \.seeing)
         request.head.authority = "service.invalid"
@@ -115,12 +115,12 @@ struct ConnectionOptionTests {
 
     // MARK: codings
 
-    private static let codingsAskedForAreTheOnesChosenArguments: [([ContentCoding]?, String?)] = [
+    private static let requestedCodingsAreSentInAcceptEncodingArguments: [([ContentCoding]?, String?)] = [
         (nil, nil), ([], ""), ([.gzip], "gzip"), ([.deflate, .gzip], "deflate, gzip"),
     ]
 
-    @Test(arguments: Self.codingsAskedForAreTheOnesChosenArguments)
-    func codingsAskedForAreTheOnesChosen(_ codings: [ContentCoding]?, _ field: String?) async throws {
+    @Test(arguments: Self.requestedCodingsAreSentInAcceptEncodingArguments)
+    func requestedCodingsAreSentInAcceptEncoding(_ codings: [ContentCoding]?, _ field: String?) async throws {
         let packed = try Deflated.gzip(Data("unpacked".utf8))
         let server = try LoopbackServer(.response(200, ["Content-Encoding": "gzip"], packed))
         let response = try await transport.perform(server.request(options: options { $0.codings = codings }))
@@ -129,7 +129,7 @@ struct ConnectionOptionTests {
         #expect(field == nil ? asked?.hasPrefix("gzip, deflate") == true : (asked ?? "") == field)
     }
 
-    // MARK: what the configuration says of connections
+    // MARK: connection settings of the configuration
 
     @Test func configuredConnectionsWork() async throws {
         var configuration = CurlConfiguration()
@@ -149,8 +149,8 @@ struct ConnectionOptionTests {
         #endif
     }
 
-    /// libcurl counts whole seconds, and goes by more than so many.
-    @Test(arguments: [true, false]) func connectionIsNotUsedBeyondItsLifetime(_ isIdle: Bool) async throws {
+    /// libcurl counts whole seconds, and the limit is exceeded only with more of them.
+    @Test(arguments: [true, false]) func connectionIsNotReusedBeyondItsLifetime(_ isIdle: Bool) async throws {
         var configuration = CurlConfiguration()
         if isIdle {
             configuration.idleConnectionLifetime = .seconds(1)
@@ -166,7 +166,7 @@ struct ConnectionOptionTests {
         }
     }
 
-    @Test func noMoreConnectionsIdleThanAllowed() async throws {
+    @Test func idleConnectionsDoNotExceedTheLimit() async throws {
         var configuration = CurlConfiguration()
         configuration.maxIdleConnections = 2
         let came = Lock(0)
@@ -187,8 +187,8 @@ struct ConnectionOptionTests {
     }
 
     #if os(Linux)
-        /// Connections to a port that have a timer running for probes (proc(5): the timer 02), told apart by
-        /// their own addresses: the table repeats rows while others open and close connections.
+        /// Counts the connections to a port with a running keep-alive timer (proc(5): timer 02). They are identified by
+        /// their local addresses, because the table repeats rows while other tests open and close connections.
         private func keepAliveTimers(to port: UInt16) throws -> Int {
             let table = String(decoding: try Data(contentsOf: "/proc/net/tcp"), as: UTF8.self)
             let remote = ":\(String(port, radix: 16, uppercase: true)) 01 "
@@ -207,7 +207,7 @@ struct ConnectionOptionTests {
         ("happyEyeballsDelay", { $0.happyEyeballsDelay = .seconds(11) }),
     ]
 
-    @Test(arguments: outOfRange) func durationOutOfRangeIsNamed(_ name: String, _ change: Change) {
+    @Test(arguments: outOfRange) func errorNamesTheDurationOutOfRange(_ name: String, _ change: Change) {
         var configuration = CurlConfiguration()
         change(&configuration)
         let error = #expect(throws: NetworkError.self) { try configuration.validate() }
@@ -216,7 +216,7 @@ struct ConnectionOptionTests {
     }
 }
 
-/// Values that cannot be used.
+/// Option values that are invalid.
 @Suite(.leavesNothing)
 struct OptionsCheckTests {
     struct Row: Sendable, CustomTestStringConvertible {
@@ -299,7 +299,7 @@ struct OptionsCheckTests {
         .proxy("trust of an https proxy", .https) { $0.trust = .authorities(Data()) },
     ]
 
-    @Test(arguments: rows) func valueThatCannotBeUsedIsNamedBeforeAnythingIsSent(_ row: Row) async throws {
+    @Test(arguments: rows) func invalidOptionIsNamedBeforeAnythingIsSent(_ row: Row) async throws {
         let server = try LoopbackServer(.response(200))
         var options = TransferOptions.impatient
         row.change(&options)
@@ -310,8 +310,8 @@ struct OptionsCheckTests {
         #expect(server.record.connections == 0)
     }
 
-    /// Options that were checked are not checked again where that is sure to come to the same.
-    @Test func optionsAreRefusedEachTimeAndAfterGoodOnes() async throws {
+    /// Options are not validated again if the result is known.
+    @Test func invalidOptionsAreRejectedEveryTime() async throws {
         let server = try LoopbackServer(.response(200))
         let transport = CurlTransport()
         var good = TransferOptions.impatient

@@ -14,7 +14,7 @@ import Testing
 struct ConnectionsTests {
     private let key = Connections.Key("127.0.0.1", 4_711, "127.0.0.1", 80)
 
-    private static let unaskedBytesMakeAConnectionStaleUnlessItSpeaksHTTP2Arguments:
+    private static let unsolicitedBytesMakeAnHTTP1ConnectionStaleArguments:
         [(isMultiplexed: Bool?, isReaped: Bool, isStale: Bool)] = [
             (isMultiplexed: nil, isReaped: true, isStale: true),
             (isMultiplexed: nil, isReaped: false, isStale: false),
@@ -24,9 +24,8 @@ struct ConnectionsTests {
             (isMultiplexed: true, isReaped: false, isStale: false),
         ]
 
-    @Test(arguments: Self.unaskedBytesMakeAConnectionStaleUnlessItSpeaksHTTP2Arguments)
-    func unaskedBytesMakeAConnectionStaleUnlessItSpeaksHTTP2(isMultiplexed: Bool?, isReaped: Bool, isStale: Bool) throws
-    {
+    @Test(arguments: Self.unsolicitedBytesMakeAnHTTP1ConnectionStaleArguments)
+    func unsolicitedBytesMakeAnHTTP1ConnectionStale(isMultiplexed: Bool?, isReaped: Bool, isStale: Bool) throws {
         let pair = try SocketPair()
         var connections = Connections()
         let added = connections.add(key, [pair.ours], to: "127.0.0.1:80")
@@ -40,7 +39,7 @@ struct ConnectionsTests {
         #expect(connection.shutIfStale() == isStale)
     }
 
-    @Test func aConnectionIsKnownByBothItsEnds() throws {
+    @Test func connectionIsIdentifiedByBothItsEndpoints() throws {
         let (silent, stirring) = (try SocketPair(), try SocketPair())
         let other = Connections.Key("127.0.0.1", 4_711, "127.0.0.2", 80)
         var connections = Connections()
@@ -52,7 +51,7 @@ struct ConnectionsTests {
         #expect(connections[other]?.shutIfStale() == true)
     }
 
-    @Test func aSilentConnectionIsNotStale() throws {
+    @Test func silentConnectionIsNotStale() throws {
         let pair = try SocketPair()
         var connections = Connections()
         let added = connections.add(key, [pair.ours], to: "127.0.0.1:80")
@@ -65,13 +64,13 @@ struct ConnectionsTests {
     }
 
     #if os(Linux)
-        /// What came before the last wait was seen by it; what came before the last message ended was perhaps not.
-        @Test(arguments: [true, false]) func whatAWaitHasSeenIsNotAskedForAgain(hasWaited: Bool) throws {
+        /// The last wait has seen all bytes that arrived before it, but not those that arrived after it.
+        @Test(arguments: [true, false]) func bytesSeenByAWaitAreNotPolledForAgain(hasWaited: Bool) throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
             let pair = try SocketPair()
-            poller.opened(pair.ours, mayHoldUp: false)
+            poller.opened(pair.ours, mayHang: false)
             poller.watch(pair.ours, CURL_POLL_IN)
             poller.applyChanges()
             poller.wait(milliseconds: 0)
@@ -80,7 +79,7 @@ struct ConnectionsTests {
             let connection = try #require(added)
             connection.begin()
             connection.isMultiplexed = false
-            connection.end(at: poller.looks)
+            connection.end(at: poller.pollCount)
             if hasWaited { poller.wait(milliseconds: 0) }
             #expect(write(pair.theirs, "x", 1) == 1)
 
@@ -90,7 +89,7 @@ struct ConnectionsTests {
         }
     #endif
 
-    @Test func aClosedConnectionIsKnownNoMoreAndLeftAlone() throws {
+    @Test func closedConnectionIsRemovedAndNotShutDown() throws {
         let pair = try SocketPair()
         var connections = Connections()
         let added = connections.add(key, [pair.ours], to: "127.0.0.1:80")

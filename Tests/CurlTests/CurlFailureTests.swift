@@ -4,11 +4,11 @@ import Testing
 
 @testable import BeagleNetCurl
 
-/// What each of libcurl's numbers is for us, at the phase in which libcurl gives it.
+/// The error kind of each libcurl error code, in the phase in which libcurl reports it.
 struct CurlFailureTests {
     typealias Row = (kind: NetworkError.Kind, phase: NetworkError.Phase)
 
-    /// By number, for a failure while the first byte is waited for.
+    /// The expected errors by code, for a failure while waiting for the first byte.
     static let rows: [UInt32: Row] = {
         var rows: [UInt32: Row] = [
             1: (.protocol, .firstByte), 3: (.badURL, .build), 5: (.dns, .resolve), 6: (.dns, .resolve),
@@ -32,8 +32,8 @@ struct CurlFailureTests {
         return rows
     }()
 
-    @Test(arguments: 1..<CURL_LAST.rawValue) func everyNumberHasItsKind(_ code: UInt32) throws {
-        let row = try #require(Self.rows[code], "libcurl has a number that nobody has looked at")
+    @Test(arguments: 1..<CURL_LAST.rawValue) func everyErrorCodeHasAnErrorKind(_ code: UInt32) throws {
+        let row = try #require(Self.rows[code], "libcurl has an error code without an expected kind")
         let error = CurlFailure.error(CURLcode(code), "", during: .firstByte, with: TransferOptions())
         #expect(error.kind == row.kind && error.phase == row.phase, "\(error)")
         #expect(error.transportCode == Int(code))
@@ -81,19 +81,20 @@ struct CurlFailureTests {
         Detail(code: CURLE_RECV_ERROR, text: "Out of memory in chunked-encoding", phase: .body, kind: .tooLarge),
     ]
 
-    @Test(arguments: details) func wordsAndPhaseTellMore(_ row: Detail) {
+    @Test(arguments: details) func errorTextAndPhaseRefineTheKind(_ row: Detail) {
         let error = CurlFailure.error(row.code, row.text, during: row.phase, with: TransferOptions())
         #expect(error.kind == row.kind && error.phase == row.place ?? row.phase, "\(error)")
         if let advice = row.advice { #expect(error.advice?.contains(advice) == true, "\(error)") }
     }
 
-    @Test(arguments: [NetworkError.Phase.firstByte, .send]) func fieldThatIsTooLargeIsNamed(_ phase: NetworkError.Phase)
-    {
+    @Test(arguments: [NetworkError.Phase.firstByte, .send]) func errorExplainsThatAFieldIsTooLarge(
+        _ phase: NetworkError.Phase
+    ) {
         let error = CurlFailure.error(CURLE_OUT_OF_MEMORY, "Out of memory", during: phase, with: TransferOptions())
         #expect(error.message == "a response header field is larger than libcurl's limit of 100 KiB")
     }
 
-    private static let secretsOfProxiesAreReplacedArguments: [(String, String, String)] = [
+    private static let proxySecretsAreRedactedArguments: [(String, String, String)] = [
         ("cannot use 'http://u:hunter2@x'", "http://u:hunter2@x", "cannot use 'http://REDACTED@x'"),
         ("cannot use 'http://u@x'", "http://u@x", "cannot use 'http://REDACTED@x'"),
         ("cannot resolve proxy: hunter2", "me:hunter2#x@h", "cannot resolve proxy: REDACTED"),
@@ -101,8 +102,8 @@ struct CurlFailureTests {
         ("cannot resolve proxy: x", "http://@x", "cannot resolve proxy: x"),
     ]
 
-    /// A user of few letters stands in many a word.
-    @Test(arguments: Self.secretsOfProxiesAreReplacedArguments) func secretsOfProxiesAreReplaced(
+    /// A short user name can occur within other words.
+    @Test(arguments: Self.proxySecretsAreRedactedArguments) func proxySecretsAreRedacted(
         _ text: String,
         _ proxy: String,
         _ expected: String
@@ -110,13 +111,13 @@ struct CurlFailureTests {
         #expect(Proxy.withoutSecrets(of: text, proxies: [proxy]) == expected)
     }
 
-    private static let messageIsAClauseArguments: [(String, String)] = [
+    private static let errorMessageIsAClauseArguments: [(String, String)] = [
         ("Could not resolve host: x", "could not resolve host: x"),
         ("SSL certificate problem.", "SSL certificate problem"),
         ("OpenSSL/3.0: error. ", "OpenSSL/3.0: error"), ("HTTP/2 stream 1", "HTTP/2 stream 1"), ("A b", "A b"),
     ]
 
-    @Test(arguments: Self.messageIsAClauseArguments) func messageIsAClause(_ text: String, _ clause: String) {
+    @Test(arguments: Self.errorMessageIsAClauseArguments) func errorMessageIsAClause(_ text: String, _ clause: String) {
         let error = CurlFailure.error(CURLE_SEND_ERROR, text, during: .send, with: TransferOptions())
         #expect(error.message == clause)
     }

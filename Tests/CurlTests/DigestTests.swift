@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// How a transfer shows who asks.
+/// Authentication of a transfer.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct DigestTests {
     let transport = CurlTransport()
@@ -16,7 +16,7 @@ struct DigestTests {
         return options
     }
 
-    /// A server that asks for Digest and takes any answer.
+    /// A server that requires Digest and accepts any response to its challenge.
     private func server(_ challenge: String = "Digest realm=\"r\", nonce=\"n\", qop=auth") throws -> LoopbackServer {
         try LoopbackServer { request in
             request["Authorization"] == nil
@@ -24,7 +24,7 @@ struct DigestTests {
         }
     }
 
-    @Test func challengeIsAnsweredWithTheBodyOnceMore() async throws {
+    @Test func digestChallengeResendsTheRequestWithItsBody() async throws {
         let server = try server()
         let request = try server.request(
             .post,
@@ -42,7 +42,7 @@ struct DigestTests {
         #expect(server.record.connections == 1)
     }
 
-    @Test func wrongPasswordIsHandedOver() async throws {
+    @Test func wrongPasswordReturnsThe401Response() async throws {
         let server = try LoopbackServer(.response(401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\""], "no"))
         let response = try await transport.perform(server.request(options: options(.digest(credentials))))
         #expect(response.status.code == 401)
@@ -50,7 +50,7 @@ struct DigestTests {
         #expect(server.record.requestCount == 2)
     }
 
-    @Test func staleNonceIsAnsweredAgainButNotForEver() async throws {
+    @Test func staleNonceIsRetriedALimitedNumberOfTimes() async throws {
         let challenge = "Digest realm=\"r\", nonce=\"n\", stale=true"
         let server = try LoopbackServer(.response(401, ["WWW-Authenticate": challenge]))
         let response = try await transport.perform(server.request(options: options(.digest(credentials))))
@@ -58,7 +58,7 @@ struct DigestTests {
         #expect(server.record.requestCount == 4)
     }
 
-    @Test func otherRealmBehindARedirectIsAnswered() async throws {
+    @Test func challengeOfAnotherRealmAfterARedirectIsAccepted() async throws {
         let server = try LoopbackServer { request in
             let challenge = "Digest realm=\"\(request.target)\", nonce=\"n\""
             guard request["Authorization"]?.contains("realm=\"\(request.target)\"") == true else {
@@ -72,7 +72,7 @@ struct DigestTests {
         #expect(server.requests.map(\.target) == ["/a", "/a", "/b", "/b"])
     }
 
-    @Test func realmsAreNotAnsweredForEver() async throws {
+    @Test func newRealmsAreRetriedALimitedNumberOfTimes() async throws {
         let count = Lock(0)
         let server = try LoopbackServer { _ in
             let number = count.withLock { count in
@@ -87,7 +87,7 @@ struct DigestTests {
     }
 
     @Test(arguments: ["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", algorithm=odd", ""])
-    func challengeThatCannotBeAnsweredIsHandedOver(_ challenge: String) async throws {
+    func unsupportedChallengeReturnsThe401Response(_ challenge: String) async throws {
         let server = try server(challenge)
         let response = try await transport.perform(server.request(options: options(.digest(credentials))))
         #expect(response.status.code == 401)
@@ -95,7 +95,7 @@ struct DigestTests {
     }
 
     @Test(.enabled(if: LighttpdPeer.isAvailable, "lighttpd is not installed"), arguments: ["md5", "sha256", "basic"])
-    func realServerLetsTheUserInAndNobodyElse(_ folder: String) async throws {
+    func realServerAcceptsOnlyTheRightPassword(_ folder: String) async throws {
         let peer = try LighttpdPeer.shared.get()
         let head = HTTPRequest(method: .get, scheme: "http", authority: peer.authority, path: "/\(folder)/file?x=%20y")
         func status(_ password: String) async throws -> Int {
@@ -113,7 +113,8 @@ struct DigestTests {
         .digest(Credentials(user: "user", password: "hunter2")),
     ]
 
-    @Test(arguments: schemes) func redirectToAnotherOriginLeavesItBehind(_ authentication: Authentication) async throws
+    @Test(arguments: schemes) func redirectToAnotherOriginDropsTheCredentials(_ authentication: Authentication)
+        async throws
     {
         let other = try server("Digest realm=\"evil\", nonce=\"n\"")
         let server = try LoopbackServer { request in
@@ -132,7 +133,7 @@ struct DigestTests {
         Authentication.basic(Credentials(user: "a:b", password: "c")), .bearer("a b"),
         .netrc(path: "/nonexistent/netrc"),
     ])
-    func whatCannotBeSentIsAnErrorBeforeAnythingIs(_ authentication: Authentication) async throws {
+    func invalidCredentialsAreRejectedBeforeAnythingIsSent(_ authentication: Authentication) async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await transport.failure(of: server.request(options: options(authentication)))
         #expect([.badConfiguration, .file].contains(error.kind))

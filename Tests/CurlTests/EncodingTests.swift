@@ -5,7 +5,7 @@ import Testing
 
 @testable import BeagleNetCurl
 
-/// Content encodings: decoded whole, handed over as they came, or refused.
+/// Content encodings: decoded completely, passed on unchanged, or rejected.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct EncodingTests {
     static let text = Data((0..<5_000).map { "line \($0 * 7919 % 1000)\n" }.joined().utf8)
@@ -16,7 +16,7 @@ struct EncodingTests {
         var testDescription: String { name }
     }
 
-    /// "beagle" and a line feed, as brotli 1.0.9 and zstd 1.5.4 write it.
+    /// "beagle" and a line feed, encoded by brotli 1.0.9 and zstd 1.5.4.
     static let brotli = Data(base64Encoded: "CwOAYmVhZ2xlCgM=")!
     static let zstd = Data(base64Encoded: "KLUv/SAHOQAAYmVhZ2xlCg==")!
 
@@ -43,7 +43,7 @@ struct EncodingTests {
         #expect(response.metrics.decodedBytes == Int64(Self.text.count))
     }
 
-    @Test(arguments: try encodings().dropLast(3)) func everySplitIsDecoded(_ encoded: Encoded) async throws {
+    @Test(arguments: try encodings().dropLast(3)) func bodyIsDecodedByteByByte(_ encoded: Encoded) async throws {
         let pieces = encoded.body.map { Data([$0]) }
         let server = try LoopbackServer(.chunked(pieces, ["Content-Encoding": encoded.name]))
         #expect(try await transport.perform(server.request()).body.collect() == Self.text)
@@ -54,7 +54,7 @@ struct EncodingTests {
         for missing in [1, 4, 9, encoded.body.count / 2, encoded.body.count - 1] {
             let body = encoded.body.dropLast(missing)
             let server = try LoopbackServer(.response(200, ["Content-Encoding": encoded.name], Data(body)))
-            // A bare deflate stream has no check sum: only its last bytes matter.
+            // A bare deflate stream has no checksum: only its last bytes matter.
             let error = try await transport.failure(of: server.request())
             #expect(error.kind == .encoding, "\(missing) missing: \(error)")
             let stream = try await transport.failure(of: server.request(delivery: .stream))
@@ -74,7 +74,7 @@ struct EncodingTests {
     }
 
     @Test(arguments: [("br", brotli), ("zstd", zstd)])
-    func newerEncodingsAreDecodedWhereTheyAreAskedFor(_ name: String, _ body: Data) async throws {
+    func newerEncodingsAreDecodedIfTheyWereRequested(_ name: String, _ body: Data) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Encoding": name], body))
         let response = try await transport.perform(server.request())
         let isAskedFor = server.requests.first?["Accept-Encoding"]?.contains(name) == true
@@ -92,7 +92,7 @@ struct EncodingTests {
     }
 
     @Test(arguments: try encodings().filter { !$0.name.contains("identity") } + [Encoded(name: "br", body: brotli)])
-    func bytesBehindTheEndAreAnError(_ encoded: Encoded) async throws {
+    func bytesAfterTheEndAreAnError(_ encoded: Encoded) async throws {
         let fields: KeyValuePairs = ["Content-Encoding": encoded.name]
         guard encoded.name.split(separator: ", ").allSatisfy({ ContentDecoder.accepted.contains($0) }) else { return }
         for bytes in [Data([0]), Data("more".utf8)] {
@@ -111,7 +111,7 @@ struct EncodingTests {
         #expect(try await transport.perform(server.request(.head)).text() == "")
     }
 
-    /// 64 MiB in a few kilobytes.
+    /// Bodies of a few kilobytes that decode to 64 MiB.
     static func bombs() throws -> [Encoded] {
         let zeros = Data(count: 64 << 20)
         let all = [
@@ -127,7 +127,7 @@ struct EncodingTests {
         }
     }
 
-    /// A frame of zstd with blocks that repeat one byte 128 Ki times (RFC 8878, 3.1.1).
+    /// Makes a zstd frame with blocks that each repeat one byte 128 Ki times (RFC 8878, 3.1.1).
     private static func repeatedZstd(count: UInt32) -> Data {
         var frame = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x50])
         for number in 1...count {
@@ -137,29 +137,29 @@ struct EncodingTests {
         return frame
     }
 
-    /// What nobody has read yet never grows beyond a pipe and a piece of 64 KiB, and as much that the reader has taken,
-    /// although all of the body has come.
+    /// Although the whole body has arrived, the unread part never grows beyond a pipe and a piece of 64 KiB, and as
+    /// much that the reader has taken.
     @Test(arguments: try bombs()) func decoderWaitsForItsReader(_ bomb: Encoded) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Encoding": bomb.name], bomb.body))
         let response = try await transport.perform(server.request(delivery: .stream))
-        #expect(await server.until { $0.answers == 1 })
+        #expect(await server.until { $0.responses == 1 })
         var count = 0
         for try await chunk in response.body { count += chunk.count }
         #expect(count == 64 << 20)
         #if COUNTS_LEFTOVERS
-            let peak = try #require(Ledger.current).peak(.buffered)
+            let peak = try #require(ResourceTracker.current).peak(.buffered)
             #expect(peak >= 1 << 20 && peak <= 2 * (1 << 20 + 64 << 10))
         #endif
     }
 
-    @Test func unknownEncodingIsHandedOverAsItCame() async throws {
+    @Test func bodyWithUnknownEncodingIsNotDecoded() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Encoding": "rot13"], "orntyr"))
         let response = try await transport.perform(server.request())
         #expect(response.head.headerFields[.contentEncoding] == "rot13")
         #expect(try await response.text() == "orntyr")
     }
 
-    @Test func hundredEncodingsAreRefused() async throws {
+    @Test func hundredEncodingsAreAnError() async throws {
         let names = Array(repeating: "gzip", count: 100).joined(separator: ", ")
         let server = try LoopbackServer(.response(200, ["Content-Encoding": names], "x"))
         #expect(try await transport.failure(of: server.request()).kind == .encoding)
@@ -174,7 +174,7 @@ struct EncodingTests {
         #expect(server.requests.first?.values(of: "Accept-Encoding") == ["gzip"])
     }
 
-    @Test func fileGetsTheDecodedBody() async throws {
+    @Test func decodedBodyIsWrittenToTheFile() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Encoding": "gzip"], Deflated.gzip(Self.text)))
         try await withTemporaryFolder { folder in
             _ = try await transport.perform(server.request(delivery: .file(path: folder + "/text")))

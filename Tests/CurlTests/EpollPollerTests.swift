@@ -11,15 +11,15 @@
     #endif
 
     struct EpollPollerTests {
-        /// libcurl closes the slower of two connections that it tries without a word. Its number is soon that of a
-        /// resolver, one after another, while the poller still believes it ours.
-        @Test(arguments: 1...2) func whoTookALostSocketsNumberIsHeard(_ takers: Int) throws {
+        /// libcurl silently closes the slower of two connections that it tries. The system soon reuses its descriptor
+        /// for a resolver, and then another, while the poller still takes it for the closed connection's.
+        @Test(arguments: 1...2) func socketThatReusesALostDescriptorIsPolled(_ takers: Int) throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
             let lost = try SocketPair()
             let number = lost.ours
-            poller.opened(number, mayHoldUp: false)
+            poller.opened(number, mayHang: false)
             watch(number, CURL_POLL_OUT, by: poller)
             watch(number, CURL_POLL_REMOVE, by: poller)
 
@@ -37,14 +37,14 @@
             withExtendedLifetime((lost, pairs)) {}
         }
 
-        /// A number that nobody waits for is let alone: it may be a file of the app's.
-        @Test func whoTookALostSocketsNumberOtherwiseIsLetAlone() throws {
+        /// A descriptor that isn't watched is left alone: it may belong to a file of the app.
+        @Test func unwatchedReuseOfALostDescriptorIsIgnored() throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
             let lost = try SocketPair()
             let number = lost.ours
-            poller.opened(number, mayHoldUp: false)
+            poller.opened(number, mayHang: false)
             watch(number, CURL_POLL_IN, by: poller)
             watch(number, CURL_POLL_REMOVE, by: poller)
             let pair = try SocketPair()
@@ -56,44 +56,44 @@
             withExtendedLifetime((lost, pair)) {}
         }
 
-        @Test func aSocketIsQuietOnceAWaitHasSeenIt() throws {
+        @Test func socketIsQuietAfterAWaitWithoutInput() throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
             let pair = try SocketPair()
-            poller.opened(pair.ours, mayHoldUp: false)
+            poller.opened(pair.ours, mayHang: false)
             watch(pair.ours, CURL_POLL_OUT, by: poller)
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "its input was not looked at")
+            #expect(!poller.hadNoEvents(pair.ours), "the wait didn't poll for input")
 
             watch(pair.ours, CURL_POLL_IN, by: poller)
-            #expect(!poller.wasQuiet(pair.ours), "nobody has looked since")
+            #expect(!poller.hadNoEvents(pair.ours), "no wait has polled for input yet")
             poller.wait(milliseconds: 0)
-            #expect(poller.wasQuiet(pair.ours))
+            #expect(poller.hadNoEvents(pair.ours))
 
             watch(pair.ours, CURL_POLL_REMOVE, by: poller)
             #expect(write(pair.theirs, "x", 1) == 1)
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "libcurl does not want it, and it stirs")
+            #expect(!poller.hadNoEvents(pair.ours), "the socket has input, although libcurl no longer watches it")
 
-            _ = poller.act()
+            _ = poller.dispatchEvents()
             poller.wait(milliseconds: 0)
-            #expect(!poller.wasQuiet(pair.ours), "it is not looked at any more")
+            #expect(!poller.hadNoEvents(pair.ours), "the socket is no longer polled")
             poller.closing(pair.ours)
         }
 
-        @Test func noSocketIsKnownToBeQuietWhereMoreStirThanAWaitTells() throws {
+        @Test func noSocketIsQuietWhenAWaitReportsTooManyEvents() throws {
             let multi = try #require(curl_multi_init())
             defer { curl_multi_cleanup(multi) }
             let poller = try EpollPoller(multi)
             let pairs = try (0..<300).map { _ in try SocketPair() }
             for pair in pairs {
-                poller.opened(pair.ours, mayHoldUp: false)
+                poller.opened(pair.ours, mayHang: false)
                 watch(pair.ours, CURL_POLL_IN, by: poller)
                 #expect(write(pair.theirs, "x", 1) == 1)
             }
             poller.wait(milliseconds: 0)
-            #expect(pairs.allSatisfy { !poller.wasQuiet($0.ours) })
+            #expect(pairs.allSatisfy { !poller.hadNoEvents($0.ours) })
         }
 
         private func watch(_ socket: Int32, _ what: Int32, by poller: EpollPoller) {

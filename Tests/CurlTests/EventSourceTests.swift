@@ -5,7 +5,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Event streams of servers that drop them, and worse.
+/// Event streams of servers that disconnect or misbehave.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct EventSourceTests {
     private let clock = InstantClock()
@@ -24,8 +24,8 @@ struct EventSourceTests {
         return source
     }
 
-    /// A server that answers its requests with these, the last of them again and again.
-    private func server(_ answers: LoopbackServer.Answer...) throws -> LoopbackServer {
+    /// Makes a server that sends these responses in order and repeats the last one.
+    private func server(_ answers: LoopbackServer.Response...) throws -> LoopbackServer {
         let count = Lock(0)
         return try LoopbackServer { _ in
             count.withLock { count in
@@ -35,7 +35,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test func typeThatComesTwiceCountsOnce() async throws {
+    @Test func repeatedContentTypeIsAccepted() async throws {
         let type = "Content-Type: text/event-stream\r\n"
         let server = try server(
             .sequence([.raw("HTTP/1.1 200 OK\r\n\(type)\(type)\r\ndata: 1\n\n"), .close]),
@@ -50,11 +50,11 @@ struct EventSourceTests {
         return events
     }
 
-    private static let over = LoopbackServer.Answer.response(204)
+    private static let over = LoopbackServer.Response.response(204)
 
     // MARK: connections that end
 
-    @Test func eventsGoOnBehindTheLastOverEachConnection() async throws {
+    @Test func eventsContinueAfterTheLastEventOnEachConnection() async throws {
         let server = try server(
             .events("id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: lost"),
             .sequence([.chunkedHead, .raw("d\r\nid:4\ndata:c\n\n"), .close]),
@@ -76,7 +76,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test func anAppGoesOnBehindTheEventThatItHas() async throws {
+    @Test func sourceResumesAfterTheGivenLastEventID() async throws {
         let server = try server(.events("data: a\n\n"), Self.over)
         var source = try source(server)
         source.lastEventID = "ä 7"
@@ -84,7 +84,7 @@ struct EventSourceTests {
         #expect(server.requests.map { $0["Last-Event-ID"] } == ["ä 7", "ä 7"])
     }
 
-    @Test func aServerThatIsSilentIsAskedAgain() async throws {
+    @Test func silentConnectionIsReopened() async throws {
         let server = try server(
             .sequence([.eventsHead, .raw("data: a\n\n"), .stall]),
             .sequence([.eventsHead, .stall]),
@@ -92,11 +92,11 @@ struct EventSourceTests {
         )
         let options = TransferOptions(timeouts: Timeouts(idle: .milliseconds(50)))
         #expect(try await all(source(server, options: options)).map(\.data) == ["a"])
-        // Silence is no failure: the windows do not grow.
+        // Silence isn't a failure: the backoff doesn't grow.
         #expect(clock.waits.count == 2 && clock.waits.allSatisfy { $0 <= .seconds(1) })
     }
 
-    @Test func whatAPostAskedForIsNotAskedForAgain() async throws {
+    @Test func postIsNotReconnected() async throws {
         let whole = try server(.events("data: a\n\n"))
         #expect(try await all(source(whole, method: .post)).map(\.data) == ["a"])
         let cut = try server(.sequence([.chunkedHead, .raw("5\r\ndat"), .close]))
@@ -107,7 +107,7 @@ struct EventSourceTests {
 
     // MARK: waits
 
-    @Test func aServerThatGivesNothingIsAskedEverMoreSeldomUntilTheLimit() async throws {
+    @Test func reconnectsBackOffUntilTheLimitWithoutEvents() async throws {
         let server = try server(.events("retry: 0\n\n"))
         var source = try source(server)
         source.backoff = Backoff(limit: 8)
@@ -121,7 +121,7 @@ struct EventSourceTests {
         #expect(clock.waits.reduce(.zero, +) > .seconds(2))
     }
 
-    @Test func anEventMakesUpForTheFailuresBeforeIt() async throws {
+    @Test func eventResetsTheFailureCount() async throws {
         let server = try server(
             .close,
             .events("data: a\n\n"),
@@ -137,16 +137,16 @@ struct EventSourceTests {
     }
 
     @Test(arguments: [(5_000, 5), (999_999_999, 60)])
-    func theServersWishIsTheLeastUpToACap(milliseconds: Int, seconds: Int) async throws {
+    func retryFieldSetsTheMinimumWaitUpToACap(milliseconds: Int, seconds: Int) async throws {
         let server = try server(.events("retry: \(milliseconds)\n\n"), .events("data: a\n\n"), .close, Self.over)
         var source = try source(server)
-        source.backoff.maxAsked = .seconds(60)
+        source.backoff.maxServerDelay = .seconds(60)
         _ = try await all(source)
         #expect(clock.waits.count == 3)
         #expect(clock.waits.allSatisfy { $0 >= .seconds(seconds) && $0 <= .seconds(seconds + 2) }, "\(clock.waits)")
     }
 
-    @Test func aHostThatIsNotThereIsTriedUntilTheLimit() async throws {
+    @Test func unreachableHostIsRetriedUntilTheLimit() async throws {
         let server = try server(Self.over)
         var source = try source(server, at: "127.0.0.1:1")
         source.backoff.limit = 3
@@ -179,7 +179,7 @@ struct EventSourceTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func parametersOfTheMediaTypeMeanNothing() async throws {
+    @Test func parametersOfTheMediaTypeAreIgnored() async throws {
         let server = try server(
             .response(200, ["Content-Type": "Text/Event-Stream;charset=x"], "data: a\n\n"),
             Self.over
@@ -187,7 +187,7 @@ struct EventSourceTests {
         #expect(try await all(source(server)).map(\.data) == ["a"])
     }
 
-    @Test func anEventThatNeverEndsIsAnError() async throws {
+    @Test func endlessEventIsAnError() async throws {
         let server = try server(.sequence([.eventsHead, .raw("data: "), .endless("x")]))
         var source = try source(server)
         source.maxEventBytes = 1 << 16
@@ -196,7 +196,7 @@ struct EventSourceTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func anIDThatNoHeaderCanHoldIsAnErrorBeforeAnythingIsSent() async throws {
+    @Test func invalidLastEventIDIsRejectedBeforeAnythingIsSent() async throws {
         let server = try server(Self.over)
         var source = try source(server)
         source.lastEventID = "a\r\nX-Evil: 1"
@@ -205,24 +205,24 @@ struct EventSourceTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func anIteratorThatIsLetGoEndsTheTransfer() async throws {
+    @Test func releasedIteratorEndsTheTransfer() async throws {
         let server = try server(.sequence([.eventsHead, .raw("data: a\n\n"), .stall]))
         for try await event in try source(server) where event.data == "a" { break }
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func nobodyReadingHoldsUpTheServer() async throws {
+    @Test func slowReaderLimitsTheBufferedBytes() async throws {
         let server = try server(.sequence([.eventsHead, .endless("data: \(String(repeating: "x", count: 1000))\n\n")]))
         var iterator = try source(server).makeAsyncIterator()
         for _ in 0..<5_000 { #expect(try await iterator.next()?.data.count == 1000) }
         #if COUNTS_LEFTOVERS
-            let peak = Ledger.current?.peak(.buffered) ?? .max
-            #expect(peak < 3 << 20, "\(peak) bytes waited")
+            let peak = ResourceTracker.current?.peak(.buffered) ?? .max
+            #expect(peak < 3 << 20, "\(peak) bytes were buffered")
         #endif
     }
 
     @Test(arguments: [true, false])
-    func aCancelledTaskEndsItWhereverItIs(whileWaiting isWaiting: Bool) async throws {
+    func cancelledTaskEndsTheStream(whileWaiting isWaiting: Bool) async throws {
         let server = try server(isWaiting ? .events("retry: 60000\n\n") : .sequence([.eventsHead, .stall]))
         var source = try source(server)
         source.clock = ContinuousClock()
@@ -236,14 +236,14 @@ struct EventSourceTests {
     }
 }
 
-extension LoopbackServer.Answer {
+extension LoopbackServer.Response {
     fileprivate static let eventsHead = raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
     fileprivate static let chunkedHead = raw(
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
 
-    /// A stream that ends with its connection.
-    fileprivate static func events(_ text: String) -> LoopbackServer.Answer {
+    /// An event stream that ends with its connection.
+    fileprivate static func events(_ text: String) -> LoopbackServer.Response {
         sequence([eventsHead, raw(text), close])
     }
 }

@@ -3,14 +3,14 @@ import Foundation
 import TestPrograms
 import Testing
 
-/// A transport in a process that forks, which the tests' own must not.
+/// A transport in a process that forks. The process of the tests must not fork.
 @Suite(.timeLimit(.minutes(1)))
 struct ForkTests {
     private typealias Request = LoopbackServer.Request
 
-    @Test func childHasConnectionsOfItsOwnAndLeavesTheParentsAlone() async throws {
+    @Test func forkedChildOpensItsOwnConnections() async throws {
         let gate = try LoopbackServer.Gate()
-        let message = LoopbackServer.Answer.sequence([.gate(gate), .raw(Data([0x81, 1, 0x61])), .stall])
+        let message = LoopbackServer.Response.sequence([.gate(gate), .raw(Data([0x81, 1, 0x61])), .stall])
         let server = try LoopbackServer { request in
             if let key = request["Sec-WebSocket-Key"] { return .webSocket(key, message) }
             if request.target == "/body" {
@@ -20,7 +20,7 @@ struct ForkTests {
             return .response(200)
         }
         #expect(try await Program(Program.probe, [server.authority]).ending == .exit(0))
-        // A child that hung is followed by another, which asks again.
+        // The probe replaces a child that hangs, so that there can be several requests.
         let (children, parent) = server.requests.reduce(into: ([Request](), [Request]())) {
             if $1.target == "/child" { $0.0.append($1) } else { $0.1.append($1) }
         }
@@ -33,7 +33,7 @@ struct ForkTests {
 }
 
 extension Program {
-    /// The program that tests run beside themselves.
+    /// The path of the helper program of the tests.
     static var probe: String {
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
         let folder = bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// HTTP/2 with nginx where it is installed; without it there is no honest peer.
+/// HTTP/2 with nginx, if it is installed.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct HTTP2Tests {
     let transport = CurlTransport()
@@ -28,7 +28,7 @@ struct HTTP2Tests {
         Version(asked: .http2, isSecure: false, spoken: "HTTP/2"),
     ]
 
-    @Test(arguments: versions) func versionIsTheOneAskedFor(_ version: Version) async throws {
+    @Test(arguments: versions) func requestedVersionIsUsed(_ version: Version) async throws {
         let request = peer.request("/a?b", version: version.asked, port: version.isSecure ? \.secure : \.plain)
         let response = try await transport.perform(request)
         #expect(response.metrics.protocolName == version.spoken)
@@ -39,7 +39,7 @@ struct HTTP2Tests {
         #expect(try await connections(of: 50, at: \.secure).count == 1)
     }
 
-    /// Without TLS libcurl 7.88 cannot use a connection twice; later ones use one for all.
+    /// Without TLS libcurl 7.88 can't reuse a connection. Later versions use one for all requests.
     @Test func manyRequestsWithoutTLSAllSucceed() async throws {
         #expect(try await (1...50).contains(connections(of: 50, at: \.plain).count))
         for _ in 1...5 {
@@ -48,17 +48,17 @@ struct HTTP2Tests {
         }
     }
 
-    /// nginx says GOAWAY after five requests on a connection.
-    @Test func requestsGoOnWhenConnectionsAreSentAway() async throws {
+    /// nginx sends GOAWAY after five requests on a connection.
+    @Test func requestsContinueAfterGoAway() async throws {
         #expect(try await connections(of: 40, at: \.few).count >= 8)
     }
 
-    /// However many are asked for at once, the server takes one at a time.
-    @Test func oneStreamAtATimeIsEnoughForAll() async throws {
+    /// The server allows one stream at a time, although many requests are started concurrently.
+    @Test func requestsSucceedWithOneStreamAtATime() async throws {
         _ = try await connections(of: 20, at: \.single)
     }
 
-    /// The connections, as nginx numbers them, over which requests sent at once go.
+    /// Sends requests concurrently and returns nginx's numbers of the connections that they used.
     private func connections(
         of count: Int,
         at port: any KeyPath<NginxPeer.Ports, UInt16> & Sendable
@@ -76,7 +76,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func uploadsAndDownloadsArriveWhole() async throws {
+    @Test func uploadsAndDownloadsAreComplete() async throws {
         let bytes = StreamTests.pattern(8 << 20)
         let pieces = stride(from: 0, to: bytes.count, by: 1 << 16).map { bytes[$0..<($0 + 1 << 16)] }
         for (name, body) in [("data", HTTPBody(bytes)), ("stream", .stream { AsyncStream(pieces) })] {
@@ -87,7 +87,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test func pausedStreamLetsOthersOnTheConnectionPass() async throws {
+    @Test func pausedStreamDoesNotBlockOthersOnTheConnection() async throws {
         let paused = try await transport.perform(peer.request("/files/large", delivery: .stream))
         for number in 1...20 {
             let response = try await transport.perform(peer.request("/\(number)"))
@@ -107,11 +107,11 @@ struct HTTP2Tests {
         for try await chunk in bombed.body { count += chunk.count }
         #expect(count == 16 << 20)
         #if COUNTS_LEFTOVERS
-            #expect(try #require(Ledger.current).peak(.buffered) <= 2 * (1 << 20 + 64 << 10))
+            #expect(try #require(ResourceTracker.current).peak(.buffered) <= 2 * (1 << 20 + 64 << 10))
         #endif
     }
 
-    @Test func cancelledStreamSparesTheConnection() async throws {
+    @Test func cancelledStreamKeepsTheConnectionOpen() async throws {
         let first = try await transport.perform(peer.request("/one")).text().split(separator: " ").first
         let completion = Completion()
         let token = transport.perform(peer.request("/files/large", delivery: .stream), completion: completion.complete)
@@ -129,7 +129,7 @@ struct HTTP2Tests {
     }
 }
 
-/// HTTP/2 peers that break the rules of frames, played by Python where it is installed.
+/// HTTP/2 servers that violate the framing rules, scripted in Python if it is installed.
 @Suite(
     .leavesNothing,
     .timeLimit(.minutes(1)),
@@ -146,7 +146,7 @@ struct HTTP2FrameTests {
         }
     }
 
-    /// libcurl 8.14 now and then takes such a frame in and goes on waiting, in its own loop as well: a limit ends that.
+    /// libcurl 8.14 sometimes accepts such a frame and keeps waiting, in its own loop as well, until a timeout.
     private static let endOfConnection: [NetworkError.Kind] = [.network, .protocol] + (isLibcurl8 ? [.timeout] : [])
 
     static let rows = [
@@ -178,7 +178,7 @@ struct HTTP2FrameTests {
         Row("head-on-stream-0", .failure(endOfConnection)),
         Row("head-on-an-unknown-stream", .failure(endOfConnection)),
         Row("continuation-of-nothing", .failure(endOfConnection)),
-        // libcurl 7.88 takes the connection's end for the body's here: no length tells that it is not whole.
+        // libcurl 7.88 takes the end of the connection for the end of the body here, because the body has no length.
         Row("frame-too-large", .either(200, endOfConnection + [.truncated])),
         Row("window-update-of-0", .failure([.timeout, .network, .protocol, .truncated])),
         Row("window-overflow", .failure([.timeout, .network, .protocol, .truncated])),
@@ -201,9 +201,9 @@ struct HTTP2FrameTests {
         Row("endless-rst", .failure([.timeout, .network, .protocol, .truncated])),
     ]
 
-    /// The server says that it has not looked at the request (RFC 9113, 8.7), but libcurl does not say so to us.
+    /// The server reports that it hasn't processed the request (RFC 9113, 8.7), but libcurl doesn't pass that on.
     @Test(arguments: ["refused-once", "sent-away-once"])
-    func requestThatWasNotTakenIsSentAgainWhereThatDoesNoHarm(_ peer: String) async throws {
+    func unprocessedIdempotentRequestIsResent(_ peer: String) async throws {
         let server = try FramePeer()
         // It ends with its input, which closes when it is released.
         defer { withExtendedLifetime(server) {} }
@@ -217,7 +217,7 @@ struct HTTP2FrameTests {
     }
 
     @Test(arguments: ["refused-once", "sent-away-once"])
-    func submissionThatWasNotTakenIsAnError(_ peer: String) async throws {
+    func unprocessedPostIsAnError(_ peer: String) async throws {
         let server = try FramePeer()
         // It ends with its input, which closes when it is released.
         defer { withExtendedLifetime(server) {} }
@@ -231,8 +231,8 @@ struct HTTP2FrameTests {
         #expect(error.metrics?.resends == 0)
     }
 
-    /// Servers that answer before they have the whole message, and take no more of it (RFC 9113, 8.1). libcurl 7.88 loses an
-    /// answer that it reads together with the end of its stream.
+    /// Servers that respond before they have the whole request and stop reading it (RFC 9113, 8.1). libcurl 7.88 loses
+    /// a response that it reads together with the end of its stream.
     static let earlyAnswers = [
         Row("early-answer-then-no-error", .response(200, "ok")),
         Row("early-answer-with-length-then-cancel", .response(200, "ok")),
@@ -243,7 +243,7 @@ struct HTTP2FrameTests {
     ]
 
     @Test(arguments: earlyAnswers, [false, true])
-    func wholeAnswerCountsAlthoughTheMessageIsNotTaken(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
+    func completeResponseIsReturnedBeforeTheRequestIsRead(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])
         let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         let options = TransferOptions(timeouts: Timeouts(total: .seconds(20)), version: .http2)
@@ -263,7 +263,7 @@ struct HTTP2FrameTests {
     }
 
     @Test(arguments: rows, [false, true])
-    func brokenFramesAreSurvived(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
+    func invalidFramesAreHandled(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         let limit = row.expected.allows(.timeout) ? Duration.milliseconds(300) : .seconds(20)

@@ -5,21 +5,21 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Whether libcurl and python3 have HTTP/3; where `scripts/soak http3` says that they do, tests fail if they do not.
+/// Whether libcurl and python3 support HTTP/3. If `scripts/soak http3` says so, the tests fail without it.
 private let isAvailable =
     ProcessInfo.processInfo.environment["BEAGLENET_HTTP3"] != nil
     || CurlTransport.capabilities.contains(.http3) && (try? HTTP3Peer.shared.get()) != nil
 
-/// HTTP/3, where libcurl has it and python3 has aioquic.
+/// HTTP/3, if libcurl supports it and python3 has aioquic.
 @Suite(.leavesNothing, .serialized, .timeLimit(.minutes(1)), .enabled(if: isAvailable, "there is no HTTP/3"))
 struct HTTP3Tests {
     let store: AltSvcStore
     let transport: CurlTransport
     let peer: HTTP3Peer
 
-    /// A machine that is busy with other tests is no server that is out of reach.
+    /// A long patience, because a server on a busy machine isn't unreachable.
     init() throws {
-        store = AltSvcStore(patience: .seconds(30))
+        store = AltSvcStore(connectTimeout: .seconds(30))
         var configuration = CurlConfiguration()
         configuration.altSvc = store
         transport = CurlTransport(configuration)
@@ -28,7 +28,7 @@ struct HTTP3Tests {
 
     private static let connection = HTTPField.Name("x-connection")!
 
-    // MARK: - What goes well
+    // MARK: - Successful requests
 
     @Test func requestsShareOneConnection() async throws {
         let first = try await transport.perform(peer.request("/a?b"))
@@ -48,7 +48,7 @@ struct HTTP3Tests {
 
     static let bodies = [0, 5, 16 << 20]
 
-    @Test(arguments: bodies, [HTTPRequest.Method.post, .put]) func bodiesArriveWholeBothWays(
+    @Test(arguments: bodies, [HTTPRequest.Method.post, .put]) func bodiesAreCompleteInBothDirections(
         _ count: Int,
         _ method: HTTPRequest.Method
     ) async throws {
@@ -58,7 +58,7 @@ struct HTTP3Tests {
         #expect(response.metrics.bytesSent == count && response.metrics.bytesReceived == count)
     }
 
-    @Test func streamedBodyArrives() async throws {
+    @Test func streamedBodyIsSent() async throws {
         let chunks = AsyncStream([Data("one ".utf8), Data("two".utf8)])
         let request = peer.request("/echo", .post, body: .stream { chunks }, delivery: .stream)
         #expect(try await transport.perform(request).text() == "one two")
@@ -69,25 +69,25 @@ struct HTTP3Tests {
         #expect(try await response.text().isEmpty)
     }
 
-    @Test func fieldsBehindTheBodyAreTrailers() async throws {
+    @Test func fieldsAfterTheBodyAreTrailers() async throws {
         let response = try await transport.perform(peer.request("/trailer"))
         #expect(try await response.text() == "body")
         #expect(response.trailers.map(\.value) == ["yes"])
     }
 
-    @Test func earlyHintsAreInterim() async throws {
+    @Test func earlyHintsAreAnInterimResponse() async throws {
         let response = try await transport.perform(peer.request("/early"))
         #expect(response.interim.map(\.status.code) == [103])
         #expect(response.status == .ok)
     }
 
-    @Test func pausedStreamLetsOthersOnTheConnectionPass() async throws {
+    @Test func pausedStreamDoesNotBlockOthersOnTheConnection() async throws {
         let paused = try await transport.perform(peer.request("/large?\(16 << 20)", delivery: .stream))
         for _ in 0..<20 { #expect(try await transport.perform(peer.request("/")).metrics.isConnectionReused) }
         #expect(try await paused.body.collect().count == 16 << 20)
     }
 
-    @Test func cancelledStreamSparesOthersOnTheConnection() async throws {
+    @Test func cancelledStreamDoesNotAffectOthersOnTheConnection() async throws {
         let other = try await transport.perform(peer.request("/large?\(1 << 20)", delivery: .stream))
         let completion = Completion()
         let token = transport.perform(peer.request("/endless", delivery: .stream), completion: completion.complete)
@@ -98,7 +98,7 @@ struct HTTP3Tests {
         #expect(try await transport.perform(peer.request("/")).metrics.isConnectionReused)
     }
 
-    @Test func stormOfCancelsIsSurvived() async throws {
+    @Test func transportWorksAfterAStormOfCancels() async throws {
         await withTaskGroup { group in
             for number in 0..<600 {
                 group.addTask {
@@ -120,11 +120,12 @@ struct HTTP3Tests {
         try await transport.proveHealth()
     }
 
-    // MARK: - Connections that are lost
+    // MARK: - Lost connections
 
     static let losses = ["close", "reject"]
 
-    /// A request which ends the connection that it comes over, or is refused, for the first time; another came before it.
+    /// Makes a request after another one has opened the connection. Its first attempt is refused or ends the
+    /// connection.
     private func lost(_ loss: String, _ method: HTTPRequest.Method, key: String? = nil) async throws -> TransferRequest
     {
         #expect(try await transport.perform(peer.request("/")).metrics.protocolName == "HTTP/3")
@@ -139,22 +140,22 @@ struct HTTP3Tests {
     }
 
     @Test(arguments: losses, [("GET", nil), ("PUT", nil), ("POST", "1")])
-    func whatMayBeSentTwiceIs(_ loss: String, _ method: (name: String, key: String?)) async throws {
+    func idempotentRequestIsResent(_ loss: String, _ method: (name: String, key: String?)) async throws {
         let request = try await lost(loss, #require(.init(rawValue: method.name)), key: method.key)
         let response = try await transport.perform(request)
         #expect(response.metrics.resends == 1 && response.metrics.protocolName == "HTTP/3")
         #expect(try await count(request) == "2")
     }
 
-    @Test(arguments: losses) func submissionIsNeverSentTwice(_ loss: String) async throws {
+    @Test(arguments: losses) func postIsNotResent(_ loss: String) async throws {
         let request = try await lost(loss, .post)
         let error = try await transport.failure(of: request)
         #expect([.network, .protocol].contains(error.kind) && error.mayHaveReachedServer, "\(error)")
         #expect(try await count(request) == "1")
     }
 
-    /// UDP has no connection, so that a socket says nothing of its peer.
-    @Test func serverThatIsSilentIsOneThatIsOutOfReach() async throws {
+    /// UDP has no connections, so a socket doesn't report an unreachable peer.
+    @Test func silentServerCountsAsUnreachable() async throws {
         var request = peer.request("/", at: "silent")
         request.options.timeouts.total = .seconds(2)
         let error = try await transport.failure(of: request)
@@ -169,10 +170,10 @@ struct HTTP3Tests {
 
     private func isNamed() -> Bool {
         let request = peer.request("/", at: "origin", version: .automatic)
-        return ClientMemory(transport.configuration)?.alternative(for: request) != nil
+        return ClientStores(transport.configuration)?.alternative(for: request) != nil
     }
 
-    @Test func serverThatWasAnnouncedIsAsked() async throws {
+    @Test func announcedAlternativeIsUsed() async throws {
         #expect(try await ask("/announce").text() == "origin /announce")
         for isFirst in [true, false] {
             let response = try await ask("/")
@@ -182,7 +183,7 @@ struct HTTP3Tests {
         }
     }
 
-    @Test func alternativeThatIsGoneIsLeft() async throws {
+    @Test func originIsUsedWhenTheAlternativeIsGone() async throws {
         let peer = try HTTP3Peer()
         func ask(_ path: String, by transport: CurlTransport) async throws -> TransferResponse {
             try await transport.perform(peer.request(path, at: "origin", version: .automatic))
@@ -195,7 +196,7 @@ struct HTTP3Tests {
         #expect(response.metrics.resends >= 1)
     }
 
-    @Test func alternativeThatLeadsToTheOriginItselfRests() async throws {
+    @Test func alternativeIsSuspendedAfterAFallbackToTheOrigin() async throws {
         let origin = Origin(scheme: "https", host: "localhost", port: peer.ports["origin"] ?? 0)
         try store.add(.init(for: origin, .http3, host: "localhost", port: origin.port))
         #expect(isNamed())
@@ -206,9 +207,9 @@ struct HTTP3Tests {
 
     // MARK: - GnuTLS
 
-    /// libcurl would take all of it, and show the server nothing, or allow old versions of TLS.
+    /// libcurl would accept these options, but not send the identity, or allow old versions of TLS.
     @Test(.enabled(if: CurlTransport.capabilities.tls.contains("GnuTLS"), "libcurl has another TLS library"))
-    func whatLibcurlIgnoresWithGnuTLSIsRefused() async throws {
+    func optionsThatGnuTLSIgnoresAreRejected() async throws {
         func error(_ change: (inout TransferOptions) -> Void) async throws -> NetworkError {
             var request = peer.request("/", version: .automatic)
             change(&request.options)

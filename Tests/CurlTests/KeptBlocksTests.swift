@@ -14,21 +14,21 @@ import Testing
     import Darwin
 #endif
 
-/// False under a sanitizer, and without glibc.
+/// Whether blocks are kept: false with a sanitizer or without glibc.
 private let areKept: Bool = {
     defer { beagle_free_blocks() }
     return beagle_keep_blocks()
 }()
 
-/// Nothing in a test waits once its thread keeps blocks, so that it stays on that thread.
-@Suite(.enabled(if: areKept, "nothing is kept under a sanitizer, and without glibc"))
+/// A test doesn't suspend after its thread has begun to keep blocks, so that it stays on that thread.
+@Suite(.enabled(if: areKept, "blocks are not kept with a sanitizer or without glibc"))
 struct KeptBlocksTests {
-    @Test func whatWasFreedIsTheNextOfItsSize() {
+    @Test func freedBlockIsReusedForTheSameSize() {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
         let block = beagle_malloc(100)
         beagle_free(block)
-        // glibc gives 104, or 16 more where nobody else could use them, and writes down a word beside it.
+        // glibc allocates 104 bytes, or 16 more if they would be unusable otherwise, and a word for its size.
         let room = beagle_kept_bytes() - 8
         #expect(room == 104 || room == 120)
         #expect(beagle_malloc(room + 1) != block)
@@ -39,24 +39,24 @@ struct KeptBlocksTests {
         #expect(beagle_malloc(room) == block)
     }
 
-    @Test func theLastOneFreedIsTheFirst() {
+    @Test func lastFreedBlockIsReusedFirst() {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
         let blocks = (0..<20).map { _ in beagle_malloc(1000) }
-        // glibc gives 1,000 bytes, or 16 more where nobody else could use them.
+        // glibc allocates 1,000 bytes, or 16 more if they would be unusable otherwise.
         let bySize = Dictionary(grouping: blocks) { block in
             let before = beagle_kept_bytes()
             beagle_free(block)
             return beagle_kept_bytes() - before
         }
         for (size, blocks) in bySize {
-            // A word of it is glibc's.
+            // glibc uses one word of it.
             let again = blocks.map { _ in beagle_malloc(size - 8) }
             #expect(again == blocks.reversed())
         }
     }
 
-    @Test func aThreadThatDoesNotKeepFrees() {
+    @Test func threadThatDoesNotKeepBlocksFreesThem() {
         beagle_free_blocks()
         beagle_free(beagle_malloc(100))
         #expect(beagle_kept_bytes() == 0)
@@ -65,7 +65,7 @@ struct KeptBlocksTests {
         free(text)
     }
 
-    @Test func newMemoryIsZero() throws {
+    @Test func callocReturnsZeroedMemory() throws {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
         let dirty = try (0..<20).map { _ in try #require(beagle_malloc(500)) }
@@ -79,10 +79,10 @@ struct KeptBlocksTests {
             #expect(UnsafeRawBufferPointer(start: block, count: 500).allSatisfy { $0 == 0 })
             beagle_free(block)
         }
-        #expect(beagle_calloc((1 << 62) + 125, 4) == nil, "that would be 500, counted with 64 bits")
+        #expect(beagle_calloc((1 << 62) + 125, 4) == nil, "the size overflows to 500 in 64 bits")
     }
 
-    @Test func whatIsLargeOrTooMuchIsFreed() {
+    @Test func largeOrExcessBlocksAreFreed() {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
         beagle_free(beagle_malloc(18 << 10))
@@ -91,14 +91,14 @@ struct KeptBlocksTests {
         for block in blocks { beagle_free(block) }
         #expect(((8 << 20) - (17 << 10)...8 << 20).contains(beagle_kept_bytes()))
         beagle_thin_blocks()
-        // Of one size, or two.
+        // The blocks have one size, or two.
         #expect((16 * (16 << 10)...32 * (17 << 10)).contains(beagle_kept_bytes()))
         beagle_free_blocks()
         #expect(beagle_kept_bytes() == 0)
     }
 
-    /// Few of each size may be many.
-    @Test func manySizesAreThinnedOut() {
+    /// A few blocks of each size can be many in total.
+    @Test func blocksOfManySizesAreThinnedOut() {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
         let blocks = stride(from: 24, to: 16_000, by: 16).flatMap { size in (0..<10).map { _ in beagle_malloc(size) } }
@@ -109,7 +109,7 @@ struct KeptBlocksTests {
         #expect(beagle_kept_bytes() > beagle_idle_bytes / 2)
     }
 
-    @Test func littleIsNotThinnedOut() {
+    @Test func fewBlocksAreNotThinnedOut() {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
         let blocks = (0..<60).map { _ in beagle_malloc(16 << 10) }
@@ -120,11 +120,11 @@ struct KeptBlocksTests {
         #expect(beagle_kept_bytes() == kept)
     }
 
-    /// As libcurl might: each block has what was written to it, however it has grown and whatever was freed beside it.
-    @Test func nobodyWritesToAnothersBlock() throws {
+    /// Allocates as libcurl does: each block keeps its content, even if it grows or others are freed.
+    @Test func blocksDoNotOverlap() throws {
         _ = beagle_keep_blocks()
         defer { beagle_free_blocks() }
-        var noise = Noise(seed: 1)
+        var noise = SeededGenerator(seed: 1)
         var blocks: [Block] = []
         var broken = 0
         for turn in 0..<30_000 {
@@ -152,7 +152,7 @@ struct KeptBlocksTests {
         #expect(beagle_kept_bytes() > 0)
     }
 
-    @Test func whatIsFreedTwiceEndsTheProcess() async throws {
+    @Test func doubleFreeAborts() async throws {
         let result = try await #require(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
             _ = beagle_keep_blocks()
             let block = beagle_malloc(100)
@@ -164,7 +164,7 @@ struct KeptBlocksTests {
         #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("a block was freed twice"))
     }
 
-    @Test func whatWasWrittenToABlockThatWasFreedEndsTheProcess() async throws {
+    @Test func writeAfterFreeAborts() async throws {
         let result = try await #require(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
             _ = beagle_keep_blocks()
             let block = beagle_malloc(100)
@@ -175,8 +175,8 @@ struct KeptBlocksTests {
         #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("written to after it was freed"))
     }
 
-    /// In a process where nobody else was first.
-    @Test func libcurlHasItsMemoryFromUs() async {
+    /// Runs in its own process, because libcurl must not have been initialized before.
+    @Test func libcurlUsesOurAllocator() async {
         await #expect(processExitsWith: .success) {
             _ = beagle_keep_blocks()
             _ = EasyHandle(FieldList([:], lines: []))
@@ -184,7 +184,7 @@ struct KeptBlocksTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatATransportKeepsGoesBackWhenNothingGoesOn() async {
+    @Test(.timeLimit(.minutes(1))) func idleTransportReturnsItsKeptBlocks() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(.stall)
             let request = try server.request()
@@ -207,16 +207,16 @@ struct KeptBlocksTests {
     }
 }
 
-/// Bytes that the thread of the caller's executor keeps.
+/// Returns the number of bytes that the thread of the caller's executor keeps.
 @concurrent private func keptBytes() async -> Int { Int(beagle_kept_bytes()) }
 
-/// Memory that is full of one byte.
+/// Memory that is filled with one byte value.
 private struct Block {
     var start: UnsafeMutableRawPointer
     var size: Int
     var byte: UInt8
 
-    /// - Parameter isNew: whether it is to be filled.
+    /// - Parameter isNew: Whether to fill the memory.
     init(start: UnsafeMutableRawPointer, size: Int, byte: UInt8, isNew: Bool = true) {
         (self.start, self.size, self.byte) = (start, size, byte)
         if isNew { memset(start, Int32(byte), size) }

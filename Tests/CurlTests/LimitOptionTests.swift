@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Limits of a transfer that cannot be used.
+/// Invalid limits of a transfer.
 @Suite(.leavesNothing)
 struct LimitOptionTests {
     struct Value: Sendable, CustomTestStringConvertible {
@@ -33,11 +33,11 @@ struct LimitOptionTests {
             $0.bandwidth.receive = 10
         },
         Value("expect") { $0.expect = .ask(from: -1) },
-        Value("expect") { $0.expect = .ask(waiting: .zero) },
-        Value("expect") { $0.expect = .ask(waiting: .seconds(1_000_000)) },
+        Value("expect") { $0.expect = .ask(timeout: .zero) },
+        Value("expect") { $0.expect = .ask(timeout: .seconds(1_000_000)) },
     ]
 
-    @Test(arguments: values) func valueThatCannotBeUsedIsNamed(_ value: Value) async throws {
+    @Test(arguments: values) func errorNamesTheInvalidLimit(_ value: Value) async throws {
         let server = try LoopbackServer(.response(200))
         var options = TransferOptions()
         value.set(&options)
@@ -48,7 +48,7 @@ struct LimitOptionTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test func longestTimesAreNoTrouble() async throws {
+    @Test func longestTimeoutsAreAccepted() async throws {
         let server = try LoopbackServer(.response(200))
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
         let timeouts = Timeouts(

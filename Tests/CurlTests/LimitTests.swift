@@ -4,14 +4,14 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// What a server may send, and where it is stopped.
+/// Limits of the responses that a server may send.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct LimitTests {
     private static func lines(_ count: Int, of length: Int = 1) -> String {
         (0..<count).map { "X-\($0): \(String(repeating: "v", count: length))\r\n" }.joined()
     }
 
-    private static func response(_ lines: String) -> LoopbackServer.Answer {
+    private static func response(_ lines: String) -> LoopbackServer.Response {
         .raw("HTTP/1.1 200 OK\r\n\(lines)Content-Length: 2\r\n\r\nok")
     }
 
@@ -42,7 +42,7 @@ struct LimitTests {
         try await row.run()
     }
 
-    @Test func fieldThatIsTooLargeIsCalledSo() async throws {
+    @Test func errorExplainsThatAFieldIsTooLarge() async throws {
         let server = try LoopbackServer(Self.response(Self.lines(1, of: 110_000)))
         let error = try await CurlTransport().failure(of: server.request())
         #expect(error.kind == .tooLarge)
@@ -83,7 +83,7 @@ struct LimitTests {
     }
 
     @Test(arguments: [TransferRequest.Delivery.collect, .stream])
-    func compressedBodyIsLimitedByWhatComesOut(_ delivery: TransferRequest.Delivery) async throws {
+    func compressedBodyIsLimitedByItsDecodedSize(_ delivery: TransferRequest.Delivery) async throws {
         let bomb = try Deflated.gzip(Data(count: 64 << 20))
         #expect(bomb.count < 100 << 10)
         let server = try LoopbackServer(.response(200, ["Content-Encoding": "gzip"], bomb))
@@ -96,7 +96,7 @@ struct LimitTests {
         try await transport.proveHealth()
     }
 
-    @Test func liftedLimitTakesEverything() async throws {
+    @Test func bodyIsUnlimitedWithoutALimit() async throws {
         let server = try LoopbackServer(.response(200, [:], Data(count: 20 << 20)))
         let response = try await CurlTransport().perform(server.request(options: TransferOptions(maxBodyBytes: nil)))
         #expect(try await response.body.collect().count == 20 << 20)

@@ -5,7 +5,7 @@
     import TestPrograms
     import Testing
 
-    /// The system's resolver, where it gets no answer: in a process whose `getaddrinfo` is another.
+    /// The system resolver when it gets no response: runs in a process with a replaced `getaddrinfo`.
     @Suite(.timeLimit(.minutes(1)), .enabled(if: Peer.isInstalled("cc"), "there is no C compiler"))
     struct LookUpTests {
         private static let host = "standing.invalid"
@@ -20,7 +20,7 @@
             }
             """
 
-        @Test func limitsEndALookUpThatGetsNoAnswer() async throws {
+        @Test func timeoutsEndALookUpThatGetsNoResponse() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { _ = try? FileManager.default.removeItem(at: folder) }

@@ -2,10 +2,10 @@ import BeagleNetHTTP
 import BeagleNetTesting
 import Testing
 
-/// The scripted server, looked at through a plain socket.
+/// The scripted server, tested through a plain socket.
 @Suite(.timeLimit(.minutes(1)))
 struct LoopbackServerTests {
-    @Test func requestIsRecordedAsItCame() throws {
+    @Test func requestIsRecordedAsReceived() throws {
         let server = try LoopbackServer(.response(200, [:], "ok"))
         let client = try RawClient(port: server.port)
         client.send("PUT /a?b=c HTTP/1.1\r\nhost: here\r\nX-Two: 1\r\nx-two:2\r\nContent-Length: 4\r\n\r\nbody")
@@ -19,7 +19,7 @@ struct LoopbackServerTests {
         #expect(request.raw.count == 77)
     }
 
-    @Test func chunkedRequestIsJoined() throws {
+    @Test func chunkedRequestBodyIsJoined() throws {
         let server = try LoopbackServer(.response(204))
         let client = try RawClient(port: server.port)
         client.send("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n")
@@ -27,7 +27,7 @@ struct LoopbackServerTests {
         #expect(server.requests.first?.body == Data("abcde".utf8))
     }
 
-    @Test func connectionServesManyRequestsAndPipelinedOnes() throws {
+    @Test func connectionServesConsecutiveAndPipelinedRequests() throws {
         let server = try LoopbackServer { .response(200, [:], $0.target) }
         let client = try RawClient(port: server.port)
         client.send("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n")
@@ -38,20 +38,20 @@ struct LoopbackServerTests {
         #expect(server.record.connections == 1)
     }
 
-    private static let connectionEndsWhereTheClientAsksForItArguments: [(String, Bool)] = [
+    private static let connectionEndsWhenTheClientRequestsItArguments: [(String, Bool)] = [
         ("HTTP/1.1\r\nConnection: x, Close\r\n", true), ("HTTP/1.0\r\n", true),
         ("HTTP/1.0\r\nConnection: keep-alive\r\n", false), ("HTTP/1.1\r\nConnection: x\r\n", false),
     ]
 
-    @Test(arguments: Self.connectionEndsWhereTheClientAsksForItArguments)
-    func connectionEndsWhereTheClientAsksForIt(_ version: String, ends: Bool) throws {
+    @Test(arguments: Self.connectionEndsWhenTheClientRequestsItArguments)
+    func connectionEndsWhenTheClientRequestsIt(_ version: String, ends: Bool) throws {
         let server = try LoopbackServer(.response(204))
         let client = try RawClient(port: server.port)
         client.send("GET / \(version)\r\n" + "GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
         #expect(client.text() == String(repeating: "HTTP/1.1 204 No Content\r\n\r\n", count: ends ? 1 : 2))
     }
 
-    @Test func headGetsNoBodyButItsLength() throws {
+    @Test func headResponseHasALengthButNoBody() throws {
         let server = try LoopbackServer(.response(200, ["X-A": "b"], "four"))
         let client = try RawClient(port: server.port)
         client.send("HEAD / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\n\r\n")
@@ -61,7 +61,7 @@ struct LoopbackServerTests {
 
     struct Script: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: LoopbackServer.Answer
+        let answer: LoopbackServer.Response
         let received: String?
     }
 
@@ -82,46 +82,48 @@ struct LoopbackServerTests {
         ),
     ]
 
-    @Test(arguments: scripts) func answerGoesOverTheWireAsScripted(_ script: Script) throws {
+    @Test(arguments: scripts) func responseIsSentAsScripted(_ script: Script) throws {
         let server = try LoopbackServer(script.answer)
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\n\r\n")
         #expect(client.text() == script.received)
     }
 
-    @Test func greetingComesBeforeAnyRequest() throws {
+    @Test func greetingIsSentBeforeAnyRequest() throws {
         let server = try LoopbackServer(onConnect: .raw("hello")) { _ in .close }
         let client = try RawClient(port: server.port)
         #expect(client.text(upTo: "hello") == "hello")
         #expect(server.requests.isEmpty)
     }
 
-    @Test func gateHoldsTheAnswerBack() async throws {
+    @Test func gateDelaysTheResponse() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(.sequence([.gate(gate), .raw("through")]))
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\n\r\n")
         await server.until { $0.requestCount == 1 }
-        #expect(server.record.answers == 0)
+        #expect(server.record.responses == 0)
         gate.open()
         #expect(client.text(upTo: "through") == "through")
     }
 
-    @Test func unreadBodyIsLeftToTheClient() async throws {
+    @Test func serverRespondsWithoutReadingTheBody() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.response(413), .close]) }
         let client = try RawClient(port: server.port)
         client.send("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
         #expect(client.text() == "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
     }
 
-    private static let bodyOfNoLengthIsABadRequestArguments: [String] = [
+    private static let bodyWithInvalidFramingIsABadRequestArguments: [String] = [
         "Content-Length: -1", "Content-Length: +1", "Content-Length: two", "Content-Length: 99999999999999999999",
         "Content-Length: 9223372036854775807", "Transfer-Encoding: chunked\r\n\r\n-5",
         "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff", "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff",
         "Transfer-Encoding: chunked\r\n\r\n;x",
     ]
 
-    @Test(arguments: Self.bodyOfNoLengthIsABadRequestArguments) func bodyOfNoLengthIsABadRequest(_ framing: String)
+    @Test(arguments: Self.bodyWithInvalidFramingIsABadRequestArguments) func bodyWithInvalidFramingIsABadRequest(
+        _ framing: String
+    )
         throws
     {
         let server = try LoopbackServer(.response(200))
@@ -131,7 +133,7 @@ struct LoopbackServerTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func clientThatTakesNothingIsNoticed() async throws {
+    @Test func stalledSendIsRecorded() async throws {
         let server = try LoopbackServer(.endless(String(repeating: "x", count: 1 << 20)))
         let client = try RawClient(port: server.port)
         client.send("GET / HTTP/1.1\r\n\r\n")
@@ -160,7 +162,7 @@ struct LoopbackServerTests {
         #expect(client.text() == "")
     }
 
-    @Test func cancelledTaskWaitsNoLonger() async throws {
+    @Test func cancelledTaskStopsWaiting() async throws {
         let server = try LoopbackServer(.stall)
         let waiting = Task { await server.until { $0.requestCount == 1 } }
         waiting.cancel()

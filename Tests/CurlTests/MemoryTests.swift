@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Cookies and https hosts that a transport remembers from one message to the next.
+/// Cookies and HSTS hosts that a transport remembers between requests.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct MemoryTests {
     let jar = CookieJar()
@@ -20,7 +20,7 @@ struct MemoryTests {
 
     private func cookies(of server: LoopbackServer) -> [String?] { server.requests.map { $0["Cookie"] } }
 
-    @Test func cookieComesBackWithTheNextRequest() async throws {
+    @Test func storedCookieIsSentWithTheNextRequest() async throws {
         let server = try LoopbackServer { request in
             .response(200, request.target == "/login" ? ["Set-Cookie": "id=1", "set-cookie": "b=2; Path=/x"] : [:])
         }
@@ -30,7 +30,7 @@ struct MemoryTests {
         #expect(cookies(of: server) == [nil, "id=1", "id=own; c=3; b=2"])
     }
 
-    @Test func requestMayGoWithoutTheJar() async throws {
+    @Test func requestCanOptOutOfTheCookieJar() async throws {
         let server = try LoopbackServer(.response(200, ["Set-Cookie": "id=1"]))
         var options = TransferOptions.impatient
         options.usesCookies = false
@@ -42,16 +42,16 @@ struct MemoryTests {
         #expect(jar.cookies.count == 1)
     }
 
-    @Test func transportWithoutAJarKeepsNothing() async throws {
+    @Test func transportWithoutACookieJarStoresNoCookies() async throws {
         let server = try LoopbackServer(.response(200, ["Set-Cookie": "id=1"]))
         let transport = CurlTransport()
         for _ in 1...2 { _ = try await transport.perform(server.request()) }
         #expect(cookies(of: server) == [nil, nil])
     }
 
-    /// HTTPFields makes a field of each.
+    /// HTTPFields splits the cookies into a field each.
     @Test(arguments: [true, false])
-    func cookiesOfTheAppGoOutInOneField(withJar: Bool) async throws {
+    func cookiesOfTheAppAreSentInOneField(withJar: Bool) async throws {
         jar.set(Cookie(name: "jar", value: "3", domain: "127.0.0.1", isSecure: false))
         let server = try LoopbackServer(.response(200))
         var request = try server.request()
@@ -64,7 +64,7 @@ struct MemoryTests {
     }
 
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"), arguments: [true, false])
-    func cookiesOfTheAppGoOutTogetherOverHTTP2(withJar: Bool) async throws {
+    func cookiesOfTheAppAreSentTogetherOverHTTP2(withJar: Bool) async throws {
         jar.set(Cookie(name: "jar", value: "3", domain: "localhost"))
         var request = try NginxPeer.shared.get().request("/cookie")
         request.head.headerFields[.cookie] = "a=1; b=2"
@@ -75,7 +75,7 @@ struct MemoryTests {
         #expect(try await response.text() == cookies)
     }
 
-    @Test func redirectSetsACookieAndGetsItsHostsOwn() async throws {
+    @Test func redirectStoresCookiesAndSendsThoseOfItsHost() async throws {
         let other = try LoopbackServer(.response(200, ["Set-Cookie": "other=1"]))
         let server = try LoopbackServer { request in
             request.target == "/login"
@@ -90,7 +90,7 @@ struct MemoryTests {
         )
     }
 
-    @Test func cookieIsInNoError() async throws {
+    @Test func errorDoesNotContainCookies() async throws {
         jar.set(Cookie(name: "id", value: "hunter2", domain: "127.0.0.1", isSecure: false))
         let server = try LoopbackServer(.close)
         let error = try await transport.failure(of: server.request())
@@ -103,7 +103,7 @@ struct MemoryTests {
 
     // MARK: - HSTS
 
-    @Test func requestForAKnownHostGoesOutOverTLS() async throws {
+    @Test func requestToAnHSTSHostUsesTLS() async throws {
         let server = try LoopbackServer(onConnect: .close) { _ in .close }
         hsts.set(HSTSStore.Host(name: "localhost"))
         var request = try server.request()
@@ -114,7 +114,7 @@ struct MemoryTests {
         #expect(server.record.requestCount == 0)
     }
 
-    @Test func redirectToHTTPLeadsToHTTPSWhereTheHostWantsIt() async throws {
+    @Test func redirectToAnHSTSHostIsUpgradedToHTTPS() async throws {
         let secure = try LoopbackServer(onConnect: .close) { _ in .close }
         let server = try LoopbackServer(.response(302, ["Location": "http://localhost:\(secure.port)/"]))
         hsts.set(HSTSStore.Host(name: "localhost"))
@@ -123,7 +123,7 @@ struct MemoryTests {
         #expect(error.metrics?.hops.map(\.status) == [302])
     }
 
-    @Test func answerWithoutTLSProvesNothing() async throws {
+    @Test func hstsFieldIsIgnoredWithoutTLS() async throws {
         let server = try LoopbackServer(.response(200, ["Strict-Transport-Security": "max-age=60"]))
         var request = try server.request()
         request.head.authority = "localhost:\(server.port)"
@@ -132,7 +132,7 @@ struct MemoryTests {
     }
 
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
-    func answerOverTLSIsRemembered() async throws {
+    func hstsFieldIsStoredOverTLS() async throws {
         let nginx = try NginxPeer.shared.get()
         var request = nginx.request("/hsts")
         request.head.authority = "localhost:\(nginx.ports.secure)"

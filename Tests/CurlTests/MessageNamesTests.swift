@@ -9,7 +9,7 @@ struct MessageNamesTests {
         (.range, .range), (.contentLength, .framing), (.transferEncoding, .framing),
     ]
 
-    @Test func eachIsKnownInAnyCaseAndAmongOthers() {
+    @Test func fieldIsFoundInAnyCaseAmongOthers() {
         for (name, names) in Self.known {
             let spelling = HTTPField.Name(name.rawName.uppercased())!
             let fields: HTTPFields = [.userAgent: "a", spelling: "b", .origin: "c"]
@@ -17,7 +17,7 @@ struct MessageNamesTests {
         }
     }
 
-    @Test func othersOfTheirLengthsAreNot() {
+    @Test func otherNamesOfTheSameLengthAreNotFound() {
         for (name, _) in Self.known {
             let other = HTTPField.Name(String(repeating: "x", count: name.rawName.count))!
             #expect(Message.Names([other: "a"]) == [], "\(name)")
@@ -25,7 +25,7 @@ struct MessageNamesTests {
         #expect(Message.Names([:]) == [])
     }
 
-    @Test func allAreTold() {
+    @Test func allFieldsAreFoundTogether() {
         let fields = HTTPFields(Self.known.map { HTTPField(name: $0.0, value: "1") })
         #expect(Message.Names(fields) == Self.known.reduce(into: []) { $0.formUnion($1.1) })
     }

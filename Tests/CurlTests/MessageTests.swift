@@ -5,17 +5,17 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// What goes over the wire, and what comes back from an honest server.
+/// Requests as they are sent, and responses of a well-behaved server.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct MessageTests {
     let transport = CurlTransport()
 
-    private static let methodIsSentAsItIsArguments: [HTTPRequest.Method] = [
+    private static let methodIsSentUnchangedArguments: [HTTPRequest.Method] = [
         .get, .post, .put, .patch, .delete, .options, .init("PURGE")!,
     ]
 
-    @Test(arguments: Self.methodIsSentAsItIsArguments)
-    func methodIsSentAsItIs(_ method: HTTPRequest.Method) async throws {
+    @Test(arguments: Self.methodIsSentUnchangedArguments)
+    func methodIsSentUnchanged(_ method: HTTPRequest.Method) async throws {
         let server = try LoopbackServer { .response(200, [:], $0.method) }
         let response = try await transport.perform(server.request(method, "/a?b=c%20d&e"))
         #expect(try await response.text() == method.rawValue)
@@ -24,7 +24,7 @@ struct MessageTests {
     }
 
     @Test(arguments: ["/a/../b/./c", "//a", "/%2e%2e/%41", "/a?../b&?", "/.", "/..?"])
-    func targetIsSentAsItIs(_ target: String) async throws {
+    func targetIsSentUnchanged(_ target: String) async throws {
         let server = try LoopbackServer(.response(200))
         _ = try await transport.perform(server.request(.get, target))
         #expect(server.requests.map(\.target) == [target])
@@ -41,7 +41,7 @@ struct MessageTests {
         #expect(request["Host"] == server.authority)
     }
 
-    @Test func nothingIsAddedButHostAndAcceptEncoding() async throws {
+    @Test func onlyHostAndAcceptEncodingAreAdded() async throws {
         let server = try LoopbackServer(.response(200))
         _ = try await transport.perform(server.request())
         _ = try await transport.perform(server.request(.post, body: HTTPBody("x")))
@@ -60,7 +60,7 @@ struct MessageTests {
     }
 
     @Test(arguments: [.post, .put, .patch] as [HTTPRequest.Method])
-    func missingBodyIsAnnouncedAsEmpty(_ method: HTTPRequest.Method) async throws {
+    func missingBodyIsSentWithLengthZero(_ method: HTTPRequest.Method) async throws {
         let server = try LoopbackServer(.response(200))
         _ = try await transport.perform(server.request(method))
         #expect(server.requests.first?.values(of: "Content-Length") == ["0"])
@@ -95,27 +95,27 @@ struct MessageTests {
         #expect(try await response.text() == ([204, 304].contains(status) ? "" : "text"))
     }
 
-    @Test func headHasLengthAndNoBody() async throws {
+    @Test func headResponseHasALengthAndNoBody() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Length": "1000000000000"]))
         let response = try await transport.perform(server.request(.head))
         #expect(response.head.headerFields[.contentLength] == "1000000000000")
         #expect(try await response.text() == "")
     }
 
-    @Test func connectionIsUsedAgain() async throws {
+    @Test func connectionIsReused() async throws {
         let server = try LoopbackServer(.response(200, [:], "body"))
         for _ in 1...5 { _ = try await transport.perform(server.request()) }
         #expect(server.record.connections == 1)
         #expect(server.requests.count == 5)
     }
 
-    @Test func connectionIsNotUsedAgainAfterConnectionClose() async throws {
+    @Test func connectionIsNotReusedAfterConnectionClose() async throws {
         let server = try LoopbackServer(.sequence([.response(200, ["Connection": "close"], "x"), .close]))
         for _ in 1...3 { _ = try await transport.perform(server.request()) }
         #expect(server.record.connections == 3)
     }
 
-    @Test func concurrentTransfersDoNotMixAnswers() async throws {
+    @Test func concurrentTransfersDoNotMixResponses() async throws {
         let server = try LoopbackServer { .response(200, [:], $0.target) }
         try await withThrowingTaskGroup { group in
             for number in 1...100 {
@@ -129,7 +129,7 @@ struct MessageTests {
         #expect(server.record.requestCount == 100)
     }
 
-    @Test func bytesOfFieldsAreSentAsTheyAre() async throws {
+    @Test func bytesOfFieldsAreSentUnchanged() async throws {
         let server = try LoopbackServer(.response(200))
         var request = try server.request()
         let name = try #require(HTTPField.Name("X-Bytes"))
@@ -139,7 +139,7 @@ struct MessageTests {
         #expect(raw.firstRange(of: Data("X-Bytes: a".utf8) + [0xE9, 0xFF] + Data("b\r\n".utf8)) != nil)
     }
 
-    @Test func bytesOfACookieComeBackAsTheyCame() async throws {
+    @Test func bytesOfACookieAreSentBackUnchanged() async throws {
         var configuration = CurlConfiguration()
         configuration.cookies = CookieJar()
         let transport = CurlTransport(configuration)
@@ -158,7 +158,7 @@ struct MessageTests {
         #expect(raw.firstRange(of: expected) != nil)
     }
 
-    @Test func repeatedFieldsOfTheResponseAreAllKept() async throws {
+    @Test func repeatedResponseFieldsAreAllKept() async throws {
         let cookies = (1...50).map { "Set-Cookie: c\($0)=\($0)\r\n" }.joined()
         let head = "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Type: c/d\r\n\(cookies)Content-Length: 0\r\n\r\n"
         let server = try LoopbackServer(.raw(head))
@@ -167,7 +167,7 @@ struct MessageTests {
         #expect(response.head.headerFields[values: .contentType] == ["a/b", "c/d"])
     }
 
-    @Test func interimResponsesAreHandedOver() async throws {
+    @Test func interimResponsesAreReturned() async throws {
         let early = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 100 Continue\r\n\r\n" + early), .response(200)]))
         let response = try await transport.perform(server.request())
@@ -176,7 +176,7 @@ struct MessageTests {
         #expect(response.head.headerFields.isEmpty || response.head.headerFields[.contentLength] == "0")
     }
 
-    @Test func interimResponsesAreToldAsTheyCome() async throws {
+    @Test func interimResponsesAreReportedOnArrival() async throws {
         let gate = try LoopbackServer.Gate()
         let early = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
         let server = try LoopbackServer { request in
@@ -196,7 +196,7 @@ struct MessageTests {
         #expect(told.withLock { $0.last?.headerFields[.link] } == "</a.css>; rel=preload")
     }
 
-    @Test func bodyGoesIntoAFileAndNoPartIsLeft() async throws {
+    @Test func bodyIsDeliveredToAFileWithoutAPartialFile() async throws {
         let body = Data(repeating: 9, count: 3 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
         try await withTemporaryFolder { folder in
@@ -208,7 +208,7 @@ struct MessageTests {
         }
     }
 
-    @Test func brokenDownloadLeavesThePartAndNoFile() async throws {
+    @Test func truncatedDownloadCreatesNoFile() async throws {
         let half = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"
         let server = try LoopbackServer(.sequence([.raw(half), .close]))
         try await withTemporaryFolder { folder in
@@ -218,7 +218,7 @@ struct MessageTests {
         }
     }
 
-    @Test func metricsTellWhatHappened() async throws {
+    @Test func metricsDescribeTheTransfer() async throws {
         let server = try LoopbackServer(.response(200, [:], "12345"))
         let first = try await transport.perform(server.request(.post, body: HTTPBody("123"))).metrics
         let second = try await transport.perform(server.request(.post, body: HTTPBody("123"))).metrics
@@ -233,7 +233,7 @@ struct MessageTests {
     }
 }
 
-/// Gives a folder of its own to a test and removes it afterwards.
+/// Calls a closure with the path of a new temporary folder, which is removed afterwards.
 func withTemporaryFolder(_ body: (String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

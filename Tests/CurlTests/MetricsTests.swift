@@ -4,8 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// What is told of how a transfer went. More stands beside what it is about: phases in `MessageTests`, the ends of
-/// streams in `StreamTests`.
+/// The metrics of a transfer. `MessageTests` covers the phases, `StreamTests` the ends of streams.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct MetricsTests {
     let transport = CurlTransport()
@@ -14,7 +13,7 @@ struct MetricsTests {
         .enabled(if: NginxPeer.isAvailable, "nginx is not installed"),
         arguments: [HTTPVersion.http1, .http2]
     )
-    func tlsIsTold(_ version: HTTPVersion) async throws {
+    func tlsVersionAndCipherAreReported(_ version: HTTPVersion) async throws {
         for isReused in [false, true] {
             let response = try await transport.perform(NginxPeer.shared.get().request("/tls", version: version))
             let metrics = response.metrics
@@ -25,7 +24,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func lookUpIsToldWhereThereWasOne() async throws {
+    @Test func lookUpTimeIsReportedIfThereWasALookUp() async throws {
         let server = try LoopbackServer(.response(200))
         var request = try server.request()
         request.head.authority = "localhost:\(server.port)"
@@ -34,13 +33,13 @@ struct MetricsTests {
         #expect(try await transport.perform(request).metrics.nameLookup == .zero)
     }
 
-    @Test func noTLSIsToldOfPlainHTTP() async throws {
+    @Test func tlsIsNotReportedForPlainHTTP() async throws {
         let server = try LoopbackServer(.response(200))
         let metrics = try await transport.perform(server.request()).metrics
         #expect(metrics.tlsVersion.isEmpty && metrics.tlsCipher.isEmpty)
     }
 
-    @Test func headsAreCounted() async throws {
+    @Test func headBytesAreCounted() async throws {
         let answer = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try LoopbackServer(.raw(answer + "4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n"))
         let trailer = "X-Sum: 1\r\n"
@@ -59,8 +58,8 @@ struct MetricsTests {
         }
     }
 
-    /// Asked for on the loop's thread, the second waits at least for the end of the turn.
-    @Test func waitingIsTold() async throws {
+    /// The second request is started on the loop's thread, so it waits at least until the end of the loop's turn.
+    @Test func timeInTheQueueIsReported() async throws {
         let server = try LoopbackServer(.response(200))
         let request = try server.request()
         let metrics = await withCheckedContinuation { continuation in
@@ -80,7 +79,7 @@ struct MetricsTests {
         #expect(some.requestEnd <= some.firstByte)
     }
 
-    @Test func requestThatWasNotWhollySentHasNoEnd() async throws {
+    @Test func incompletelySentRequestHasNoEnd() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in
             .sequence([.response(413, ["Connection": "close"]), .finish])
         }
@@ -88,7 +87,7 @@ struct MetricsTests {
         #expect(try await transport.perform(request).metrics.requestEnd == .zero)
     }
 
-    // MARK: - The head as it was sent
+    // MARK: - The sent request head
 
     private static let asking: TransferOptions = {
         var options = TransferOptions.impatient
@@ -96,7 +95,7 @@ struct MetricsTests {
         return options
     }()
 
-    @Test(arguments: [0, 40_000]) func headIsToldAsItWasSent(_ length: Int) async throws {
+    @Test(arguments: [0, 40_000]) func requestHeadIsReportedAsSent(_ length: Int) async throws {
         let server = try LoopbackServer(.response(200))
         let filler = String(repeating: "x", count: length)
         let request = try server.request(
@@ -115,7 +114,7 @@ struct MetricsTests {
         #expect(!dumped.contains("tOpSeCrEt"))
     }
 
-    @Test func headIsThatOfTheMessageThatWasAnswered() async throws {
+    @Test func requestHeadIsThatOfTheLastAttempt() async throws {
         let server = try LoopbackServer { request in
             switch (request.target, request.connection) {
             case ("/first", _): .response(302, ["Location": "/second"])
@@ -130,14 +129,14 @@ struct MetricsTests {
         #expect(server.requests.map(\.target) == ["/first", "/second", "/second"])
     }
 
-    @Test func headOfAFailureIsTold() async throws {
+    @Test func requestHeadOfAFailureIsReported() async throws {
         let server = try LoopbackServer(.close)
         let error = try await transport.failure(of: server.request(.post, options: Self.asking))
         #expect(error.metrics?.requestHead?.bytes == server.requests.first?.raw)
     }
 
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
-    func headOfHTTP2IsToldInTheSpellingOfHTTP1() async throws {
+    func requestHeadOfHTTP2IsReportedInHTTP1Syntax() async throws {
         var request = try NginxPeer.shared.get().request("/a", version: .http2)
         request.options.keepsRequestHead = true
         let head = try #require(try await transport.perform(request).metrics.requestHead)

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// A transport that is told of another network.
+/// A transport that is notified of a network change.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct NetworkChangeTests {
     private func makeTransport() -> (CurlTransport, AsyncStream<Void>.Continuation) {
@@ -14,7 +14,7 @@ struct NetworkChangeTests {
         return (CurlTransport(configuration), continuation)
     }
 
-    @Test func idleConnectionsAreClosedAndNewOnesOpened() async throws {
+    @Test func networkChangeClosesIdleConnections() async throws {
         let server = try LoopbackServer(.response(200))
         let (transport, changes) = makeTransport()
         for round in 1...3 {
@@ -27,12 +27,12 @@ struct NetworkChangeTests {
     }
 
     @Test(arguments: [false, true])
-    func transferUnderWayComesToItsEndAndNothingFollowsOnItsConnection(isRedirected: Bool) async throws {
+    func runningTransferCompletesAndItsConnectionIsNotReused(isRedirected: Bool) async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer { request in
             guard request.target == "/slow" else { return .response(200, [:], "ok") }
             let answer =
-                isRedirected ? LoopbackServer.Answer.response(302, ["Location": "/on"]) : .response(200, [:], "ok")
+                isRedirected ? LoopbackServer.Response.response(302, ["Location": "/on"]) : .response(200, [:], "ok")
             return .sequence([.gate(gate), answer])
         }
         let (transport, changes) = makeTransport()
@@ -49,7 +49,7 @@ struct NetworkChangeTests {
         #expect(server.record.connections == (isRedirected ? 3 : 2))
     }
 
-    @Test func listeningDoesNotKeepATransportAlive() async throws {
+    @Test func listeningForChangesDoesNotRetainTheTransport() async throws {
         let server = try LoopbackServer(.response(200))
         weak var released: CurlTransport?
         let changes: AsyncStream<Void>.Continuation

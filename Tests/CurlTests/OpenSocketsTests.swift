@@ -11,14 +11,14 @@ import Testing
 #endif
 
 struct OpenSocketsTests {
-    @Test func aNumberThatIsAnothersByNowIsLost() {
+    @Test func reusedDescriptorIsLost() {
         let (first, second) = (open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY))
         var sockets = OpenSockets()
         sockets.insert(first)
         sockets.insert(second)
         #expect(!sockets.isLost(first) && sockets.open.count == 2)
 
-        // The first number now stands for what the second stands for.
+        // The first descriptor now refers to the file of the second.
         #expect(dup2(second, first) == first)
         #expect(sockets.isLost(first) && sockets.open == [second])
 

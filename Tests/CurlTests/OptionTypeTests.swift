@@ -4,7 +4,7 @@ import Testing
 
 @testable import BeagleNetCurl
 
-/// Each option goes through the setter of its type: another one would read the argument list wrongly.
+/// Each option is set by the setter of its type: another setter would misread the argument list.
 struct OptionTypeTests {
     struct Option: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -29,7 +29,7 @@ struct OptionTypeTests {
         + group(BlobOption.self, [CURLOT_BLOB], \.id)
         + group(ListOption.self, [CURLOT_SLIST], \.id)
         + group(DataCallbackOption.self, [CURLOT_FUNCTION], \.id)
-        // These have setters of their own.
+        // These have their own setters.
         + [
             ("seek", CURLOPT_SEEKFUNCTION), ("open", CURLOPT_OPENSOCKETFUNCTION),
             ("close", CURLOPT_CLOSESOCKETFUNCTION), ("request", CURLOPT_PREREQFUNCTION),
@@ -37,14 +37,14 @@ struct OptionTypeTests {
             ("debug", CURLOPT_DEBUGFUNCTION),
         ].map { Option(testDescription: $0.0, id: $0.1, types: [CURLOT_FUNCTION]) }
 
-    @Test(arguments: options) func optionHasTheTypeOfItsSetter(_ option: Option) throws {
+    @Test(arguments: options) func optionTypeMatchesItsSetter(_ option: Option) throws {
         let known = try #require(curl_easy_option_by_id(option.id), "this libcurl does not have the option")
         #expect(option.types.contains(known.pointee.type))
     }
 
-    @Test func handleTakesOneOptionOfEachGroup() {
+    @Test func handleAcceptsOneOptionOfEachGroup() {
         guard let easy = EasyHandle(FieldList([:], lines: [])) else {
-            Issue.record("libcurl gave no handle")
+            Issue.record("libcurl returned no handle")
             return
         }
         let taken = [

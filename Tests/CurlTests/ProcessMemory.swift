@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What is allocated at this moment, of all threads: unlike resident memory it does not depend on how the allocator cuts
-/// it. nil where the C library is not glibc, whose `malloc_info` tells.
+/// The number of bytes that all threads have allocated now. Unlike resident memory it doesn't depend on fragmentation.
+/// `nil` if the C library isn't glibc, which has `malloc_info`.
 private var allocatedBytes: Int? {
     typealias Inform = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
     guard let symbol = dlsym(nil, "malloc_info") else { return nil }
@@ -13,7 +13,7 @@ private var allocatedBytes: Int? {
     fclose(file)
     defer { free(bytes) }
     guard status == 0, let bytes else { return nil }
-    // The sums over all arenas stand behind the last of them.
+    // The totals of all arenas follow the last arena.
     let sums = String(cString: bytes).components(separatedBy: "</heap>").last ?? ""
     func size(_ name: String) -> Int? {
         let line = sums.components(separatedBy: "type=\"\(name)\"").dropFirst().first
@@ -25,8 +25,8 @@ private var allocatedBytes: Int? {
     return arenas + mapped - small - other
 }
 
-/// Does something twice, and tells how many bytes more are allocated after the second time: beside other tests they are
-/// theirs, too. nil where the system does not tell.
+/// Performs some work twice and returns how many more bytes are allocated after the second time, including those of
+/// other running tests. Returns `nil` if the system doesn't report them.
 func growth(of work: () async throws -> Void) async throws -> Int? {
     try await work()
     guard let before = try await leastAllocatedBytes() else { return nil }
@@ -34,17 +34,17 @@ func growth(of work: () async throws -> Void) async throws -> Int? {
     return try await leastAllocatedBytes().map { $0 - before }
 }
 
-/// How many bytes more than at its start some work had in memory at its peak, where the process does nothing beside it. nil
-/// where the system does not tell.
+/// Returns the growth of the resident memory during some work, from its start to its peak, in bytes. The process must
+/// do nothing else. Returns `nil` if the system doesn't report it.
 func peak(of work: () async throws -> Void) async throws -> Int? {
     guard let file = try? FileHandle(forWritingTo: URL(filePath: "/proc/self/clear_refs")) else {
         try await work()
         return nil
     }
-    // Else what was let go of before would make room for what comes.
+    // Otherwise the work could use memory that was freed before.
     typealias Trim = @convention(c) (Int) -> Int32
     if let symbol = dlsym(nil, "malloc_trim") { _ = unsafeBitCast(symbol, to: Trim.self)(0) }
-    // Its peak is what it has now (proc(5)).
+    // Resets the peak to the current size (proc(5)).
     try file.write(contentsOf: Data("5".utf8))
     let before = try residentPeak
     try await work()
@@ -59,7 +59,7 @@ private var residentPeak: Int {
     }
 }
 
-/// What is allocated once the threads of transports that were let go have ended.
+/// The allocated bytes after the threads of released transports have ended.
 private func leastAllocatedBytes() async throws -> Int? {
     var least = allocatedBytes
     for _ in 0..<100 {

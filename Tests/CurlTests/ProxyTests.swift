@@ -4,13 +4,13 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Proxies played by a script: what they get, and what comes of it when they don't let us through.
+/// Scripted proxies: the requests that they receive, and their failures.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct ProxyTests {
     let transport = CurlTransport()
     static let secrets = ["s3same", "dXNlcjpzM3NhbWU=", "tok3n"]
 
-    /// A message to a host that nobody knows, through the server as its proxy.
+    /// Makes a request to an unknown host with the server as its proxy.
     private func request(
         _ scheme: String = "https",
         through server: LoopbackServer,
@@ -40,7 +40,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func credentialsGoToTheProxyAndTheServersDoNot() async throws {
+    @Test func proxyReceivesOnlyItsOwnCredentials() async throws {
         let proxy = try LoopbackServer(.response(403))
         let error = try await transport.failure(of: request(through: proxy, Self.confess))
         let asked = try #require(proxy.requests.first)
@@ -55,7 +55,7 @@ struct ProxyTests {
         expectNoSecret(in: error)
     }
 
-    @Test func plainRequestIsHandedToTheProxyAsItIs() async throws {
+    @Test func plainRequestIsSentToTheProxyUnchanged() async throws {
         let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
         let response = try await transport.perform(request("http", through: proxy, Self.confess))
         #expect(try await response.text() == "from the proxy")
@@ -65,7 +65,7 @@ struct ProxyTests {
         #expect(asked["Authorization"] == "Bearer of-the-server")
     }
 
-    @Test func exceptionIsAskedWithoutTheProxy() async throws {
+    @Test func exceptionBypassesTheProxy() async throws {
         let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         let table = [
@@ -82,21 +82,21 @@ struct ProxyTests {
         }
     }
 
-    private static let addressInANetworkIsAskedWithoutTheProxyArguments: [(String, Bool)] = [
+    private static let addressInAnExceptedNetworkBypassesTheProxyArguments: [(String, Bool)] = [
         ("::1/64", true), ("::/0", true), ("::1/128", true), ("::1", true), ("0::1", true), ("fd00::/8", false),
         ("::2", false), ("127.0.0.0/8", false),
     ]
 
-    /// libcurl 7.88 ignores networks of IPv6.
-    @Test(arguments: Self.addressInANetworkIsAskedWithoutTheProxyArguments)
-    func addressInANetworkIsAskedWithoutTheProxy(_ exception: String, _ isException: Bool) async throws {
+    /// libcurl 7.88 ignores IPv6 networks.
+    @Test(arguments: Self.addressInAnExceptedNetworkBypassesTheProxyArguments)
+    func addressInAnExceptedNetworkBypassesTheProxy(_ exception: String, _ isException: Bool) async throws {
         let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         var made = Proxy(.http, host: "127.0.0.1", port: Int(proxy.port))
         made.exceptions = ["other.example", exception]
         var options = TransferOptions.impatient
         options.proxy = .through(made)
-        // The address of IPv6 is played by one of IPv4; a proxy would be asked for a tunnel to that.
+        // An IPv4 address stands in for the IPv6 address. With a proxy the override would require a tunnel.
         if isException { options.overrides = [HostOverride(host: "[::1]", address: "127.0.0.1")] }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "[::1]:\(server.port)", path: "/a")
         let response = try await transport.perform(TransferRequest(head, options: options))
@@ -107,13 +107,13 @@ struct ProxyTests {
         )
     }
 
-    private static let malformedAnswerToCONNECTIsRefusedArguments: [String] = [
+    private static let malformedResponseToCONNECTIsRejectedArguments: [String] = [
         "HTTP/1.1 200 OK\r\nX: a\u{0}b\r\n\r\n", "HTTP/1.1 200 O\u{0}K\r\n\r\n", "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n",
         "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"a\u{0}\"\r\nContent-Length: 0\r\n\r\n",
     ]
 
-    @Test(arguments: Self.malformedAnswerToCONNECTIsRefusedArguments)
-    func malformedAnswerToCONNECTIsRefused(_ answer: String) async throws {
+    @Test(arguments: Self.malformedResponseToCONNECTIsRejectedArguments)
+    func malformedResponseToCONNECTIsRejected(_ answer: String) async throws {
         let proxy = try LoopbackServer { $0.method == "CONNECT" ? .raw(answer) : .response(200, [:], "through") }
         var request = try request("http", through: proxy) { $0.tunnelsEverything = true }
         let error = try await transport.failure(of: request)
@@ -128,7 +128,7 @@ struct ProxyTests {
         for _ in 1...2 { #expect(try await transport.perform(request).text() == "through") }
     }
 
-    @Test func silenceOfTheProxyIsATimeoutOfConnecting() async throws {
+    @Test func silentProxyIsAConnectTimeout() async throws {
         let proxy = try LoopbackServer(.stall)
         var request = try request(through: proxy)
         request.options.timeouts = Timeouts(connect: .milliseconds(200), total: .seconds(20))
@@ -137,8 +137,8 @@ struct ProxyTests {
         #expect(!error.mayHaveReachedServer)
     }
 
-    @Test(arguments: [LoopbackServer.Answer.close, .reset, .raw("nonsense\r\n\r\n"), .response(407)])
-    func proxyThatDoesNotLetUsThroughIsAnErrorOfConnecting(_ answer: LoopbackServer.Answer) async throws {
+    @Test(arguments: [LoopbackServer.Response.close, .reset, .raw("nonsense\r\n\r\n"), .response(407)])
+    func refusingProxyIsAConnectError(_ answer: LoopbackServer.Response) async throws {
         let proxy = try LoopbackServer(answer)
         let error = try await transport.failure(of: request(through: proxy, Self.confess))
         #expect([.connect, .network, .protocol].contains(error.kind), "\(error)")
@@ -148,7 +148,7 @@ struct ProxyTests {
         try await transport.proveHealth()
     }
 
-    @Test func proxyThatIsAwayIsNamed() async throws {
+    @Test func errorNamesTheUnreachableProxy() async throws {
         let proxy = try LoopbackServer(.close)
         let refused = try await transport.failure(of: request(through: proxy) { $0.port = 1 })
         #expect(refused.kind == .connect)
@@ -158,7 +158,7 @@ struct ProxyTests {
         #expect(unknown.advice?.contains("http://proxy.invalid:\(proxy.port)") == true)
     }
 
-    @Test func fieldForTheProxyAmongTheServersIsRefused() async throws {
+    @Test func proxyAuthorizationInTheRequestIsRejected() async throws {
         let proxy = try LoopbackServer(.response(200))
         var request = try request(through: proxy)
         request.head.headerFields[.proxyAuthorization] = "Basic tok3n"
@@ -168,7 +168,7 @@ struct ProxyTests {
         #expect(proxy.requests.isEmpty)
     }
 
-    @Test func noDescriptionShowsASecret() {
+    @Test func descriptionsDoNotContainSecrets() {
         var proxy = Proxy(.http, host: "127.0.0.1", port: 80)
         Self.confess(&proxy)
         var options = TransferOptions()
@@ -180,7 +180,7 @@ struct ProxyTests {
     }
 }
 
-/// Real proxies of Debian's packages.
+/// Real proxies from Debian packages.
 @Suite(
     .leavesNothing,
     .timeLimit(.minutes(1)),
@@ -200,7 +200,7 @@ struct RealProxyTests {
     }
 
     private var proxies: [Proxy] {
-        // dante takes no names over SOCKS 4a.
+        // dante doesn't accept host names over SOCKS 4a.
         var proxies = [peer.plain, peer.secure, peer.socks5, peer.socks4, peer.socks5]
         proxies[4].scheme = .socks5h
         return proxies
@@ -212,7 +212,7 @@ struct RealProxyTests {
         return request
     }
 
-    @Test func eachPassesPlainAndSecureRequestsOn() async throws {
+    @Test func everyProxyForwardsPlainAndSecureRequests() async throws {
         for proxy in proxies {
             let server = try LoopbackServer(.response(200, [:], "plain"))
             let plain = try await transport.perform(through(proxy, server.request(options: .impatient)))
@@ -230,7 +230,7 @@ struct RealProxyTests {
         }
     }
 
-    @Test func tunnelHidesWhatIsForTheProxy() async throws {
+    @Test func tunnelHidesTheProxyFieldsFromTheServer() async throws {
         let server = try LoopbackServer(.response(200))
         var proxy = peer.plain
         proxy.tunnelsEverything = true
@@ -243,7 +243,7 @@ struct RealProxyTests {
         #expect(sight.tls == "TLSv1.2" && sight.proxyCredentials.isEmpty)
     }
 
-    @Test func wrongCredentialsAreRefusedAlsoBesideAnOpenTunnel() async throws {
+    @Test func wrongCredentialsAreRejectedDespiteAnOpenTunnel() async throws {
         let request = nginx.request("/")
         _ = try await transport.perform(through(peer.plain, request))
         var proxy = peer.plain
@@ -256,7 +256,7 @@ struct RealProxyTests {
 
         proxy = peer.socks5
         proxy.credentials?.password = "wrong"
-        // libcurl 8.14 hands the proxy the first address of localhost, which is not always that on which nginx listens.
+        // libcurl 8.14 passes the first address of localhost to the proxy, and nginx may not listen on that one.
         var tunnelled = request
         tunnelled.options.ipVersion = .v4
         _ = try await transport.perform(through(peer.socks5, tunnelled))
@@ -265,7 +265,7 @@ struct RealProxyTests {
         #expect(error.advice?.contains("socks5://127.0.0.1") == true)
     }
 
-    @Test func rightCredentialsAfterWrongOnesShareTheirTunnels() async throws {
+    @Test func rightCredentialsReuseTheirTunnelAfterWrongOnes() async throws {
         var wrong = peer.plain
         wrong.credentials?.password = "wrong"
         let request = nginx.request("/")
@@ -274,7 +274,7 @@ struct RealProxyTests {
         #expect(try await transport.perform(through(peer.plain, request)).metrics.isConnectionReused)
     }
 
-    @Test func theSameProxyInOtherLettersIsTheSame() async throws {
+    @Test func proxyHostIsCaseInsensitive() async throws {
         var (one, other) = (peer.plain, peer.plain)
         (one.host, other.host) = ("localhost", "LOCALHOST")
         other.credentials?.password = "wrong"
@@ -283,7 +283,7 @@ struct RealProxyTests {
         #expect(try await transport.failure(of: through(other, request)).kind == .connect)
     }
 
-    @Test func otherCredentialsHaveConnectionsOfTheirOwn() async throws {
+    @Test func otherCredentialsDoNotShareConnections() async throws {
         var proxy = peer.secure
         let request = nginx.request("/")
         _ = try await transport.perform(through(proxy, request))
@@ -307,9 +307,9 @@ struct RealProxyTests {
         #expect(try await transport.perform(through(proxy, nginx.request("/"))).status == .ok)
     }
 
-    @Test func redirectGoesThroughTheProxyWithoutTheCredentialsOfTheFirstServer() async throws {
+    @Test func redirectThroughTheProxyDropsTheServersCredentials() async throws {
         let second = try LoopbackServer(.response(200, [:], "second"))
-        // tinyproxy goes on to the same server as long as that keeps the connection.
+        // tinyproxy keeps forwarding to the same server as long as that keeps the connection open.
         let first = try LoopbackServer(.sequence([.response(302, ["Location": second.url]), .close]))
         var request = through(peer.plain, try first.request(options: .impatient))
         request.head.headerFields[.authorization] = "Bearer of-the-first"
@@ -321,7 +321,7 @@ struct RealProxyTests {
 }
 
 extension Data {
-    /// The bytes of a file of the tests.
+    /// Reads the bytes of a file of the tests.
     init(contentsOf path: String) throws {
         let reader = FileReader(path: path)
         self.init()

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Transfers that wait because of a limit, on the wire.
+/// Transfers that wait because of a limit, on real sockets.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct QueueTests {
     private func transport(perOrigin: Int? = 256, total: Int? = 512) -> CurlTransport {
@@ -14,7 +14,7 @@ struct QueueTests {
         return CurlTransport(configuration)
     }
 
-    /// A server whose first answer waits at the gate.
+    /// Makes a server whose response to `/first` waits for the gate.
     private func server(_ gate: LoopbackServer.Gate) throws -> LoopbackServer {
         try LoopbackServer { request in
             request.target == "/first" ? .sequence([.gate(gate), .response(200)]) : .response(200)
@@ -36,7 +36,7 @@ struct QueueTests {
         #expect(server.record.connections <= 3)
     }
 
-    @Test func higherPriorityGoesFirstAndARaisedOneMovesUp() async throws {
+    @Test func higherAndRaisedPrioritiesGoFirst() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try server(gate)
         let transport = transport(perOrigin: 1)
@@ -51,7 +51,7 @@ struct QueueTests {
             tokens.append(transport.perform(request, completion: completions[index + 1].complete))
         }
         try #require(tokens[2] as? any PrioritizedToken).raise(to: .interactive)
-        // What the loop is told it takes in order: when this is answered, it knows.
+        // The loop processes its commands in order: when this transfer completes, it knows the raised priority.
         try await transport.proveHealth()
         gate.open()
         for completion in completions { _ = try await completion.result.get() }
@@ -84,7 +84,7 @@ struct QueueTests {
         #expect(order.withLock { $0 } == ["/first", "/2", "quiet", "/3", "/4"])
     }
 
-    @Test func cancelledAndOverdueOnesHaveSentNothing() async throws {
+    @Test func cancelledAndTimedOutRequestsInTheQueueAreNotSent() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try server(gate)
         let transport = transport(perOrigin: 1)
@@ -106,7 +106,7 @@ struct QueueTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func metricsTellTheWait() async throws {
+    @Test func metricsIncludeTheTimeInTheQueue() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try server(gate)
         let transport = transport(perOrigin: 1)
@@ -115,7 +115,7 @@ struct QueueTests {
         await server.until { $0.requestCount == 1 }
         let second = Completion()
         transport.perform(try server.request(), completion: second.complete)
-        // What the loop is told it takes in order: the second one waits as long as this takes, and longer.
+        // The loop processes its commands in order: the second request waits at least as long as this transfer takes.
         let quick = try LoopbackServer(.response(200))
         let other = try await transport.perform(quick.request())
         gate.open()
@@ -123,8 +123,8 @@ struct QueueTests {
         #expect(try await second.result.get().metrics.queued >= other.metrics.total)
     }
 
-    /// A redirect gives its place at the old origin back, or two origins could wait for each other.
-    @Test func redirectWaitsAtItsNewOriginOnly() async throws {
+    /// A redirect releases its place at the old origin. Otherwise two origins could wait for each other.
+    @Test func redirectWaitsOnlyForItsNewOrigin() async throws {
         let gate = try LoopbackServer.Gate()
         let target = try server(gate)
         let url = target.url
@@ -135,7 +135,7 @@ struct QueueTests {
         async let first = transport.perform(target.request(.get, "/first"))
         await target.until { $0.requestCount == 1 }
         async let redirected = transport.perform(origin.request(.get, "/away"))
-        await origin.until { $0.answers == 1 }
+        await origin.until { $0.responses == 1 }
         _ = try await transport.perform(origin.request(.get, "/other"))
         gate.open()
         _ = try await first
@@ -143,7 +143,7 @@ struct QueueTests {
         #expect(target.requests.map(\.target) == ["/first", "/on"])
     }
 
-    @Test func endlessStreamOfEventsTakesNoPlace() async throws {
+    @Test func eventStreamDoesNotCountTowardsTheLimit() async throws {
         let server = try LoopbackServer { request in
             guard request.target == "/events" else { return .response(200) }
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -156,7 +156,7 @@ struct QueueTests {
         withExtendedLifetime(stream) {}
     }
 
-    @Test func placesComeBackAfterFailures() async throws {
+    @Test func failedRequestsReleaseTheirPlaces() async throws {
         let server = try LoopbackServer { request in
             request.target == "/bad" ? .close : .response(200, [:], "ok")
         }
@@ -170,7 +170,7 @@ struct QueueTests {
     }
 }
 
-/// Streams and connections of HTTP/2 are counted apart, with nginx where it is installed.
+/// HTTP/2 streams and connections are counted separately. Uses nginx, if it is installed.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct HTTP2QueueTests {
     private func transport(connections: Int, streams: Int) -> CurlTransport {
@@ -180,7 +180,7 @@ struct HTTP2QueueTests {
         return CurlTransport(configuration)
     }
 
-    @Test func streamsDoNotWaitForEachOthersConnection() async throws {
+    @Test func streamsShareAConnectionWithoutWaiting() async throws {
         let peer = try NginxPeer.shared.get()
         let transport = transport(connections: 1, streams: 2)
         let paused = try await transport.perform(peer.request("/files/large", delivery: .stream))
@@ -189,7 +189,7 @@ struct HTTP2QueueTests {
         #expect(try await paused.body.collect().count == 16 << 20)
     }
 
-    /// Also where the server takes fewer streams on a connection than libcurl would put there.
+    /// Also if the server allows fewer streams on a connection than libcurl would open.
     @Test(arguments: [\NginxPeer.Ports.secure, \.single])
     func connectionsStayWithinTheLimit(at port: any KeyPath<NginxPeer.Ports, UInt16> & Sendable) async throws {
         let peer = try NginxPeer.shared.get()
@@ -203,11 +203,11 @@ struct HTTP2QueueTests {
             }
             return try await group.reduce(into: Set<Substring>()) { $0.insert($1) }
         }
-        // Streams that are on their way before the server has said how many it takes are refused, and libcurl lets their
-        // connection go: there may be many one after another, though no more than two at once.
+        // The server refuses streams that were opened before it announced its limit, and libcurl then closes their
+        // connection: there may be many connections in sequence, but at most two at a time.
         if port == \.secure { #expect((1...2).contains(connections.count)) }
         #if COUNTS_LEFTOVERS
-            #expect(try #require(Ledger.current).peak(.socket) <= 2)
+            #expect(try #require(ResourceTracker.current).peak(.socket) <= 2)
         #endif
     }
 }

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// The app's own word on a redirect.
+/// Redirects that the app decides on.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct RedirectPolicyTests {
     typealias Decision = RedirectPolicy.Decision
@@ -26,7 +26,7 @@ struct RedirectPolicyTests {
         return options
     }
 
-    @Test func functionSeesTheAnswerAndWhatWouldFollow() async throws {
+    @Test func policyReceivesTheResponseAndTheProposedRequest() async throws {
         let seen = Lock<Proposal?>(nil)
         let other = try LoopbackServer(.response(200, [:], "there"))
         let server = try redirecting(to: "\(other.url)/to?x=1")
@@ -38,18 +38,18 @@ struct RedirectPolicyTests {
         #expect(try await transport.perform(request).text() == "there")
         let proposal = try #require(seen.withLock { $0 })
         #expect(proposal.response.status.code == 302)
-        #expect(proposal.answered.method == .post)
-        #expect(proposal.answered.headerFields[.authorization] == "Bearer secret")
+        #expect(proposal.redirected.method == .post)
+        #expect(proposal.redirected.headerFields[.authorization] == "Bearer secret")
         #expect(proposal.next.method == .get)
         #expect(proposal.next.url?.absoluteString == "\(other.url)/to?x=1")
         #expect(proposal.next.headerFields[.authorization] == nil)
         #expect(proposal.followed == 0)
     }
 
-    @Test func redirectIsHandedOver() async throws {
+    @Test func redirectResponseIsReturned() async throws {
         let server = try redirecting(to: "/to")
         let response = try await transport.perform(
-            server.request(.get, "/from", options: options { _ in .handOver })
+            server.request(.get, "/from", options: options { _ in .returnRedirect })
         )
         #expect(response.status.code == 302)
         #expect(try await response.text() == "moved")
@@ -57,7 +57,7 @@ struct RedirectPolicyTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func transferIsRefusedWithTheReasonOfTheApp() async throws {
+    @Test func refusedRedirectFailsWithTheAppsReason() async throws {
         let server = try redirecting(to: "/to")
         let request = try server.request(.get, "/from", options: options { _ in .refuse("not there") })
         let error = try await transport.failure(of: request)
@@ -68,7 +68,7 @@ struct RedirectPolicyTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func changedMessageGoesOut() async throws {
+    @Test func changedRequestIsSent() async throws {
         let server = try redirecting(to: "/to", 307)
         let options = options { proposal in
             var next = proposal.next
@@ -86,7 +86,7 @@ struct RedirectPolicyTests {
         #expect(last["Authorization"] == "Bearer secret")
     }
 
-    @Test func credentialsDoNotGoAlongToAnOriginThatTheAppChose() async throws {
+    @Test func credentialsAreNotSentToAnOriginThatTheAppChose() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(to: "/to")
         let options = options { proposal in
@@ -101,11 +101,11 @@ struct RedirectPolicyTests {
         #expect(last["Host"] == other.authority)
     }
 
-    @Test func credentialsOfTheAnsweredMessageDoNotGoAlongToTheOriginThatItLedTo() async throws {
+    @Test func credentialsOfTheRedirectedRequestAreNotSentToAnotherOrigin() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(to: "\(other.url)/to")
         let options = options { proposal in
-            var next = proposal.answered
+            var next = proposal.redirected
             next.authority = other.authority
             return .followChanged(next)
         }
@@ -115,7 +115,7 @@ struct RedirectPolicyTests {
         #expect(last["X-Open"] == "open")
     }
 
-    @Test func credentialsThatTheAppSetsGoToAnotherOrigin() async throws {
+    @Test func credentialsThatTheAppSetsAreSentToAnotherOrigin() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(to: "\(other.url)/to")
         let options = options { proposal in
@@ -127,13 +127,13 @@ struct RedirectPolicyTests {
         #expect(other.requests.last?["Authorization"] == "Bearer others")
     }
 
-    private static let changedMessageIsHeldToTheRulesArguments: [(String, String, NetworkError.Kind)] = [
+    private static let changedRequestIsValidatedArguments: [(String, String, NetworkError.Kind)] = [
         ("ftp", "127.0.0.1", NetworkError.Kind.unsupportedScheme), ("http", "elsewhere.example", .badURL),
         ("http", "127.0.0.1:99999", .badURL), ("http", "user@127.0.0.1", .badURL),
     ]
 
-    @Test(arguments: Self.changedMessageIsHeldToTheRulesArguments)
-    func changedMessageIsHeldToTheRules(_ scheme: String, _ authority: String, _ kind: NetworkError.Kind) async throws {
+    @Test(arguments: Self.changedRequestIsValidatedArguments)
+    func changedRequestIsValidated(_ scheme: String, _ authority: String, _ kind: NetworkError.Kind) async throws {
         let server = try redirecting(to: "/to")
         let options = options { proposal in
             var next = proposal.next
@@ -148,14 +148,14 @@ struct RedirectPolicyTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func whoHearsOfRedirectsPutsFieldsOntoWhatFollows() async throws {
+    @Test func redirectObserverCanAddFieldsToTheNextRequest() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(to: "\(other.url)/to")
         let heard = Lock<[String]>([])
         var request = try server.request(.get, "/from", credentials)
         request.onRedirect = { answer, followed, next in
             heard.withLock { $0.append("\(answer.status.code) \(followed) \(next.head.path ?? "")") }
-            // The other origin does not have it from the first one.
+            // The other origin doesn't receive the credentials of the first one.
             if next.head.headerFields[.authorization] == nil {
                 next.head.headerFields[.authorization] = "Bearer others"
             }
@@ -166,17 +166,17 @@ struct RedirectPolicyTests {
         #expect(server.requests.map { $0["Authorization"] } == ["Bearer secret"])
     }
 
-    /// Redirects after which nothing more goes out.
+    /// Reasons why a redirect isn't followed.
     enum NotFollowed: CaseIterable {
         case handedOver, refused, changedToNowhere, bodyIsGone
     }
 
     @Test(arguments: NotFollowed.allCases)
-    func redirectThatIsNotFollowedIsNotHeardOf(_ reason: NotFollowed) async throws {
+    func unfollowedRedirectIsNotReported(_ reason: NotFollowed) async throws {
         let server = try LoopbackServer(.response(307, ["Location": "/to"]))
         let options = options { proposal in
             switch reason {
-            case .handedOver: return .handOver
+            case .handedOver: return .returnRedirect
             case .refused: return .refuse("not there")
             case .changedToNowhere:
                 var next = proposal.next
@@ -198,13 +198,13 @@ struct RedirectPolicyTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func redirectThatThePolicyRefusesIsNotAskedAbout() async throws {
+    @Test func invalidRedirectIsRejectedWithoutAskingTheApp() async throws {
         let server = try redirecting(to: "gopher://127.0.0.1/")
-        let request = try server.request(.get, "/from", options: options { _ in .handOver })
+        let request = try server.request(.get, "/from", options: options { _ in .returnRedirect })
         #expect(try await transport.failure(of: request).kind == .unsupportedScheme)
     }
 
-    @Test func eachHopIsRemembered() async throws {
+    @Test func everyHopIsRecorded() async throws {
         let server = try LoopbackServer { request in
             switch request.target {
             case "/a": .response(301, ["Location": "/b?token=1"])

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Where redirects lead, what goes there, and what stays behind.
+/// Redirects: their targets, and the fields and bodies that they keep or drop.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct RedirectTests {
     let transport = CurlTransport()
@@ -16,7 +16,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func redirectIsHeldToTheAllowedHosts() async throws {
+    @Test func redirectIsLimitedToTheAllowedHosts() async throws {
         let other = try LoopbackServer(.response(200, [:], "elsewhere"))
         let server = try redirecting(302, to: "http://localhost:\(other.port)/to")
         var request = try server.request(.get, "/from")
@@ -29,13 +29,13 @@ struct RedirectTests {
         #expect(try await transport.perform(request).text() == "elsewhere")
     }
 
-    private static let locationCountsOnceArguments: [([String], String?)] = [
+    private static let repeatedLocationIsAcceptedOnlyIfIdenticalArguments: [([String], String?)] = [
         (["/one", "/one"], "/one"), (["/one, /one"], "/one,%20/one"), (["/one", "/two"], nil),
         (["/one", "/one", "/two"], nil),
     ]
 
-    @Test(arguments: Self.locationCountsOnceArguments)
-    func locationCountsOnce(_ locations: [String], _ target: String?) async throws {
+    @Test(arguments: Self.repeatedLocationIsAcceptedOnlyIfIdenticalArguments)
+    func repeatedLocationIsAcceptedOnlyIfIdentical(_ locations: [String], _ target: String?) async throws {
         let lines = locations.map { "Location: \($0)\r\n" }.joined()
         let server = try LoopbackServer { request in
             request.target == "/from"
@@ -51,8 +51,8 @@ struct RedirectTests {
         }
     }
 
-    /// RFC 9110, 5.5: they are opaque.
-    @Test func bytesOfALocationAreAskedForAsTheyCame() async throws {
+    /// The bytes are opaque (RFC 9110, 5.5).
+    @Test func bytesOfALocationAreRequestedUnchanged() async throws {
         let location = Array("/caf".utf8) + [0xE9] + Array("?q=".utf8) + [0xFC] + Array("&r=%E9".utf8)
         let server = try LoopbackServer { request in
             request.target == "/from"
@@ -63,11 +63,11 @@ struct RedirectTests {
                 : .response(200, [:], request.target)
         }
         let response = try await transport.perform(server.request(.get, "/from"))
-        // A percent sign that is there already stays as it is where URLs are resolved.
+        // Resolving the URL may encode an existing percent sign.
         #expect(try await response.text().hasPrefix("/caf%E9?q=%FC&r=%"))
     }
 
-    @Test func hostOfTheCallersOwnStaysBehind() async throws {
+    @Test func customHostFieldIsDropped() async throws {
         let other = try LoopbackServer { .response(200, [:], $0["Host"] ?? "") }
         let server = try redirecting(302, to: "\(other.url)/to")
         var request = try server.request(.get, "/from")
@@ -81,7 +81,7 @@ struct RedirectTests {
         let body: HTTPBody?
         var testDescription: String { "\(status) \(method)\(body == nil ? " without a body" : "")" }
 
-        /// RFC 9110, 15.4: 303 becomes GET, 301 and 302 where it was POST, 307 and 308 never.
+        /// RFC 9110, 15.4: 303 becomes GET, 301 and 302 become GET after a POST, 307 and 308 never do.
         var becomesGet: Bool { status == 303 || (status < 303 && method == .post) }
     }
 
@@ -92,7 +92,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: rewrites, [false, true])
-    func methodAndBodyFollowTheStatus(_ rewrite: Rewrite, toAnotherOrigin: Bool) async throws {
+    func methodAndBodyDependOnTheStatus(_ rewrite: Rewrite, toAnotherOrigin: Bool) async throws {
         let other = try LoopbackServer(.response(200))
         let server = try redirecting(rewrite.status, to: toAnotherOrigin ? "\(other.url)/to" : "/to")
         let type: KeyValuePairs = ["Content-Type": "text/plain", "X-Kept": "1"]
@@ -112,7 +112,7 @@ struct RedirectTests {
         #expect(last["X-Kept"] == "1")
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308]) func getAndHeadStayWhatTheyAre(_ status: Int) async throws {
+    @Test(arguments: [301, 302, 303, 307, 308]) func getAndHeadKeepTheirMethod(_ status: Int) async throws {
         let server = try redirecting(status, to: "/to")
         _ = try await transport.perform(server.request(.get, "/from"))
         _ = try await transport.perform(server.request(.head, "/from"))
@@ -136,7 +136,7 @@ struct RedirectTests {
         #expect(last["Host"] == other.authority)
     }
 
-    @Test func credentialsDoNotComeBackWithAnotherRedirect() async throws {
+    @Test func redirectBackDoesNotRestoreCredentials() async throws {
         let target = Lock("")
         let other = try LoopbackServer { _ in .response(302, ["Location": target.withLock { $0 }]) }
         let server = try redirecting(302, to: "\(other.url)/on")
@@ -146,7 +146,7 @@ struct RedirectTests {
         #expect(server.requests.last?["Authorization"] == nil)
     }
 
-    @Test func credentialsGoToTheSameOrigin() async throws {
+    @Test func credentialsAreSentToTheSameOrigin() async throws {
         let server = try redirecting(302, to: "/to")
         let scoped = try #require(HTTPField.Name("X-Tenant"))
         _ = try await transport.perform(server.request(.get, "/from", Self.credentials, scoped: [scoped]))
@@ -160,7 +160,7 @@ struct RedirectTests {
         var testDescription: String { location }
     }
 
-    /// Resolved against `/from/a/b?c=d` (RFC 3986, 5.4).
+    /// References to resolve against `/from/a/b?c=d` (RFC 3986, 5.4).
     static let references: [Reference] = [
         .init(location: "../x", target: "/from/x?"),
         .init(location: "x", target: "/from/a/x?"),
@@ -188,7 +188,7 @@ struct RedirectTests {
         #expect(response.url == server.url + target)
     }
 
-    private static let escapesOfALocationStayArguments: [(String, String)] = [
+    private static let escapesInALocationAreKeptArguments: [(String, String)] = [
         (
             "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid email",
             "/auth?redirect_uri=https%3A%2F%2Fapp&scope=openid%20email"
@@ -198,8 +198,8 @@ struct RedirectTests {
         ("/a%2Fb", "/a%2Fb"),
     ]
 
-    /// Escapes stay, and only what a URL can't hold is encoded (RFC 3986, 2.1 and 2.4).
-    @Test(arguments: Self.escapesOfALocationStayArguments) func escapesOfALocationStay(
+    /// Escapes are kept, and only invalid characters are encoded (RFC 3986, 2.1 and 2.4).
+    @Test(arguments: Self.escapesInALocationAreKeptArguments) func escapesInALocationAreKept(
         _ location: String,
         _ target: String
     ) async throws {
@@ -209,7 +209,8 @@ struct RedirectTests {
         #expect(response.url == server.url + target)
     }
 
-    /// An empty reference is the URL itself (RFC 3986, 5.2.2). Servers send it to have the client come again with a cookie.
+    /// An empty reference is the URL itself (RFC 3986, 5.2.2). Servers send it so that the client retries with a
+    /// cookie.
     @Test func emptyLocationLeadsToTheSameURL() async throws {
         let asked = Lock(0)
         let server = try LoopbackServer { _ in
@@ -225,14 +226,14 @@ struct RedirectTests {
         #expect(server.requests.map(\.target) == ["/from?a=%2F", "/from?a=%2F"])
     }
 
-    @Test func emptyLocationForEverEndsAtTheLimit() async throws {
+    @Test func endlessEmptyLocationEndsAtTheLimit() async throws {
         let server = try LoopbackServer(.response(302, ["Location": ""]))
         let request = try server.request(.get, "/from", options: TransferOptions(redirects: .init(limit: 2)))
         #expect(try await transport.failure(of: request).kind == .tooManyRedirects)
         #expect(server.record.requestCount == 3)
     }
 
-    @Test func hostOfOtherLettersIsOneHost() async throws {
+    @Test func internationalHostIsConvertedToASCII() async throws {
         let server = try redirecting(302, to: "http://bücher.test/to")
         var request = try server.request(.get, "/from")
         request.allowedHosts = ["127.0.0.1"]
@@ -253,14 +254,14 @@ struct RedirectTests {
         #expect(other.requests.map(\.target) == ["/"])
     }
 
-    private static let locationThatIsNoPlaceForHTTPIsRefusedArguments: [(String, NetworkError.Kind)] = [
+    private static let invalidLocationIsRejectedArguments: [(String, NetworkError.Kind)] = [
         ("gopher://127.0.0.1/x", NetworkError.Kind.unsupportedScheme), ("file:///etc/passwd", .unsupportedScheme),
         ("ftp://127.0.0.1/", .unsupportedScheme), ("javascript:alert(1)", .unsupportedScheme),
         ("http://", .badURL), ("http:///x", .badURL), ("http://user:word@127.0.0.1/", .badURL),
         ("http://127.0.0.1:99999/", .badURL),
     ]
 
-    @Test(arguments: Self.locationThatIsNoPlaceForHTTPIsRefusedArguments) func locationThatIsNoPlaceForHTTPIsRefused(
+    @Test(arguments: Self.invalidLocationIsRejectedArguments) func invalidLocationIsRejected(
         _ location: String,
         _ kind: NetworkError.Kind
     ) async throws {
@@ -272,7 +273,7 @@ struct RedirectTests {
         try await transport.proveHealth()
     }
 
-    /// RFC 3986, 5.2.4: dot segments are taken out of any reference, a whole URL too.
+    /// Dot segments are removed from any reference, including absolute URLs (RFC 3986, 5.2.4).
     @Test(arguments: ["http://HOST/a/../b/./c", "//HOST/a/../b/./c", "/a/../b/./c", "../b/c?x=/../y", "http://HOST/.."])
     func dotSegmentsOfALocationAreResolved(_ location: String) async throws {
         let authority = Lock("")
@@ -286,7 +287,7 @@ struct RedirectTests {
         #expect(target == (location.hasSuffix("/..") ? "/" : location.hasSuffix("y") ? "/b/c?x=/../y" : "/b/c"))
     }
 
-    @Test func locationOf90KiBIsFollowedOrRefused() async throws {
+    @Test func locationOf90KiBIsFollowedOrRejected() async throws {
         let server = try redirecting(302, to: "/" + String(repeating: "a", count: 90 << 10))
         let request = try server.request(.get, "/from", options: .impatient)
         do throws(NetworkError) {
@@ -299,7 +300,7 @@ struct RedirectTests {
         try await transport.proveHealth()
     }
 
-    @Test func loopEndsAtTheLimit() async throws {
+    @Test func redirectLoopEndsAtTheLimit() async throws {
         let server = try redirecting(302, to: "/from")
         let error = try await transport.failure(of: server.request(.get, "/from"))
         #expect(error.kind == .tooManyRedirects)
@@ -307,7 +308,7 @@ struct RedirectTests {
         #expect(server.record.connections == 1)
     }
 
-    @Test func limitIsReachedAndNotPassed() async throws {
+    @Test func redirectsUpToTheLimitAreFollowed() async throws {
         let server = try LoopbackServer { request in
             let hops = Int(request.target.dropFirst()) ?? 0
             return hops == 0 ? .response(200, [:], "there") : .response(302, ["Location": "/\(hops - 1)"])
@@ -318,7 +319,7 @@ struct RedirectTests {
         #expect(try await transport.failure(of: server.request(.get, "/11")).kind == .tooManyRedirects)
     }
 
-    @Test func manualHandsTheRedirectOver() async throws {
+    @Test func manualPolicyReturnsTheRedirect() async throws {
         let server = try redirecting(302, to: "/to")
         let options = TransferOptions(redirects: .manual)
         let response = try await transport.perform(server.request(.get, "/from", options: options))
@@ -328,7 +329,7 @@ struct RedirectTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test(arguments: [300, 304, 305, 306]) func otherStatusesAreHandedOver(_ status: Int) async throws {
+    @Test(arguments: [300, 304, 305, 306]) func otherRedirectStatusesAreReturned(_ status: Int) async throws {
         let server = try redirecting(status, to: "/to")
         #expect(try await transport.perform(server.request(.get, "/from")).head.status.code == status)
     }
@@ -338,7 +339,7 @@ struct RedirectTests {
         #expect(try await transport.perform(server.request()).text() == "nowhere")
     }
 
-    @Test func streamedBodyIsNotReplayedUnlessItSaysSo() async throws {
+    @Test func onlyReplayableStreamIsSentAgain() async throws {
         let server = try redirecting(307, to: "/to")
         let chunks = [Data("a".utf8), Data("b".utf8)]
         let once = HTTPBody.stream { AsyncStream(chunks) }
@@ -352,7 +353,7 @@ struct RedirectTests {
         #expect(server.requests.suffix(2).map(\.body) == [Data("ab".utf8), Data("ab".utf8)])
     }
 
-    @Test func longBodyOfARedirectIsNotReadToItsEnd() async throws {
+    @Test func longBodyOfARedirectIsNotReadCompletely() async throws {
         let server = try LoopbackServer { request in
             guard request.target == "/from" else { return .response(200, [:], "there") }
             let head = "HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 10000000000\r\n\r\n"
@@ -363,7 +364,7 @@ struct RedirectTests {
         #expect(server.record.bytesSent < 64 << 20)
     }
 
-    @Test func streamedResponseFollowsToo() async throws {
+    @Test func streamedRequestFollowsRedirects() async throws {
         let server = try redirecting(302, to: "/to")
         let response = try await transport.perform(server.request(.get, "/from", delivery: .stream))
         #expect(try await response.text() == "/to")
@@ -371,7 +372,7 @@ struct RedirectTests {
 }
 
 extension AsyncStream {
-    /// A stream of these elements.
+    /// Creates a stream of these elements.
     init(_ elements: [Element]) where Element: Sendable {
         self.init { continuation in
             for element in elements { continuation.yield(element) }

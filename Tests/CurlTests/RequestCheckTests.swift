@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Messages that cannot be sent as they are: refused before anything goes out.
+/// Invalid requests, which are rejected before anything is sent.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct RequestCheckTests {
     struct Message: Sendable, CustomTestStringConvertible {
@@ -15,7 +15,7 @@ struct RequestCheckTests {
         var testDescription: String { "\(scheme ?? "nil")://\(authority ?? "nil")\(path ?? "nil")".debugDescription }
     }
 
-    /// `HERE` stands for a server that must not hear of it.
+    /// `HERE` stands for the authority of a server that must not receive the request.
     static let messages = [
         Message(scheme: nil, authority: "HERE", kind: .badURL),
         Message(scheme: "", authority: "HERE", kind: .badURL),
@@ -49,7 +49,7 @@ struct RequestCheckTests {
         Message(authority: "HERE", path: "", kind: .badURL),
     ]
 
-    @Test(arguments: messages) func messageIsRefusedBeforeItIsSent(_ message: Message) async throws {
+    @Test(arguments: messages) func invalidRequestIsRejectedBeforeItIsSent(_ message: Message) async throws {
         let server = try LoopbackServer(.response(200))
         let transport = CurlTransport()
         let head = HTTPRequest(
@@ -67,14 +67,14 @@ struct RequestCheckTests {
     }
 
     @Test(arguments: ["Content-Length", "Transfer-Encoding"])
-    func framingBelongsToTheTransport(_ name: String) async throws {
+    func framingFieldOfTheCallerIsRejected(_ name: String) async throws {
         let server = try LoopbackServer(.response(200))
         let request = try server.request(.post, "/", [name: "1"], body: HTTPBody("body"))
         #expect(try await CurlTransport().failure(of: request).kind == .badRequest)
         #expect(server.record.connections == 0)
     }
 
-    @Test func hostWithTooLongALabelIsNotResolved() async throws {
+    @Test func hostWithTooLongLabelIsNotResolved() async throws {
         let host = String(repeating: "a", count: 70) + ".invalid"
         let head = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/")
         let error = try await CurlTransport().failure(of: TransferRequest(head, options: .impatient))
@@ -82,7 +82,7 @@ struct RequestCheckTests {
         #expect(!error.mayHaveReachedServer)
     }
 
-    @Test func portWhereNobodyListensIsAConnectError() async throws {
+    @Test func connectingToAClosedPortIsAConnectError() async throws {
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:1", path: "/")
         let error = try await CurlTransport().failure(of: TransferRequest(head, options: .impatient))
         #expect(error.kind == .connect)
@@ -92,7 +92,7 @@ struct RequestCheckTests {
         #expect(error.advice != nil)
     }
 
-    @Test func pathMayBeTheAsteriskOfOptions() async throws {
+    @Test func asteriskIsAValidTargetForOptions() async throws {
         let server = try LoopbackServer(.response(200))
         _ = try await CurlTransport().perform(server.request(.options, "*"))
         #expect(server.requests.map(\.target) == ["*"])

@@ -4,13 +4,13 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// A kept connection that dies under a request: what may be sent again is, once; nothing else ever is.
+/// A reused connection that fails during a request: repeatable requests are resent once, others never.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct ResendTests {
     let transport = CurlTransport()
 
-    /// A server that ends its first connection when "/second" comes over it.
-    private func server(_ ending: LoopbackServer.Answer = .close) throws -> LoopbackServer {
+    /// Makes a server that ends its first connection when it receives "/second" there.
+    private func server(_ ending: LoopbackServer.Response = .close) throws -> LoopbackServer {
         try LoopbackServer { request in
             request.target == "/second" && request.connection == 1 ? ending : .response(200, [:], request.method)
         }
@@ -20,10 +20,10 @@ struct ResendTests {
         _ = try await transport.perform(server.request(.get, "/first"))
     }
 
-    static let endings: [LoopbackServer.Answer] = [.close, .reset]
+    static let endings: [LoopbackServer.Response] = [.close, .reset]
 
     @Test(arguments: [.get, .put, .delete, .options] as [HTTPRequest.Method], endings)
-    func idempotentRequestIsSentAgainOnce(_ method: HTTPRequest.Method, _ ending: LoopbackServer.Answer) async throws {
+    func idempotentRequestIsResentOnce(_ method: HTTPRequest.Method, _ ending: LoopbackServer.Response) async throws {
         let server = try server(ending)
         try await warmUp(server)
         let body = method == .put ? HTTPBody("body") : nil
@@ -37,15 +37,15 @@ struct ResendTests {
         #expect(copies.allSatisfy { $0.body == Data((body == nil ? "" : "body").utf8) })
     }
 
-    /// Nothing has been sent on a connection that proves stale, so nothing of the body has been read either.
-    @Test func streamedBodyOutlivesAStaleConnection() async throws {
+    /// Nothing was sent on a connection that turns out to be stale, so the body was not read either.
+    @Test func streamedBodyIsSentAfterAStaleConnection() async throws {
         let server = try LoopbackServer { request in
-            let answer = LoopbackServer.Answer.response(200, [:], request.body)
+            let answer = LoopbackServer.Response.response(200, [:], request.body)
             guard request.target == "/first" else { return answer }
             return .sequence([answer, .raw("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")])
         }
         try await warmUp(server)
-        #expect(await server.until { $0.answers == 1 })
+        #expect(await server.until { $0.responses == 1 })
         let chunks = AsyncStream([Data("one ".utf8), Data("two ".utf8), Data("three".utf8)])
         let response = try await transport.perform(server.request(.post, "/second", body: .stream { chunks }))
         #expect(try await response.text() == "one two three")
@@ -77,7 +77,7 @@ struct ResendTests {
     ]
 
     @Test(arguments: submissions, endings)
-    func submissionIsNeverSentTwice(_ submission: Submission, _ ending: LoopbackServer.Answer) async throws {
+    func nonRepeatableRequestIsNotResent(_ submission: Submission, _ ending: LoopbackServer.Response) async throws {
         let server = try server(ending)
         try await warmUp(server)
         let error = try await transport.failure(
@@ -91,8 +91,8 @@ struct ResendTests {
         #expect(server.requests.count { $0.target == "/second" } == 1)
     }
 
-    /// The body is begun anew, also where it had been read to its end.
-    @Test(arguments: endings) func replayableStreamIsSentAgain(_ ending: LoopbackServer.Answer) async throws {
+    /// The body stream is restarted, even if it was read to its end.
+    @Test(arguments: endings) func replayableStreamIsResent(_ ending: LoopbackServer.Response) async throws {
         let server = try server(ending)
         try await warmUp(server)
         let begins = Lock(0)
@@ -106,25 +106,25 @@ struct ResendTests {
         #expect(begins.withLock { $0 } == 2)
     }
 
-    private static let messageIsSentAgainIfItsOperationAllowsItArguments:
-        [(HTTPRequest.Method, TransferRequest.Repetition, Bool, Int)] = [
+    private static let requestIsResentIfItsOperationAllowsItArguments:
+        [(HTTPRequest.Method, TransferRequest.ResendPolicy, Bool, Int)] = [
             (.put, .ifSafe, false, 1), (.delete, .ifSafe, false, 1), (.get, .ifSafe, false, 2),
             (.put, .never, false, 1), (.put, .never, true, 2), (.put, .ifSafe, true, 2), (.post, .always, false, 2),
             (.put, .ifIdempotent, false, 2),
         ]
 
-    /// What may be sent again is what the operation says, not the method alone.
-    @Test(arguments: Self.messageIsSentAgainIfItsOperationAllowsItArguments)
-    func messageIsSentAgainIfItsOperationAllowsIt(
+    /// The operation decides whether a request may be resent, not only its method.
+    @Test(arguments: Self.requestIsResentIfItsOperationAllowsItArguments)
+    func requestIsResentIfItsOperationAllowsIt(
         _ method: HTTPRequest.Method,
-        _ repetition: TransferRequest.Repetition,
+        _ resendPolicy: TransferRequest.ResendPolicy,
         withKey hasKey: Bool,
         _ copies: Int
     ) async throws {
         let server = try server()
         try await warmUp(server)
         var request = try server.request(method, "/second", body: method == .get ? nil : HTTPBody("pay"))
-        request.repetition = repetition
+        request.resendPolicy = resendPolicy
         if hasKey { request.head.headerFields[.idempotencyKey] = "1" }
         if copies == 2 {
             #expect(try await transport.perform(request).text() == method.rawValue)
@@ -135,7 +135,7 @@ struct ResendTests {
         #expect(server.requests.count { $0.target == "/second" } == copies)
     }
 
-    @Test func formThatBecameAGetMayBeSentAgain() async throws {
+    @Test func formRedirectedToGetMayBeResent() async throws {
         let server = try LoopbackServer { request in
             switch request.target {
             case "/form": .response(303, ["Location": "/second"])
@@ -144,12 +144,12 @@ struct ResendTests {
             }
         }
         var request = try server.request(.put, "/form", body: HTTPBody("pay"))
-        request.repetition = .ifSafe
+        request.resendPolicy = .ifSafe
         #expect(try await transport.perform(request).text() == "GET")
         #expect(server.requests.map(\.target) == ["/form", "/second", "/second"])
     }
 
-    @Test func submissionWithIdempotencyKeyIsSentAgain() async throws {
+    @Test func postWithIdempotencyKeyIsResent() async throws {
         let server = try server()
         try await warmUp(server)
         let request = try server.request(.post, "/second", ["Idempotency-Key": "1"], body: HTTPBody("pay"))
@@ -160,28 +160,28 @@ struct ResendTests {
         )
     }
 
-    @Test func freshConnectionThatDiesIsAnError() async throws {
+    @Test func failureOfANewConnectionIsAnError() async throws {
         let server = try LoopbackServer(.close)
         let error = try await transport.failure(of: server.request())
         #expect(error.kind == .network)
         #expect(server.record.requestCount <= 2)
     }
 
-    @Test func everyConnectionThatDiesEndsTheResending() async throws {
+    @Test func resendingEndsWhenEveryConnectionFails() async throws {
         let server = try LoopbackServer { $0.target == "/first" ? .response(200) : .close }
         try await warmUp(server)
         #expect(try await transport.failure(of: server.request(.get, "/second")).kind == .network)
         #expect(server.requests.count { $0.target == "/second" } <= 3)
     }
 
-    @Test func answerThatHasBegunIsNotAskedForAgain() async throws {
+    @Test func requestIsNotResentAfterAPartialBody() async throws {
         let server = try server(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
         try await warmUp(server)
         #expect(try await transport.failure(of: server.request(.get, "/second")).kind == .truncated)
         #expect(server.requests.count { $0.target == "/second" } == 1)
     }
 
-    @Test func headThatHasBegunIsNotAskedForAgain() async throws {
+    @Test func requestIsNotResentAfterAPartialHead() async throws {
         let server = try server(.sequence([.raw("HTTP/1.1 200 OK\r\n"), .close]))
         try await warmUp(server)
         let error = try await transport.failure(of: server.request(.post, "/second", body: HTTPBody("pay")))
@@ -189,14 +189,14 @@ struct ResendTests {
         #expect(server.requests.count { $0.target == "/second" } == 1)
     }
 
-    @Test func requestTimeoutOnAKeptConnectionIsTriedAgainOnANewOne() async throws {
+    @Test func status408OnAReusedConnectionIsRetriedOnANewOne() async throws {
         let server = try server(.sequence([.response(408, ["Connection": "close"]), .close]))
         try await warmUp(server)
         #expect(try await transport.perform(server.request(.get, "/second")).head.status.code == 200)
         #expect(server.requests.filter { $0.target == "/second" }.map(\.connection) == [1, 2])
     }
 
-    @Test func requestTimeoutOfASubmissionIsHandedOver() async throws {
+    @Test func status408OfAPostIsReturned() async throws {
         let server = try server(.response(408))
         try await warmUp(server)
         let request = try server.request(.post, "/second", body: HTTPBody("pay"))

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Hosts that the app looks up itself.
+/// Hosts that the app's resolver looks up.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct ResolverTests {
     private struct NotFound: Error { let secret = "hunter2" }
@@ -23,7 +23,7 @@ struct ResolverTests {
 
     private func loopback() throws -> IPAddress { try #require(IPAddress("127.0.0.1")) }
 
-    @Test func connectionGoesToWhatTheResolverSays() async throws {
+    @Test func connectionUsesTheResolvedAddress() async throws {
         let address = try loopback()
         let asked = Lock<[String]>([])
         let transport = transport { host, port in
@@ -36,7 +36,7 @@ struct ResolverTests {
         #expect(server.requests.first?["Host"] == "App.test:\(server.port)")
     }
 
-    @Test func laterAnswerCountsForANewConnection() async throws {
+    @Test func newConnectionIsResolvedAgain() async throws {
         let addresses = Lock([try #require(IPAddress("127.0.0.2")), try loopback()])
         let transport = transport { _, _ in [addresses.withLock { $0.removeFirst() }] }
         let server = try LoopbackServer(.response(200, [:], "found"))
@@ -44,16 +44,16 @@ struct ResolverTests {
         #expect(try await transport.perform(request(server)).text() == "found")
     }
 
-    @Test func oneOfSeveralAddressesIsEnough() async throws {
+    @Test func oneReachableAddressOfSeveralIsEnough() async throws {
         let addresses = try ["::1", "127.0.0.2", "127.0.0.1"].map { try #require(IPAddress($0)) }
         let server = try LoopbackServer(.response(200, [:], "found"))
         #expect(try await transport { _, _ in addresses }.perform(request(server)).text() == "found")
     }
 
-    /// Happy eyeballs (RFC 8305): one address does not answer at all, and the other is asked before the patience ends.
+    /// Happy Eyeballs (RFC 8305): one address is silent, and the other one is tried before the connect timeout.
     @Test(arguments: [Duration.milliseconds(50), .seconds(10)])
-    func silentAddressIsNotWaitedFor(_ delay: Duration) async throws {
-        // Two addresses of one family are tried one after the other.
+    func nextAddressIsTriedAfterTheDelay(_ delay: Duration) async throws {
+        // Two addresses of one family would be tried one after the other.
         guard FullBacklog.hasIPv6 else { return }
         let server = try LoopbackServer(.response(200, [:], "found"))
         let silent = try FullBacklog(ofIPv6: server.port)
@@ -77,7 +77,7 @@ struct ResolverTests {
         #expect(try await transport.perform(server.request()).text() == "found")
     }
 
-    @Test func redirectsHostIsLookedUpToo() async throws {
+    @Test func hostOfARedirectIsLookedUp() async throws {
         let address = try loopback()
         let asked = Lock<[String]>([])
         let other = try LoopbackServer(.response(200, [:], "there"))
@@ -90,7 +90,7 @@ struct ResolverTests {
         #expect(asked.withLock { $0 } == ["app.test", "other.test"])
     }
 
-    @Test func failureOfTheResolverIsAnErrorWithoutItsContents() async throws {
+    @Test func resolverErrorIsReportedWithoutItsContents() async throws {
         let server = try LoopbackServer(.response(200))
         let thrown = try await transport { _, _ in throw NotFound() }.failure(of: request(server))
         #expect(thrown.kind == .dns)
@@ -103,20 +103,20 @@ struct ResolverTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test func resolverIsAskedForTheASCIIForm() async throws {
+    @Test func resolverReceivesTheASCIIFormOfTheHost() async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await transport { _, _ in [] }.failure(of: request(server, host: "bücher.test"))
         #expect(error.message == "the app's resolver returned no address for xn--bcher-kva.test")
     }
 
     @Test(arguments: ["app.test.", "app%2Etest"])
-    func hostThatLibcurlWouldKnowByAnotherNameIsRefused(_ host: String) async throws {
+    func hostThatLibcurlWouldNormalizeIsRejected(_ host: String) async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await transport { _, _ in [] }.failure(of: request(server, host: host))
         #expect(error.kind == .badURL, "\(error)")
     }
 
-    @Test func guardJudgesWhatTheResolverSays() async throws {
+    @Test func guardChecksTheResolvedAddress() async throws {
         let address = try loopback()
         let server = try LoopbackServer(.response(200))
         var request = try request(server)
@@ -127,7 +127,7 @@ struct ResolverTests {
         #expect(server.record.connections == 0)
     }
 
-    /// Answers when its task is cancelled, and notes that it was.
+    /// Makes a transport whose resolver suspends until its task is cancelled, and records the cancellation.
     private func untilCancelled(_ asked: AsyncStream<Void>.Continuation, _ cancelled: Lock<Bool>) -> CurlTransport {
         transport { _, _ in
             asked.yield()
@@ -159,7 +159,7 @@ struct ResolverTests {
         #expect(cancelled.withLock { $0 })
     }
 
-    @Test func resolverIsHeldToTheTimeForConnecting() async throws {
+    @Test func resolverIsLimitedByTheConnectTimeout() async throws {
         let (_, continuation) = AsyncStream.makeStream(of: Void.self)
         let transport = untilCancelled(continuation, Lock(false))
         let server = try LoopbackServer(.response(200))

@@ -4,9 +4,9 @@ import Testing
 @testable import BeagleNetCurl
 
 struct SlabPoolTests {
-    @Test func memoryComesBackWhenNobodyHasItsBytes() {
+    @Test func memoryInUseIsNotHandedOutAgain() {
         let pool = SlabPool()
-        // Few bytes are kept inside `Data` itself.
+        // `Data` stores a few bytes inline.
         let text = String(repeating: "first ", count: 20)
         var slab = pool.take()
         filled(&slab, with: text)
@@ -15,15 +15,15 @@ struct SlabPoolTests {
         var other = pool.take()
         filled(&other, with: String(repeating: "other ", count: 20))
         let second = pool.data(of: other)
-        #expect(self.address(of: second) != address, "bytes that are still wanted were given away")
+        #expect(self.address(of: second) != address, "memory that is still in use was handed out again")
         #expect(first == Data(text.utf8))
         withExtendedLifetime(first) {}
     }
 
-    @Test func memoryIsUsedAgain() {
+    @Test func freedMemoryIsReused() {
         let pool = SlabPool()
         var addresses: Set<UInt> = []
-        // Takes what was freed, which the allocator would give out again.
+        // Occupies freed memory, which the allocator would otherwise hand out again.
         var others: [UnsafeMutableRawPointer] = []
         defer { for other in others { other.deallocate() } }
         for index in 0..<100 {
@@ -40,8 +40,8 @@ struct SlabPoolTests {
         #expect(addresses.count == 1)
     }
 
-    /// The bytes outlive the pool's owner.
-    @Test func bytesKeepTheirMemory() {
+    /// The data outlives the owner of the pool.
+    @Test func dataKeepsItsMemoryAfterThePoolIsReleased() {
         var pool: SlabPool? = SlabPool()
         var slab = pool?.take()
         let text = String(repeating: "kept ", count: 20)
@@ -51,7 +51,7 @@ struct SlabPoolTests {
         #expect(data == Data(text.utf8))
     }
 
-    @Test func copiedBytesLetTheSlabGo() {
+    @Test func copyingDataReleasesTheSlab() {
         let pool = SlabPool()
         var slab = pool.take()
         filled(&slab, with: String(repeating: "copied ", count: 20))

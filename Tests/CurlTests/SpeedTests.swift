@@ -4,29 +4,29 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// How fast a body may come and go, and how slow.
+/// Bandwidth limits and minimum speed of bodies.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct SpeedTests {
     let transport = CurlTransport()
 
     // MARK: bandwidth
 
-    /// A server whose client reads no faster than it sends never finds the connection full.
-    @Test func receivingIsHeldBack() async throws {
+    /// The server's send stalls only if the client reads more slowly than the server sends.
+    @Test func receivingIsThrottled() async throws {
         let server = try LoopbackServer(.response(200, [:], Data(count: 32 << 20)))
         var options = TransferOptions(timeouts: Timeouts(total: nil))
         options.bandwidth.receive = 10_000
         let completion = Completion()
         let token = transport.perform(try server.request(options: options), completion: completion.complete)
-        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
-        #expect(server.record.answers == 0)
+        await server.until { $0.stalledSends == 1 || $0.responses == 1 }
+        #expect(server.record.responses == 0)
         token.cancel()
         #expect(await completion.result.failure?.isCancelled == true)
     }
 
-    /// However fast the server is, also at the beginning: libcurl 7.88 would take a megabyte at once.
+    /// The limit also applies at the beginning: libcurl 7.88 alone would receive a megabyte immediately.
     @Test(arguments: [TransferRequest.Delivery.collect, .stream])
-    func receivingTakesAsLongAsTheLimitSays(_ delivery: TransferRequest.Delivery) async throws {
+    func receivingTakesTheTimeOfTheLimit(_ delivery: TransferRequest.Delivery) async throws {
         let body = StreamTests.pattern(300_000)
         let server = try LoopbackServer(.response(200, [:], body))
         var options = TransferOptions.impatient
@@ -40,7 +40,7 @@ struct SpeedTests {
         #expect(time >= .milliseconds(800), "\(time)")
     }
 
-    @Test func sendingIsHeldBack() async throws {
+    @Test func sendingIsThrottled() async throws {
         let server = try LoopbackServer(.response(200))
         var options = TransferOptions(timeouts: Timeouts(total: .milliseconds(500)))
         options.bandwidth.send = 100_000
@@ -53,18 +53,18 @@ struct SpeedTests {
     }
 
     @Test(arguments: [false, true])
-    func bodyArrivesWholeAtAReaderWhoPausesToo(onThePortableLoop isPortable: Bool) async throws {
+    func throttledBodyIsCompleteWithAPausedReader(onThePortableLoop isPortable: Bool) async throws {
         let body = StreamTests.pattern(3 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
         var options = TransferOptions.impatient
         options.bandwidth.receive = 4 << 20
         let transport = CurlTransport(isPortable: isPortable)
         let response = try await transport.perform(server.request(options: options, delivery: .stream))
-        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
+        await server.until { $0.stalledSends == 1 || $0.responses == 1 }
         #expect(try await response.body.collect() == body)
     }
 
-    @Test func prefetchIsSlowUntilItIsRaised() async throws {
+    @Test func prefetchIsThrottledUntilItsPriorityIsRaised() async throws {
         let body = StreamTests.pattern(16 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
         var configuration = CurlConfiguration()
@@ -74,8 +74,8 @@ struct SpeedTests {
         options.priority = .prefetch
         let completion = Completion()
         let token = transport.perform(try server.request(options: options), completion: completion.complete)
-        await server.until { $0.stalledSends == 1 || $0.answers == 1 }
-        #expect(server.record.answers == 0)
+        await server.until { $0.stalledSends == 1 || $0.responses == 1 }
+        #expect(server.record.responses == 0)
         try #require(token as? any PrioritizedToken).raise(to: .normal)
         #expect(try await completion.result.get().body.collect() == body)
     }
@@ -88,8 +88,8 @@ struct SpeedTests {
         return options
     }
 
-    @Test func bodyThatComesTooSlowlyIsGivenUp() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+    @Test func slowDownloadTimesOut() async throws {
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))])
         )
@@ -101,8 +101,8 @@ struct SpeedTests {
         try await transport.proveHealth()
     }
 
-    @Test func bodyThatIsFastEnoughComesToItsEnd() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n")
+    @Test func bodyAboveTheMinimumSpeedIsReceived() async throws {
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n")
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 40), every: .milliseconds(10))])
         )
@@ -110,7 +110,7 @@ struct SpeedTests {
         #expect(try await transport.perform(server.request(options: patient)).text().count == 40)
     }
 
-    @Test func bodyThatIsTakenTooSlowlyIsGivenUp() async throws {
+    @Test func slowUploadTimesOut() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(readsBodies: false) { _ in .gate(gate) }
         let slow = options(MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
@@ -120,7 +120,7 @@ struct SpeedTests {
         #expect(error.advice?.hasPrefix("decrease TransferOptions.minimumSpeed") == true)
     }
 
-    @Test func waitForAnAnswerIsNoSlowBody() async throws {
+    @Test func minimumSpeedIgnoresTheWaitForTheResponse() async throws {
         let server = try LoopbackServer(.stall)
         let slow = options(MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(50)), firstByte: .milliseconds(300))
         let error = try await transport.failure(of: server.request(.post, body: HTTPBody("x"), options: slow))
@@ -128,12 +128,12 @@ struct SpeedTests {
         #expect(error.advice?.contains("Timeouts.firstByte") == true)
     }
 
-    @Test func pausedReaderIsNoSlowServer() async throws {
+    @Test func minimumSpeedIgnoresAPausedReader() async throws {
         let body = Data(repeating: 1, count: 16 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
         let slow = options(MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(100)))
         let response = try await transport.perform(server.request(options: slow, delivery: .stream))
-        // The server meets a full pipe for longer than the window before the reader begins.
+        // The pipe is full for longer than the window before the reader begins.
         await server.until { $0.stalledSends == 1 }
         #expect(try await response.body.collect().count == body.count)
     }

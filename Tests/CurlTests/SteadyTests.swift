@@ -5,17 +5,17 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Very many requests that nobody cancels. `BEAGLENET_REQUESTS` sets their number (2,000 without it); then they are
-/// taken to run alone, and what is allocated is looked at.
+/// A large number of requests without cancellation. `BEAGLENET_REQUESTS` sets their number (default: 2,000). If it is
+/// set, the test is assumed to run alone and also checks the allocated memory.
 @Suite(.leavesNothing)
 struct SteadyTests {
     private static let asked = ProcessInfo.processInfo.environment["BEAGLENET_REQUESTS"].flatMap(Int.init)
     private static let count = asked ?? 2_000
     private static let inFlight = 64
 
-    /// With a server in a process of its own, so that our memory is the client's.
+    /// The server runs in its own process, so that this process has only the client's memory.
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
-    func everyRequestIsAnsweredOnce() async throws {
+    func everyRequestCompletesOnce() async throws {
         let request = try NginxPeer.shared.get().request("/small", version: .http1, port: \.simple)
         func work() async throws {
             let outcome = Lock(Outcome(completions: Array(repeating: 0, count: Self.count)))
@@ -31,7 +31,7 @@ struct SteadyTests {
     }
 
     private struct Outcome {
-        /// How often each request was answered.
+        /// The number of completions of each request.
         var completions: [UInt8]
         var failure: NetworkError?
     }

@@ -5,15 +5,15 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Random cancels of requests, uploads and streams from many threads: one completion each, whatever happens.
-/// `BEAGLENET_STORM` sets the number of requests (2,000 without it); then the storms are taken to run alone.
+/// Random cancellation of requests, uploads and streams from many threads: each request completes exactly once.
+/// `BEAGLENET_STORM` sets the number of requests (default: 2,000). If it is set, the storms are assumed to run alone.
 @Suite(.serialized, .leavesNothing)
 struct StormTests {
     private static let asked = ProcessInfo.processInfo.environment["BEAGLENET_STORM"].flatMap(Int.init)
     private static let count = asked ?? 2_000
     private static let webSockets = count / 10
 
-    /// Where the storms run alone, each comes twice, and what is allocated must not become more.
+    /// If the storms run alone, each one runs twice, and the allocated memory must not grow.
     private func twice(_ name: String, _ storm: () async throws -> Void) async throws {
         guard Self.asked != nil else { return try await storm() }
         guard let growth = try await growth(of: storm) else { return }
@@ -45,11 +45,11 @@ struct StormTests {
         }
     }
 
-    /// WebSockets that are opened, talk and go away at random: none is left, and the transport works afterwards.
+    /// WebSockets that are opened, used and cancelled at random: none is left, and the transport works afterwards.
     @Test(arguments: [false, true])
     func everyWebSocketEnds(onThePortableLoop isPortable: Bool) async throws {
         let frames = Data([0x81, 1, 0x61, 0x89, 1, 0x70, 0x82, 126, 4, 0] + [UInt8](repeating: 7, count: 1024))
-        let ends: [LoopbackServer.Answer] = [.stall, .endless(frames), .raw(Data([0x88, 0])), .close, .reset]
+        let ends: [LoopbackServer.Response] = [.stall, .endless(frames), .raw(Data([0x88, 0])), .close, .reset]
         try await twice("\(Self.webSockets) WebSockets") {
             let turn = Lock(0)
             let server = try LoopbackServer { request in
@@ -69,7 +69,7 @@ struct StormTests {
             let unexpected = Lock<[NetworkError]>([])
             let completed = Lock(0)
             await withTaskGroup(of: Void.self) { group in
-                // Each is a connection of its own, and a thread of the server's.
+                // Each one has its own connection, and its own thread in the server.
                 for index in 0..<Self.webSockets {
                     if index >= 32 { await group.next() }
                     group.addTask {
@@ -101,7 +101,7 @@ struct StormTests {
         if Bool.random() { try await socket.close() }
     }
 
-    /// With a server in a process of its own. What is parked there has more to come than its reader has room for.
+    /// The server runs in its own process. A parked stream has a larger body than its reader can buffer.
     @Test(.enabled(if: NginxPeer.isAvailable, "nginx is not installed"), arguments: [HTTPVersion.http1, .http2])
     func everyRequestOverTLSCompletesOnce(_ version: HTTPVersion) async throws {
         let peer = try NginxPeer.shared.get()
@@ -115,8 +115,8 @@ struct StormTests {
                 delivery in
                 let path = path == "/events" ? "/files/large" : path
                 var request = peer.request(path, method: method, version: version, body: body, delivery: delivery)
-                // nginx says GOAWAY after a thousand requests and refuses those under way, which libcurl does not tell
-                // from a lost connection: without a key a submission would not be sent again.
+                // nginx sends GOAWAY after a thousand requests and refuses those in flight. libcurl doesn't distinguish
+                // that from a lost connection: without a key a POST would not be resent.
                 request.head.headerFields[.idempotencyKey] = "storm"
                 return request
             }
@@ -133,13 +133,13 @@ private struct Storm {
     private struct Outcome {
         var completions: [Int]
         var unexpected: [NetworkError] = []
-        /// The last streams: one that nobody holds ends by itself.
+        /// The most recent streams. A stream ends when it is released.
         var parked: [TransferResponse] = []
     }
 
     let transport: CurlTransport
     let count: Int
-    /// Whether large answers may lack their ends now and then.
+    /// Whether large responses may occasionally be truncated.
     var mayLackEnds = false
     let request: @Sendable (HTTPRequest.Method, _ path: String, HTTPBody?, TransferRequest.Delivery) -> TransferRequest
 
@@ -162,16 +162,16 @@ private struct Storm {
         }
         let unexpected = failures.filter { !mayLackEnds || !$0.lacksItsEnd }
         let lost = failures.count - unexpected.count
-        if lost > 0 { print("\(lost) of \(count) answers lacked their end") }
+        if lost > 0 { print("\(lost) of \(count) responses were truncated") }
         #expect(lost <= 1 + count / 50_000)
         #expect(wrong == 0, "\(wrong) of \(count) requests did not complete exactly once")
-        #expect(unexpected.isEmpty, "\(unexpected.count) requests failed, and not because they were cancelled")
+        #expect(unexpected.isEmpty, "\(unexpected.count) requests failed without being cancelled")
         outcome.withLock { $0.parked = [] }
         let after = try await transport.perform(request(.get, "/storm", nil, .collect))
         #expect(after.head.status == .ok)
     }
 
-    /// What is done with a request; all but one may be cancelled.
+    /// The use of a request. All but `undisturbed` may be cancelled.
     private enum Use: CaseIterable {
         case undisturbed, collect, submit, upload, uploadStream, dropStream, read, park
     }
@@ -202,7 +202,7 @@ private struct Storm {
         }
     }
 
-    /// Reads a body up to some piece of it, or to its end.
+    /// Reads a body up to a random piece or to its end.
     private static func read(_ body: HTTPBody, _ outcome: Lock<Outcome>, then done: @escaping @Sendable () -> Void) {
         Task {
             do throws(NetworkError) {
@@ -227,11 +227,11 @@ private struct Storm {
         var tokens: [any RequestToken] = []
         for index in stride(from: thread, to: count, by: Self.threads) {
             slots.wait()
-            // Large bodies are rarer, or the storm would be one of bytes.
+            // Large bodies are rare, because otherwise the storm would mostly transfer bytes.
             let kind = Int.random(in: 0..<64, using: &random) == 0 ? Kind.large : Kind.small
             let use = Use.allCases[Int.random(in: 0..<Use.allCases.count, using: &random)]
             let token = transport.perform(message(use, kind, &random)) { result in
-                // What is let go is let go outside of the lock: it may end a transfer.
+                // The responses are released outside of the lock, because that may end a transfer.
                 let dropped = outcome.withLock { outcome -> ArraySlice<TransferResponse> in
                     outcome.completions[index] += 1
                     switch result {
@@ -265,8 +265,9 @@ extension HTTPField.Name {
 }
 
 extension NetworkError {
-    /// Whether a large answer over HTTP/2 lacks its end, mostly whole frames, which nginx makes of 8 KiB: so it ends with libcurl
-    /// 7.88 once in some two hundred thousand requests of a storm. That is told, and nothing that is cut is taken for whole.
+    /// Whether a large HTTP/2 response lacks its end, usually some complete frames, which have 8 KiB in nginx. With
+    /// libcurl 7.88 this happens about once in two hundred thousand requests of a storm. It is reported as an error: a
+    /// truncated response is never taken for a complete one.
     fileprivate var lacksItsEnd: Bool {
         guard CurlTransport.capabilities.version.hasPrefix("7."), kind == .truncated, phase == .body,
             let match = message.wholeMatch(of: /transfer closed with (\d+) bytes remaining to read/),

@@ -5,20 +5,20 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Bodies that are read and written as they come.
+/// Streamed bodies of requests and responses.
 @Suite(.leavesNothing, .timeLimit(.minutes(3)))
 struct StreamTests {
     let transport = CurlTransport()
 
-    /// Bytes that differ from place to place, so that lost, doubled or swapped pieces show.
+    /// Returns bytes that vary by position, so that lost, duplicated or swapped pieces are detected.
     static func pattern(_ count: Int) -> Data {
-        // A prime, so that pieces of no usual size are alike.
+        // The period is a prime, so that pieces of a common size differ.
         var bytes = Data((0..<min(count, 65_521)).map { UInt8(truncatingIfNeeded: ($0 &* 0x9E37_79B1) >> 13) })
         while bytes.count < count { bytes += bytes.prefix(count - bytes.count) }
         return bytes
     }
 
-    @Test func headComesBeforeTheBody() async throws {
+    @Test func headIsReturnedBeforeTheBody() async throws {
         let gate = try LoopbackServer.Gate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
         let server = try LoopbackServer(.sequence([.raw(head), .gate(gate), .raw("body")]))
@@ -29,15 +29,15 @@ struct StreamTests {
         #expect(try await response.text() == "body")
     }
 
-    private static let lengthIsThatOfTheBodyThatComesArguments: [(HTTPRequest.Method, String, Int64?)] = [
+    private static let lengthIsThatOfTheActualBodyArguments: [(HTTPRequest.Method, String, Int64?)] = [
         (.get, "200 OK\r\nContent-Length: 4\r\n\r\nbody", 4),
         (.head, "200 OK\r\nContent-Length: 4\r\n\r\n", 0),
         (.get, "204 No Content\r\nContent-Length: 4\r\n\r\n", 0),
         (.get, "200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n", nil),
     ]
 
-    @Test(arguments: Self.lengthIsThatOfTheBodyThatComesArguments)
-    func lengthIsThatOfTheBodyThatComes(_ method: HTTPRequest.Method, _ answer: String, _ length: Int64?) async throws {
+    @Test(arguments: Self.lengthIsThatOfTheActualBodyArguments)
+    func lengthIsThatOfTheActualBody(_ method: HTTPRequest.Method, _ answer: String, _ length: Int64?) async throws {
         let server = try LoopbackServer(.raw("HTTP/1.1 \(answer)"))
         let response = try await transport.perform(server.request(method, delivery: .stream))
         #expect(response.body.length == length)
@@ -45,7 +45,7 @@ struct StreamTests {
         if let length { #expect(count == Int(length)) }
     }
 
-    @Test func metricsAreThoseOfTheWholeTransferOnceTheBodyHasEnded() async throws {
+    @Test func metricsCoverTheWholeTransferAfterTheBodyHasEnded() async throws {
         let gate = try LoopbackServer.Gate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
         let server = try LoopbackServer(.sequence([.raw(head), .gate(gate), .raw("body")]))
@@ -60,7 +60,7 @@ struct StreamTests {
         #expect(response.metrics.protocolName == "HTTP/1.1")
     }
 
-    @Test func metricsOfATruncatedStreamAreThoseUpToItsFailure() async throws {
+    @Test func metricsOfATruncatedStreamEndAtItsFailure() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
         let response = try await transport.perform(server.request(delivery: .stream))
         let error = await #expect(throws: NetworkError.self) { try await response.body.collect() }
@@ -68,7 +68,7 @@ struct StreamTests {
         #expect(response.metrics == error?.metrics)
     }
 
-    @Test func chunksComeAsTheyAreSent() async throws {
+    @Test func chunksAreDeliveredOnArrival() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(
             .sequence([
@@ -85,7 +85,7 @@ struct StreamTests {
         #expect(try await chunks.next() == nil)
     }
 
-    @Test func slowReaderHoldsTheServerBackAndGetsEverything() async throws {
+    @Test func slowReaderThrottlesTheServerAndReceivesEverything() async throws {
         let body = Self.pattern(64 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
         let response = try await transport.perform(server.request(delivery: .stream))
@@ -95,14 +95,14 @@ struct StreamTests {
 
         #expect(await server.until { $0.stalledSends > 0 })
         #expect(server.record.bytesSent < 32 << 20)
-        #expect(server.record.answers == 0)
+        #expect(server.record.responses == 0)
 
         while let chunk = try await chunks.next() { received += chunk }
         #expect(received == body)
-        #expect(await server.until { $0.answers == 1 })
+        #expect(await server.until { $0.responses == 1 })
     }
 
-    @Test func pausedStreamHoldsUpNobodyElse() async throws {
+    @Test func pausedStreamDoesNotBlockOtherTransfers() async throws {
         let server = try LoopbackServer(.response(200, [:], Data(count: 16 << 20)))
         let paused = try await transport.perform(server.request(delivery: .stream))
         await server.until { $0.stalledSends > 0 }
@@ -110,14 +110,14 @@ struct StreamTests {
         #expect(try await paused.body.collect().count == 16 << 20)
     }
 
-    /// Each would hold a megabyte, were it alone.
-    @Test func manyThatAreNotReadShareTheirRoom() async throws {
+    /// Each stream could buffer a megabyte if it were the only one.
+    @Test func unreadStreamsShareTheirBufferSpace() async throws {
         let server = try LoopbackServer(.response(200, [:], Data(count: 16 << 20)))
         let request = try server.request(delivery: .stream)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
                 group.addTask { [transport] in
-                    // With the first piece a reader takes all that is there.
+                    // With the first piece the reader takes all buffered bytes.
                     for try await _ in try await transport.perform(request).body {
                         #expect(await server.until { $0.stalledSends >= 64 })
                         break
@@ -127,7 +127,7 @@ struct StreamTests {
             try await group.waitForAll()
         }
         #if COUNTS_LEFTOVERS
-            let peak = try #require(Ledger.current).peak(.buffered)
+            let peak = try #require(ResourceTracker.current).peak(.buffered)
             #expect(peak >= 8 << 20 && peak <= 28 << 20)
         #endif
         #expect(try await transport.perform(request).body.collect().count == 16 << 20)
@@ -143,7 +143,7 @@ struct StreamTests {
         #expect(error?.response?.status.code == 200)
     }
 
-    @Test func emptyStreamEndsAtOnce() async throws {
+    @Test func emptyStreamEndsImmediately() async throws {
         let server = try LoopbackServer { .response($0.target == "/none" ? 204 : 200) }
         for target in ["/none", "/empty"] {
             let response = try await transport.perform(server.request(.get, target, delivery: .stream))
@@ -151,21 +151,21 @@ struct StreamTests {
         }
     }
 
-    @Test func aPieceThatIsKeptKeepsItsOwnMemoryAlone() async throws {
+    @Test func retainedChunkKeepsOnlyItsOwnMemory() async throws {
         let server = try LoopbackServer(.response(200, [:], Self.pattern(4 << 20)))
         let response = try await transport.perform(server.request(delivery: .stream))
         var kept: Data?
         for try await chunk in response.body where kept == nil && chunk.count >= 16 << 10 { kept = chunk }
         #expect(kept != nil)
         #if COUNTS_LEFTOVERS
-            #expect(try #require(Ledger.current).left[.slab] == 1)
+            #expect(try #require(ResourceTracker.current).inUse[.slab] == 1)
         #endif
         withExtendedLifetime((response, kept)) {}
     }
 
     // MARK: - Progress
 
-    @Test func progressIsToldNowAndThenAndAtTheEnd() async throws {
+    @Test func progressIsReportedPeriodicallyAndAtTheEnd() async throws {
         let body = Data(repeating: 7, count: 300)
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n".utf8)
         let server = try LoopbackServer(.sequence([.raw(head), .dribble(body, every: .milliseconds(1))]))
@@ -182,15 +182,15 @@ struct StreamTests {
         #expect(reports.withLock { $0.allSatisfy { $0.bytesToReceive == 300 } })
     }
 
-    /// What came in between two reports is told although nothing more comes.
-    @Test func progressIsToldWhileTheServerIsSilent() async throws {
+    /// Bytes that arrive between two reports are reported even if no more bytes follow.
+    @Test func progressIsReportedWhileTheServerIsSilent() async throws {
         let gate = try LoopbackServer.Gate()
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8)
-        let eight = LoopbackServer.Answer.dribble(Data("eight888".utf8), every: .milliseconds(1))
+        let eight = LoopbackServer.Response.dribble(Data("eight888".utf8), every: .milliseconds(1))
         let server = try LoopbackServer { request in
             request.target == "/" ? .response(200) : .sequence([.raw(head), eight, .gate(gate), .raw("9")])
         }
-        // A connection that libcurl has made before wakes the loop with none of its timers.
+        // A reused connection has no libcurl timers that would wake the loop.
         _ = try await transport.perform(server.request())
         var request = try server.request(.get, "/nine", options: .impatient)
         request.onProgress = { if $0.bytesReceived == 8 { gate.open() } }
@@ -199,7 +199,7 @@ struct StreamTests {
 
     // MARK: - Uploads
 
-    @Test func uploadOfUnknownLengthGoesInChunks() async throws {
+    @Test func uploadOfUnknownLengthIsChunked() async throws {
         let server = try LoopbackServer(.response(200))
         let chunks = (0..<100).map { Data("chunk \($0);".utf8) }
         let body = HTTPBody.stream { AsyncStream(chunks) }
@@ -212,7 +212,7 @@ struct StreamTests {
         #expect(response.metrics.bytesSent == Int64(request.body.count))
     }
 
-    @Test func uploadOfKnownLengthSaysIt() async throws {
+    @Test func uploadOfKnownLengthSendsContentLength() async throws {
         let server = try LoopbackServer(.response(200))
         let body = HTTPBody.stream(length: 6) { AsyncStream([Data("abc".utf8), Data(), Data("def".utf8)]) }
         _ = try await transport.perform(server.request(.put, body: body))
@@ -221,16 +221,16 @@ struct StreamTests {
         #expect(server.requests.first?.body == Data("abcdef".utf8))
     }
 
-    @Test(arguments: [0, 1]) func uploadOfNothing(_ emptyChunks: Int) async throws {
+    @Test(arguments: [0, 1]) func emptyUploadIsSent(_ emptyChunks: Int) async throws {
         let server = try LoopbackServer(.response(200))
         let body = HTTPBody.stream { AsyncStream(Array(repeating: Data(), count: emptyChunks)) }
         _ = try await transport.perform(server.request(.post, body: body))
         #expect(server.requests.first?.body == Data())
     }
 
-    /// However the server and the body take their turns, a whole message is never sent.
+    /// A complete request is never sent, regardless of the order in which the server and the body proceed.
     @Test(arguments: [["short"], ["too long"], ["0123456789", "!"], ["01234", "56789", "0"], []], [false, true])
-    func uploadOfAnotherLengthThanItSaidFails(_ chunks: [String], answeredFirst: Bool) async throws {
+    func uploadWithAWrongLengthFails(_ chunks: [String], answeredFirst: Bool) async throws {
         let server = try LoopbackServer(readsBodies: !answeredFirst) { .response(200, [:], $0.target) }
         let bytes = chunks.map { Data($0.utf8) }
         let body = HTTPBody.stream(length: bytes == [Data("too long".utf8)] ? 3 : 10) { AsyncStream(bytes) }
@@ -242,14 +242,14 @@ struct StreamTests {
         #expect(server.requests.allSatisfy { ["/wrong", "/next"].contains($0.target) })
     }
 
-    /// The answer to the bytes that were right comes before the one that is too many.
-    @Test func uploadThatIsFoundTooLongAfterTheAnswerFails() async throws {
+    /// The response arrives before the byte that exceeds the length.
+    @Test func uploadThatBecomesTooLongAfterTheResponseFails() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in .response(200) }
         let body = HTTPBody.stream(length: 3) {
             AsyncThrowingStream<Data, any Error> { continuation in
                 continuation.yield(Data("abc".utf8))
                 Task {
-                    await server.until { $0.answers == 1 }
+                    await server.until { $0.responses == 1 }
                     continuation.yield(Data("d".utf8))
                     continuation.finish()
                 }
@@ -262,7 +262,7 @@ struct StreamTests {
 
     struct Broken: Error {}
 
-    @Test func errorOfTheWriterEndsTheTransfer() async throws {
+    @Test func errorOfTheBodyStreamEndsTheTransfer() async throws {
         let server = try LoopbackServer(.response(200))
         let body = HTTPBody.stream {
             AsyncThrowingStream<Data, any Error> { continuation in
@@ -278,7 +278,7 @@ struct StreamTests {
 
     enum Source: CaseIterable { case data, file, stream, streamOfKnownLength }
 
-    @Test(arguments: Source.allCases) func largeUploadArrivesWhole(_ source: Source) async throws {
+    @Test(arguments: Source.allCases) func largeUploadIsSentCompletely(_ source: Source) async throws {
         let bytes = Self.pattern(20 << 20)
         let pieces = stride(from: 0, to: bytes.count, by: 100_000).map { bytes[$0..<min($0 + 100_000, bytes.count)] }
         let server = try LoopbackServer(.response(200))
@@ -303,7 +303,7 @@ struct StreamTests {
         #expect(sent.last == Int64(bytes.count))
     }
 
-    @Test func refusalWhileTheBodyIsStillBeingSentIsHandedOver() async throws {
+    @Test func rejectionDuringTheUploadIsReturned() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in
             .sequence([.response(413, ["Connection": "close"], "too large"), .finish])
         }
@@ -313,8 +313,8 @@ struct StreamTests {
         #expect(try await response.text() == "too large")
     }
 
-    /// The server answers and resets the connection while there is more to send: the answer stands.
-    @Test func answerToHalfOfABodyIsHandedOver() async throws {
+    /// The server responds and resets the connection before the upload is complete: the response is returned.
+    @Test func responseToAPartialUploadIsReturned() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(readsBodies: false) { _ in
             .sequence([.response(200, [:], "ok"), .gate(gate), .reset])
@@ -338,7 +338,7 @@ struct StreamTests {
         #expect(response.metrics.requestEnd == .zero)
     }
 
-    @Test func refusalAndResetWhileTheBodyIsStillBeingSentEnds() async throws {
+    @Test func rejectionAndCloseDuringTheUploadEndTheTransfer() async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.response(413), .close]) }
         let request = try server.request(.post, body: HTTPBody(Data(count: 8 << 20)), options: .impatient)
         do throws(NetworkError) {
@@ -351,7 +351,7 @@ struct StreamTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func expectationThatTheServerIgnoresDelaysOnly() async throws {
+    @Test func ignoredExpectationOnlyDelaysTheBody() async throws {
         let server = try LoopbackServer(.response(200))
         let request = try server.request(.post, "/", ["Expect": "100-continue"], body: HTTPBody("body"))
         _ = try await transport.perform(request)

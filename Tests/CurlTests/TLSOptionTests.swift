@@ -5,7 +5,7 @@ import Testing
 
 @testable import BeagleNetCurl
 
-/// Client certificates, pins, floors and suites, with nginx.
+/// Client certificates, pins, minimum versions and cipher suites, with nginx.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct TLSOptionTests {
     let transport = CurlTransport()
@@ -62,15 +62,15 @@ struct TLSOptionTests {
         Identity("bytes of PKCS #12") { TLSIdentity(pkcs12: try bytes("client.p12"), passphrase: passphrase) },
     ]
 
-    @Test(arguments: good) func serverSeesTheIdentity(_ identity: Identity) async throws {
+    @Test(arguments: good) func serverReceivesTheClientCertificate(_ identity: Identity) async throws {
         let request = try request { $0.identity = try identity.make() }
         let sight = try await NginxPeer.Sight(transport.perform(request))
         #expect(sight.certificate == "CN=BeagleNet test client")
         #expect(try await transport.perform(request).metrics.isConnectionReused)
     }
 
-    /// nginx answers 400 to who has no certificate.
-    @Test func identityIsNotCarriedOver() async throws {
+    /// nginx returns 400 if the client sends no certificate.
+    @Test func identityIsNotUsedForOtherTransfers() async throws {
         let known = try request { $0.identity = try Self.good[0].make() }
         let unknown = request { _ in }
         for (request, status) in [(unknown, 400), (known, 200), (unknown, 400), (known, 200)] {
@@ -80,8 +80,8 @@ struct TLSOptionTests {
         #expect(try await !transport.perform(inBytes).metrics.isConnectionReused)
     }
 
-    /// nginx answers 400 to a client without a certificate.
-    @Test func redirectToAnotherOriginIsNotShownTheIdentity() async throws {
+    /// nginx returns 400 to a client without a certificate.
+    @Test func identityIsNotSentToARedirectedOrigin() async throws {
         let target = request { _ in }.head.urlText
         let elsewhere = try LoopbackServer(.response(307, ["Location": target]))
         var moved = try request { $0.identity = try Self.good[0].make() }
@@ -90,7 +90,7 @@ struct TLSOptionTests {
         #expect(try await transport.perform(moved).status.code == 400)
     }
 
-    private static let anOpenConnectionIsOnlyForTheIdentityItWasOpenedWithArguments: [(String, Identity, Identity)] = [
+    private static let connectionIsReusedOnlyWithTheSameIdentityArguments: [(String, Identity, Identity)] = [
         (
             "a passphrase in files",
             Identity("right") {
@@ -120,9 +120,9 @@ struct TLSOptionTests {
         ),
     ]
 
-    /// libcurl would let all these use the connection that the first one opened.
-    @Test(arguments: Self.anOpenConnectionIsOnlyForTheIdentityItWasOpenedWithArguments)
-    func anOpenConnectionIsOnlyForTheIdentityItWasOpenedWith(
+    /// libcurl alone would reuse the connection of the first identity for all of these.
+    @Test(arguments: Self.connectionIsReusedOnlyWithTheSameIdentityArguments)
+    func connectionIsReusedOnlyWithTheSameIdentity(
         _ name: String,
         right: Identity,
         wrong: Identity
@@ -136,8 +136,8 @@ struct TLSOptionTests {
         }
     }
 
-    @Test func noTwoIdentitiesHaveTheSameWordsForTheirCertificates() throws {
-        var identities = Identities()
+    @Test func everyIdentityHasADistinctCertificateForLibcurl() throws {
+        var identities = IdentityRegistry()
         let paths = ["/a/c.pem", "/./a/c.pem", "/a/./c.pem", "//a//c.pem", "c.pem", "./c.pem", "././c.pem"]
         let blobs = ["c", "c\n", "c\n\n"].map { Data($0.utf8) }
         let known = ["k", "l"].flatMap { key in
@@ -160,9 +160,9 @@ struct TLSOptionTests {
         }
     }
 
-    /// Also of those that libcurl is told in other words, each has its own pooled connections.
+    /// IdentityRegistry with rewritten paths or bytes also have their own pooled connections.
     @Test(arguments: ["in files", "in bytes"])
-    func aKeyInAnotherPlaceHasConnectionsOfItsOwn(_ form: String) async throws {
+    func identityWithAnotherKeySourceHasItsOwnConnections(_ form: String) async throws {
         let closed = try request {
             $0.identity = try Self.good[form == "in files" ? 2 : 5].make()
         }
@@ -225,7 +225,7 @@ struct TLSOptionTests {
         ),
     ]
 
-    @Test(arguments: bad) func identityThatCannotBeUsedIsNamed(identity: Identity, problem: String) async throws {
+    @Test(arguments: bad) func errorExplainsAnInvalidIdentity(identity: Identity, problem: String) async throws {
         let error = try await transport.failure(of: request { $0.identity = try identity.make() })
         #expect(error.kind == .badConfiguration && error.phase == .build)
         #expect(error.message.hasPrefix("TransferOptions.identity: "), "\(error)")
@@ -242,13 +242,13 @@ struct TLSOptionTests {
     }
     private static func wrongPin() throws -> PublicKeyPin { try PublicKeyPin(Data(count: 32).base64EncodedString()) }
 
-    @Test func serverWithAPinnedKeyIsAsked() async throws {
+    @Test func serverWithAPinnedKeyIsAccepted() async throws {
         #expect(try await transport.perform(request(port: \.secure) { $0.pins = [try Self.pin()] }).status == .ok)
         let both = try request(port: \.secure) { $0.pins = [try Self.wrongPin(), try Self.pin()] }
         #expect(try await transport.perform(both).status == .ok)
     }
 
-    @Test func serverWithAnotherKeyIsRefusedAlsoBesideAnOpenConnection() async throws {
+    @Test func serverWithAnotherKeyIsRejectedDespiteAnOpenConnection() async throws {
         _ = try await transport.perform(request(port: \.secure) { _ in })
         _ = try await transport.perform(request(port: \.secure) { $0.pins = [try Self.pin()] })
         let error = try await transport.failure(of: request(port: \.secure) { $0.pins = [try Self.wrongPin()] })
@@ -258,7 +258,7 @@ struct TLSOptionTests {
     }
 
     @Test(arguments: ["", "sha256//", "c2hvcnQ=", "sha256//****", String(repeating: "A", count: 44)])
-    func pinThatIsNoDigestIsRefused(_ text: String) {
+    func invalidPinIsRejected(_ text: String) {
         let error = #expect(throws: NetworkError.self) { try PublicKeyPin(text) }
         #expect(error?.kind == .badConfiguration)
         #expect(error?.message.hasPrefix("TransferOptions.pins: ") == true)
@@ -266,7 +266,7 @@ struct TLSOptionTests {
 
     // MARK: trust
 
-    @Test func authoritiesInBytesAreTheOnlyOnesTrusted() async throws {
+    @Test func onlyTheGivenAuthoritiesAreTrusted() async throws {
         let own = try request(port: \.secure) { $0.trust = .authorities(try Self.bytes("ca.pem")) }
         #expect(try await transport.perform(own).status == .ok)
         #expect(try await transport.perform(own).metrics.isConnectionReused)
@@ -275,7 +275,7 @@ struct TLSOptionTests {
         #expect(error.kind == .tls && error.advice?.contains("TLSTrust") == true, "\(error)")
     }
 
-    @Test func nativeTrustIsRefusedWhereThereIsNone() async throws {
+    @Test func nativeTrustIsRejectedIfUnsupported() async throws {
         guard !CurlTransport.capabilities.contains(.nativeTrust) else { return }
         let error = try await transport.failure(of: request { $0.trust = .native })
         #expect(error.kind == .unsupported && error.message.hasPrefix("TransferOptions.trust: libcurl "))
@@ -283,7 +283,7 @@ struct TLSOptionTests {
 
     // MARK: versions and suites
 
-    @Test func serverBelowTheFloorIsRefusedAlsoBesideAnOpenConnection() async throws {
+    @Test func serverBelowTheMinimumVersionIsRejectedDespiteAConnection() async throws {
         #expect(try await NginxPeer.Sight(transport.perform(request(port: \.old) { _ in })).tls == "TLSv1.2")
         let error = try await transport.failure(of: request(port: \.old) { $0.minimumTLS = .tls13 })
         #expect(error.kind == .tls && error.phase == .tls, "\(error)")
@@ -295,13 +295,13 @@ struct TLSOptionTests {
     }
 
     @Test(arguments: ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384"])
-    func suiteIsTheOneOffered(_ name: String) async throws {
+    func offeredCipherSuiteIsUsed(_ name: String) async throws {
         let request = request(port: \.old) { $0.ciphers.tls12 = [name] }
         #expect(try await NginxPeer.Sight(transport.perform(request)).cipher == name)
     }
 
     @Test(arguments: ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"])
-    func suiteOfTLS13IsTheOneOffered(_ name: String) async throws {
+    func offeredTLS13CipherSuiteIsUsed(_ name: String) async throws {
         let request = try request {
             $0.ciphers.tls13 = [name]
             $0.identity = try Self.good[0].make()
@@ -309,7 +309,7 @@ struct TLSOptionTests {
         #expect(try await NginxPeer.Sight(transport.perform(request)).cipher == name)
     }
 
-    @Test func unknownSuiteIsNamed() async throws {
+    @Test func errorNamesTheCipherOptionOfAnUnknownSuite() async throws {
         for ciphers in [TLSCiphers(tls12: ["NO-SUCH-SUITE"]), TLSCiphers(tls13: ["NO-SUCH-SUITE"])] {
             let error = try await transport.failure(of: request(port: \.old) { $0.ciphers = ciphers })
             #expect(error.kind == .badConfiguration && error.message.hasPrefix("TransferOptions.ciphers: "), "\(error)")
@@ -319,7 +319,7 @@ struct TLSOptionTests {
 
     // MARK: versions of HTTP, early data
 
-    @Test func whatLibcurlLacksIsToldWithItsVersion() async throws {
+    @Test func unsupportedFeatureIsReportedWithTheLibcurlVersion() async throws {
         let capabilities = CurlTransport.capabilities
         let asks: [(CurlCapabilities.Feature, @Sendable (inout TransferOptions) -> Void)] = [
             (.http3, { $0.version = .http3 }), (.earlyData, { $0.usesEarlyData = true }),

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Certificates and handshakes. Python is the peer where it is installed; without it there is nobody to talk TLS to.
+/// Certificates and handshakes with a Python server, if Python is installed.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
 struct TLSTests {
     let transport = CurlTransport()
@@ -33,7 +33,7 @@ struct TLSTests {
         #expect(try await transport.perform(peer.request("good", host: host)).metrics.isConnectionReused)
     }
 
-    @Test func wrongCertificatesAreRefused() async throws {
+    @Test func invalidCertificatesAreRejected() async throws {
         for name in ["expired", "wrong-host", "self-signed", "no-intermediate"] {
             try await expectRefusal(of: peer.request(name))
             try await expectRefusal(of: peer.request(name))
@@ -41,16 +41,16 @@ struct TLSTests {
         #expect(try await transport.perform(peer.request("good")).head.status.code == 200)
     }
 
-    @Test func certificateBeyondItsAuthoritysNamesIsRefused() async throws {
+    @Test func certificateOutsideItsAuthoritysNameConstraintsIsRejected() async throws {
         let trust = TLSTrust.file(path: Peer.path("Certificates/constrained-ca.pem"))
         try await expectRefusal(of: peer.request("constrained", trust: trust))
     }
 
-    @Test func authorityOfTheTestsIsNotTheSystems() async throws {
+    @Test func systemTrustRejectsTheTestAuthority() async throws {
         try await expectRefusal(of: peer.request("good", trust: .system))
     }
 
-    @Test func adviceNamesTheAuthoritiesThatWereTrusted() async throws {
+    @Test func adviceNamesTheTrustedAuthorities() async throws {
         let own = try await transport.failure(of: peer.request("self-signed"))
         #expect(own.advice?.contains("only the authorities in \(Peer.path("Certificates/ca.pem"))") == true)
         #expect(own.advice?.contains("system") == false)
@@ -58,8 +58,8 @@ struct TLSTests {
         #expect(systems.advice?.contains("the system's authorities were read from") == true)
     }
 
-    /// A connection that was trusted for one set of authorities is not used for another.
-    @Test func trustIsNotCarriedOverToAnotherTransfer() async throws {
+    /// A connection that was trusted with one set of authorities isn't reused with another.
+    @Test func trustDoesNotApplyToOtherTransfers() async throws {
         _ = try await transport.perform(peer.request("good"))
         try await expectRefusal(of: peer.request("good", trust: .system))
         let selfSigned = TLSTrust.file(path: Peer.path("Certificates/self-signed.pem"))
@@ -67,29 +67,29 @@ struct TLSTests {
         #expect(try await transport.perform(peer.request("self-signed", trust: selfSigned)).text() == "secret")
     }
 
-    @Test func missingFileOfAuthoritiesIsNamed() async throws {
+    @Test func errorNamesTheMissingAuthorityFile() async throws {
         let error = try await transport.failure(of: peer.request("good", trust: .file(path: "/nowhere/ca.pem")))
         #expect(error.kind == .badConfiguration && error.phase == .build)
         #expect(error.message.hasPrefix("TransferOptions.trust: cannot read /nowhere/ca.pem: "), "\(error)")
         #expect(!error.mayHaveReachedServer)
     }
 
-    @Test func oldProtocolsAreRefused() async throws {
+    @Test func oldTLSVersionIsRejected() async throws {
         try await expectRefusal(of: peer.request("tls-1.1"))
     }
 
-    @Test func demandForAClientCertificateIsAnError() async throws {
+    @Test func missingClientCertificateIsAnError() async throws {
         let error = try await transport.failure(of: peer.request("client-certificate"))
         #expect([.tls, .network].contains(error.kind), "\(error)")
     }
 
-    @Test func endWithoutGoodbyeInABodyIsAnError() async throws {
+    @Test func connectionEndWithoutCloseNotifyInABodyIsAnError() async throws {
         let error = try await transport.failure(of: peer.request("cut"))
         #expect([.truncated, .network].contains(error.kind), "\(error)")
     }
 
     @Test(arguments: [TransferRequest.Delivery.collect, .stream])
-    func bodyWithoutLengthIsWholeOnlyIfTLSSaysSo(_ delivery: TransferRequest.Delivery) async throws {
+    func bodyWithoutLengthRequiresCloseNotify(_ delivery: TransferRequest.Delivery) async throws {
         for name in ["end-without-length", "cut-behind-chunks"] {
             var request = peer.request(name)
             request.delivery = delivery
@@ -103,8 +103,8 @@ struct TLSTests {
         if delivery == .collect { #expect(error.data == Data("half".utf8)) }
     }
 
-    /// The end of a body that is not wanted is no matter.
-    @Test func redirectIsFollowedHoweverItsConnectionEnds() async throws {
+    /// The end of an unwanted body doesn't matter.
+    @Test func redirectIsFollowedDespiteATruncatedBody() async throws {
         let target = peer.request("good").head.urlText
         let response = try await transport.perform(peer.request("redirect-without-length", "/to?\(target)"))
         #expect(try await response.text() == "secret")
@@ -119,7 +119,7 @@ struct TLSTests {
         #expect(!error.message.contains("openSSL"), "\(error)")
     }
 
-    @Test func serverThatClosesOnAHandshakeMayBeHTTP() async throws {
+    @Test func closedHandshakeAdvisesTryingHTTP() async throws {
         let server = try LoopbackServer(onConnect: .close) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
         let error = try await transport.failure(of: TransferRequest(head, options: .impatient))
@@ -134,7 +134,7 @@ struct TLSTests {
         try await expectRefusal(of: TransferRequest(head, options: .impatient))
     }
 
-    @Test func redirectFromSecureToPlainIsRefusedUnlessAllowed() async throws {
+    @Test func redirectToPlainHTTPIsRejectedUnlessAllowed() async throws {
         let plain = try LoopbackServer(.response(200, [:], "plain"))
         var request = peer.request("good", "/to?\(plain.url)/")
         let error = try await transport.failure(of: request)
@@ -147,7 +147,7 @@ struct TLSTests {
         #expect(plain.requests.first?["Authorization"] == nil)
     }
 
-    @Test func redirectFromPlainToSecureIsFollowed() async throws {
+    @Test func redirectToHTTPSIsFollowed() async throws {
         let secure = "https://localhost:\(try #require(peer.ports["good"]))/"
         let plain = try LoopbackServer(.response(301, ["Location": secure]))
         let request = try plain.request(options: TransferOptions(trust: .tests))

@@ -12,12 +12,12 @@ import Testing
     import Darwin
 #endif
 
-/// Tasks on the transport's own thread.
+/// Tasks that run on the transport's own thread.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct TaskExecutorTests {
     let transport = CurlTransport()
 
-    @Test func aTaskRunsOnTheThreadThatCallsCompletions() async throws {
+    @Test func taskRunsOnTheThreadOfTheCompletions() async throws {
         let server = try LoopbackServer(.response(200))
         let request = try server.request()
         let ofCompletion = await withCheckedContinuation { continuation in
@@ -35,7 +35,7 @@ struct TaskExecutorTests {
         #expect(currentThread() != ofCompletion)
     }
 
-    @Test func tasksSideBySideGetTheirAnswers() async throws {
+    @Test func concurrentTasksReceiveTheirResponses() async throws {
         let server = try LoopbackServer(.response(200, [:], "here"))
         let request = try server.request()
         let answers = try await withTaskExecutorPreference(transport) {
@@ -47,7 +47,7 @@ struct TaskExecutorTests {
         #expect(answers == Array(repeating: "here", count: 16))
     }
 
-    @Test func aTaskGoesOnWhenTheTransportIsShutDown() async throws {
+    @Test func taskContinuesAfterTheTransportIsShutDown() async throws {
         let server = try LoopbackServer(.stall)
         let request = try server.request()
         let failure = try await withTaskExecutorPreference(transport) {
@@ -59,8 +59,8 @@ struct TaskExecutorTests {
         #expect(failure.kind == .shutdown)
     }
 
-    /// Nobody would end a thread that a job began.
-    @Test func aJobBeginsNoThreadOfItsOwn() async throws {
+    /// A thread that a job started would never end.
+    @Test func jobDoesNotStartTheTransportsThread() async throws {
         let server = try LoopbackServer(.response(200))
         let request = try server.request()
         await withTaskExecutorPreference(transport) {
@@ -78,7 +78,7 @@ struct TaskExecutorTests {
     }
 }
 
-/// Its text, as what stands for a thread is a number here and a pointer there.
+/// Returns the current thread as text, because its type depends on the platform.
 private func currentThread() -> String {
     "\(pthread_self())"
 }

@@ -5,7 +5,7 @@ import CurlPeers
 import Dispatch
 import Testing
 
-/// Which limit ends a transfer, and which phase the error names.
+/// The timeouts of a transfer and the phases that their errors name.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct TimeoutTests {
     let transport = CurlTransport()
@@ -20,8 +20,8 @@ struct TimeoutTests {
         return TransferOptions(timeouts: timeouts)
     }
 
-    /// Twice the time again and again, up to 64 times as much, until the transfer comes as far as it has to before the
-    /// limit ends it: on a busy machine that takes its time.
+    /// Expects a timeout in the given phase. Doubles the limit, up to 64 times, until the transfer reaches that phase,
+    /// because a busy machine is slow.
     private func expectTimeout(
         after limit: Duration,
         during phase: NetworkError.Phase,
@@ -41,7 +41,7 @@ struct TimeoutTests {
         try await transport.proveHealth()
     }
 
-    @Test func connectEndsWaitingForAHostThatIsAway() async throws {
+    @Test func connectTimeoutEndsAnAttemptToAnUnreachableHost() async throws {
         let backlog = try FullBacklog()
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(backlog.port)", path: "/")
         let request = TransferRequest(head, options: options(connect: .milliseconds(150)))
@@ -52,7 +52,7 @@ struct TimeoutTests {
         #expect(try await !transport.failure(of: request).mayHaveReachedServer)
     }
 
-    @Test func connectEndsAHandshakeWithAMutePeer() async throws {
+    @Test func connectTimeoutEndsAHandshakeWithASilentPeer() async throws {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
         try await expectTimeout(after: .milliseconds(150), during: .tls) {
@@ -60,7 +60,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test func resolveSparesWhatComesAfterIt() async throws {
+    @Test func resolveTimeoutDoesNotLimitLaterPhases() async throws {
         let server = try LoopbackServer(
             .sequence([.dribble(Data("HTTP/1.1 2".utf8), every: .milliseconds(50)), .stall])
         )
@@ -71,7 +71,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test func tlsEndsAHandshakeWithAMutePeer() async throws {
+    @Test func tlsTimeoutEndsAHandshakeWithASilentPeer() async throws {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
         let head = HTTPRequest(method: .get, scheme: "https", authority: server.authority, path: "/")
         var limits = options(connect: nil)
@@ -84,13 +84,13 @@ struct TimeoutTests {
     }
 
     @Test(.enabled(if: TLSPeer.isAvailable, "python3 is not installed"))
-    func tlsSparesWhatComesAfterIt() async throws {
+    func tlsTimeoutDoesNotLimitLaterPhases() async throws {
         var request = try TLSPeer.shared.get().request("good")
         request.options.timeouts.tls = .seconds(10)
         #expect(try await transport.perform(request).status.code == 200)
     }
 
-    @Test func firstByteEndsWaitingForAnAnswer() async throws {
+    @Test func firstByteTimeoutEndsTheWaitForAResponse() async throws {
         let server = try LoopbackServer(.stall)
         let request = try server.request(options: options(firstByte: .milliseconds(150)))
         try await expectTimeout(after: .milliseconds(150), during: .firstByte) {
@@ -99,8 +99,8 @@ struct TimeoutTests {
         #expect(try await transport.failure(of: request).mayHaveReachedServer)
     }
 
-    /// More answers than one look at the sockets has room for.
-    @Test func answersThatAreThereAreInTime() async throws {
+    /// More responses than a single poll can report.
+    @Test func pendingResponsesDoNotTimeOut() async throws {
         let count = 600
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer { request in
@@ -129,13 +129,13 @@ struct TimeoutTests {
             }
         }
         gate.open()
-        #expect(await server.until { $0.answers == count })
+        #expect(await server.until { $0.responses == count })
         try await Task.sleep(for: .seconds(8))
         goesOn.signal()
         for completion in completions { _ = try await completion.result.get() }
     }
 
-    @Test func firstByteEndsAHeadThatComesAByteAtATime() async throws {
+    @Test func firstByteTimeoutEndsASlowHead() async throws {
         let head = "HTTP/1.1 200 OK\r\nX-Long: " + String(repeating: "x", count: 10_000)
         let server = try LoopbackServer(.dribble(Data(head.utf8), every: .milliseconds(20)))
         try await expectTimeout(after: .milliseconds(200), during: .firstByte) {
@@ -143,30 +143,30 @@ struct TimeoutTests {
         }
     }
 
-    @Test func idleEndsABodyThatStops() async throws {
+    @Test func idleTimeoutEndsAStalledBody() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
         try await expectTimeout(after: .milliseconds(150), during: .body) {
             try server.request(options: options(idle: $0))
         }
     }
 
-    @Test func idleEndsAStreamThatStops() async throws {
+    @Test func idleTimeoutEndsAStalledStream() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
         try await expectTimeout(after: .milliseconds(150), during: .body) {
             try server.request(options: options(idle: $0), delivery: .stream)
         }
     }
 
-    @Test func idleSparesABodyThatKeepsComing() async throws {
+    @Test func idleTimeoutDoesNotEndASlowBody() async throws {
         let body = Data("0123456789".utf8)
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
         let server = try LoopbackServer(.sequence([head, .dribble(body, every: .milliseconds(100))]))
         let response = try await transport.perform(server.request(options: options(idle: .milliseconds(900))))
         #expect(try await response.text() == "0123456789")
     }
 
-    @Test func totalEndsABodyThatComesAByteAtATime() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+    @Test func totalTimeoutEndsASlowBody() async throws {
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(20))])
         )
@@ -175,7 +175,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test func totalEndsAHeadThatComesAByteAtATime() async throws {
+    @Test func totalTimeoutEndsASlowHead() async throws {
         let head = "HTTP/1.1 200 OK\r\nX-Long: " + String(repeating: "x", count: 10_000)
         let server = try LoopbackServer(.dribble(Data(head.utf8), every: .milliseconds(20)))
         try await expectTimeout(after: .milliseconds(300), during: .firstByte) {
@@ -183,7 +183,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test func totalCountsAcrossRedirects() async throws {
+    @Test func totalTimeoutIncludesRedirects() async throws {
         let server = try LoopbackServer { _ in
             .sequence([
                 .dribble(Data("HTTP/1.1 302 Found\r\n".utf8), every: .milliseconds(5)),
@@ -201,7 +201,7 @@ struct TimeoutTests {
         #expect(error?.mayHaveReachedServer == true)
     }
 
-    @Test func totalEndsAnUploadThatNobodyReads() async throws {
+    @Test func totalTimeoutEndsAStalledUpload() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(readsBodies: false) { _ in .gate(gate) }
         let body = HTTPBody(Data(count: 32 << 20))
@@ -210,7 +210,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test func liftedLimitsWaitForTheAnswer() async throws {
+    @Test func transferWithoutTimeoutsWaitsForTheResponse() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(.sequence([.gate(gate), .response(200)]))
         let limits = options(connect: nil, firstByte: nil, idle: nil, total: nil)
@@ -220,12 +220,12 @@ struct TimeoutTests {
         #expect(try await response.head.status.code == 200)
     }
 
-    @Test func pausedReaderIsNoIdleServer() async throws {
+    @Test func idleTimeoutIgnoresAPausedReader() async throws {
         let body = Data(repeating: 1, count: 16 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
         let request = try server.request(options: options(idle: .milliseconds(200)), delivery: .stream)
         let response = try await transport.perform(request)
-        // The server meets a full pipe for longer than `idle` before the reader begins.
+        // The pipe is full for longer than `idle` before the reader begins.
         await server.until { $0.stalledSends > 0 }
         #expect(try await response.body.collect().count == body.count)
     }

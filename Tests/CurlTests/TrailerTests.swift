@@ -4,14 +4,14 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Fields behind the body (RFC 9110, 6.5).
+/// Fields after the body (RFC 9110, 6.5).
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct TrailerTests {
     let transport = CurlTransport()
 
     private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n4\r\nbody\r\n"
 
-    @Test func trailersAreHandedOverApartFromTheHead() async throws {
+    @Test func trailersAreSeparateFromTheHead() async throws {
         let server = try LoopbackServer(.raw("\(Self.head)0\r\nX-Sum: 1\r\nx-sum:  2 \r\nContent-Length: 9\r\n\r\n"))
         let response = try await transport.perform(server.request())
         #expect(response.trailers[values: .sum] == ["1", "2"])
@@ -22,7 +22,7 @@ struct TrailerTests {
         #expect(try await response.text() == "body")
     }
 
-    @Test func trailersOfAStreamAreThereOnceItHasEnded() async throws {
+    @Test func trailersOfAStreamAreAvailableAfterItsEnd() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(
             .sequence([.raw(Self.head), .gate(gate), .raw("0\r\nX-Sum: 1\r\n\r\n")])
@@ -36,7 +36,7 @@ struct TrailerTests {
         #expect(response.trailers == [.sum: "1"])
     }
 
-    @Test func trailersOfHTTP2AreHandedOver() async throws {
+    @Test func trailersOfHTTP2AreReturned() async throws {
         let port = try #require(FramePeer.shared.get().ports["trailers"])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         let options = TransferOptions(timeouts: Timeouts(total: .seconds(20)), version: .http2)
@@ -46,7 +46,7 @@ struct TrailerTests {
         #expect(try await response.text() == "ok")
     }
 
-    @Test func bodyWithoutTrailersHasNone() async throws {
+    @Test func trailersAreEmptyByDefault() async throws {
         let server = try LoopbackServer(.chunked([Data("body".utf8)]))
         #expect(try await transport.perform(server.request()).trailers.isEmpty)
     }

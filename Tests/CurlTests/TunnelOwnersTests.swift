@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetCurl
 
-/// Whose tunnels of a proxy are shared: libcurl 7.88 would use those that were opened with other credentials.
+/// The owners of shared proxy tunnels: libcurl 7.88 would reuse tunnels that were opened with other credentials.
 struct TunnelOwnersTests {
     private let first = Self.proxy("first")
     private let second = Self.proxy("second")
@@ -14,42 +14,42 @@ struct TunnelOwnersTests {
         return proxy
     }
 
-    @Test func whoAsksFirstShares() {
+    @Test func firstCredentialsShareTunnels() {
         var owners = TunnelOwners()
-        let shares = [first, first, second].map { owners.enter($0) }
+        let shares = [first, first, second].map { owners.acquire($0) }
         #expect(shares == [true, true, false])
     }
 
-    /// One that got none says nothing about the others, whose tunnels may stand at any time.
-    @Test func whoStillAsksKeepsThePlace() {
+    /// A request without a tunnel doesn't free the place: the tunnels of other requests may open at any time.
+    @Test func pendingRequestKeepsTheOwnership() {
         var owners = TunnelOwners()
-        for _ in 1...2 { _ = owners.enter(first) }
-        owners.leave(first)
-        let sharesMeanwhile = owners.enter(second)
+        for _ in 1...2 { _ = owners.acquire(first) }
+        owners.release(first)
+        let sharesMeanwhile = owners.acquire(second)
         owners.noteTunnel(of: first)
-        owners.leave(first)
-        let sharesLater = owners.enter(second)
+        owners.release(first)
+        let sharesLater = owners.acquire(second)
         #expect(!sharesMeanwhile && !sharesLater)
     }
 
-    /// As where a proxy's password was changed.
-    @Test func theLastTunnelThatIsClosedMakesRoom() {
+    /// For example after the password of a proxy was changed.
+    @Test func closingTheLastTunnelReleasesTheOwnership() {
         var owners = TunnelOwners()
-        _ = owners.enter(first)
+        _ = owners.acquire(first)
         for _ in 1...2 { owners.noteTunnel(of: first) }
-        owners.leave(first)
+        owners.release(first)
         owners.closeTunnel(of: first)
-        let sharesEarly = owners.enter(second)
+        let sharesEarly = owners.acquire(second)
         owners.closeTunnel(of: first)
-        let sharesLater = owners.enter(second)
+        let sharesLater = owners.acquire(second)
         #expect(!sharesEarly && sharesLater)
     }
 
-    @Test func whoGotNoTunnelMakesRoom() {
+    @Test func requestWithoutATunnelReleasesTheOwnership() {
         var owners = TunnelOwners()
-        _ = owners.enter(first)
-        owners.leave(first)
-        let shares = [second, first].map { owners.enter($0) }
+        _ = owners.acquire(first)
+        owners.release(first)
+        let shares = [second, first].map { owners.acquire($0) }
         #expect(shares == [true, false])
     }
 }

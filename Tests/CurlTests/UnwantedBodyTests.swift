@@ -4,19 +4,20 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Bodies of responses whose head says all: they are neither waited for nor an error.
+/// Bodies of responses that are complete with their head: the transfer doesn't wait for them, and their errors are
+/// ignored.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct UnwantedBodyTests {
     let transport = CurlTransport()
 
-    /// What follows the fields of a head.
+    /// The bytes that follow the fields of a head.
     struct Rest: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answers: [LoopbackServer.Answer]
+        let answers: [LoopbackServer.Response]
         var version = "HTTP/1.1"
         var keepsConnection = false
 
-        init(_ name: String, _ text: String, _ end: LoopbackServer.Answer..., version: String = "HTTP/1.1") {
+        init(_ name: String, _ text: String, _ end: LoopbackServer.Response..., version: String = "HTTP/1.1") {
             testDescription = name
             answers = [.raw(text)] + end
             self.version = version
@@ -27,7 +28,7 @@ struct UnwantedBodyTests {
             keepsConnection = true
         }
 
-        func answer(_ status: String, _ field: String) -> LoopbackServer.Answer {
+        func answer(_ status: String, _ field: String) -> LoopbackServer.Response {
             .sequence([.raw("\(version) \(status)\r\n\(field)")] + answers)
         }
     }
@@ -53,7 +54,7 @@ struct UnwantedBodyTests {
         Rest(kept: "no body", "Content-Length: 0\r\n\r\n"),
     ]
 
-    /// No limit but that of the whole transfer, which a wait for the body would meet.
+    /// Options with the total timeout only, which a wait for the body would exceed.
     private var options: TransferOptions {
         var options = TransferOptions.impatient
         options.timeouts.idle = nil
@@ -61,7 +62,7 @@ struct UnwantedBodyTests {
         return options
     }
 
-    @Test(arguments: rests) func redirectIsFollowedByItsHead(_ rest: Rest) async throws {
+    @Test(arguments: rests) func redirectIsFollowedWithoutWaitingForItsBody(_ rest: Rest) async throws {
         let server = try LoopbackServer { request in
             request.target == "/from" ? rest.answer("302 Found", "Location: /to\r\n") : .response(200, [:], "there")
         }
@@ -72,7 +73,7 @@ struct UnwantedBodyTests {
         if rest.keepsConnection { #expect(server.record.connections == 1) }
     }
 
-    @Test(arguments: rests) func challengeIsAnsweredByItsHead(_ rest: Rest) async throws {
+    @Test(arguments: rests) func challengeIsHandledWithoutWaitingForItsBody(_ rest: Rest) async throws {
         let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n"
         let server = try LoopbackServer { request in
             request["Authorization"] == nil
@@ -86,8 +87,8 @@ struct UnwantedBodyTests {
         if rest.keepsConnection { #expect(server.record.connections == 1) }
     }
 
-    /// A server that has decided before it has the whole message need not read on.
-    @Test func redirectDoesNotWaitForTheRestOfTheMessage() async throws {
+    /// A server that responds before it has the whole request doesn't have to read the rest.
+    @Test func redirectDoesNotWaitForTheRestOfTheUpload() async throws {
         let gate = try LoopbackServer.Gate()
         defer { gate.open() }
         let server = try LoopbackServer(readsBodies: false) { request in
@@ -99,8 +100,8 @@ struct UnwantedBodyTests {
         #expect(try await response.text() == "there")
     }
 
-    /// The server neither reads on nor says that it won't.
-    @Test(arguments: ["early", ""]) func wholeAnswerDoesNotWaitForTheRestOfTheMessage(_ text: String) async throws {
+    /// The server neither reads the rest nor closes the connection.
+    @Test(arguments: ["early", ""]) func completeResponseDoesNotWaitForTheRestOfTheUpload(_ text: String) async throws {
         let gate = try LoopbackServer.Gate()
         defer { gate.open() }
         let server = try LoopbackServer(readsBodies: false) { _ in
@@ -112,8 +113,8 @@ struct UnwantedBodyTests {
         #expect(try await response.text() == text)
     }
 
-    /// The rest of the message may never come either.
-    @Test func redirectDoesNotWaitForABodyThatIsNotThere() async throws {
+    /// The rest of the request may never be available.
+    @Test func redirectDoesNotWaitForAStalledBodyStream() async throws {
         let (chunks, source) = AsyncStream.makeStream(of: Data.self)
         defer { source.finish() }
         source.yield(Data("text".utf8))

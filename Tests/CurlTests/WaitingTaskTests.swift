@@ -6,21 +6,21 @@ import Testing
 
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct WaitingTaskTests {
-    @Test func aTaskOfThePoolHasItsPriority() async {
-        // Above ours, which it would be given while it is waited for.
+    @Test func taskOfThePoolHasItsPriority() async {
+        // Higher than the priority of this task, which the awaited task would otherwise inherit.
         #expect(await Task.detached(priority: .high) { await poolPriority() }.value == .high)
     }
 
-    @Test func aTaskOfAnActorHasNone() async {
+    @Test func taskOfAnActorHasNoPoolPriority() async {
         #expect(await onTheMainActor() == nil)
     }
 
-    @Test func aTaskWithAnExecutorOfItsOwnHasNone() async {
+    @Test func taskWithItsOwnExecutorHasNoPoolPriority() async {
         let transport = CurlTransport()
         #expect(await withTaskExecutorPreference(transport) { await poolPriority() } == nil)
     }
 
-    @Test func tasksOfAllKindsGetTheAnswersOfOneTurn() async throws {
+    @Test func tasksOfAllKindsReceiveTheirResponses() async throws {
         let server = try LoopbackServer(.response(200, [:], "here"))
         let request = try server.request()
         let transport = CurlTransport()
@@ -36,8 +36,8 @@ struct WaitingTaskTests {
         #expect(answers == Array(repeating: "here", count: 48))
     }
 
-    /// One that is resumed inside of the loop may resume another, which is not forgotten.
-    @Test func whoIsResumedAtOnceMayResumeAnother() async throws {
+    /// A task that is resumed inside of the loop can resume another task, which is not lost.
+    @Test func taskResumedInlineCanResumeAnother() async throws {
         let server = try LoopbackServer(.response(200, [:], "here"))
         let transport = CurlTransport()
         _ = try await transport.perform(try server.request())
@@ -56,7 +56,7 @@ struct WaitingTaskTests {
     @MainActor private func onTheMainActor() async -> TaskPriority? { await poolPriority() }
 }
 
-/// What is seen of the task that calls this, while it waits.
+/// Returns the pool priority of the calling task, as seen while it is suspended.
 nonisolated(nonsending) private func poolPriority() async -> TaskPriority? {
     let actor = #isolation
     var priority: TaskPriority?
@@ -68,7 +68,7 @@ nonisolated(nonsending) private func poolPriority() async -> TaskPriority? {
     return priority
 }
 
-/// Waits until what it puts there is resumed.
+/// Stores the calling task in a place and suspends it until it is resumed.
 nonisolated(nonsending) private func wait(_ place: Lock<WaitingTask?>) async {
     let actor = #isolation
     await suspend { continuation in
@@ -77,7 +77,7 @@ nonisolated(nonsending) private func wait(_ place: Lock<WaitingTask?>) async {
     }
 }
 
-/// Runs what is resumed at once, where it is resumed.
+/// An executor that runs a job immediately on the thread that enqueues it.
 private final class InlineExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())

@@ -12,7 +12,7 @@ import Testing
     import Darwin
 #endif
 
-/// Servers that refuse, break the rules, stall and go away; and what is left when the app goes away.
+/// Servers that refuse, violate the protocol, stall or disconnect, and apps that release or cancel a WebSocket.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct WebSocketFaultTests {
     let transport = CurlTransport()
@@ -30,7 +30,7 @@ struct WebSocketFaultTests {
     // MARK: opening
 
     @Test(arguments: [200, 302, 401, 426, 500])
-    func anotherStatusIsAnErrorThatCarriesTheAnswer(_ status: Int) async throws {
+    func otherStatusIsAnErrorWithTheResponse(_ status: Int) async throws {
         let server = try LoopbackServer(.response(status, ["Location": "/there"], "why"))
         let error = try await failure(of: server.webSocketRequest)
         #expect(error.kind == .status)
@@ -42,7 +42,7 @@ struct WebSocketFaultTests {
         try await transport.proveHealth(isLongLived: true)
     }
 
-    @Test func cookiesOfTheAnswerAreKept() async throws {
+    @Test func cookiesOfTheResponseAreStored() async throws {
         let server = try LoopbackServer { request in
             .webSocket(request["Sec-WebSocket-Key"] ?? "", fields: "Set-Cookie: a=1\r\n", .stall)
         }
@@ -62,8 +62,8 @@ struct WebSocketFaultTests {
         #expect(error.response?.status.code == 101)
     }
 
-    @Test(arguments: [LoopbackServer.Answer.close, .reset, .raw("HTTP/1.1 101 Swi"), .raw("nonsense\r\n\r\n")])
-    func endBeforeTheAgreementIsAnError(_ answer: LoopbackServer.Answer) async throws {
+    @Test(arguments: [LoopbackServer.Response.close, .reset, .raw("HTTP/1.1 101 Swi"), .raw("nonsense\r\n\r\n")])
+    func connectionEndDuringTheHandshakeIsAnError(_ answer: LoopbackServer.Response) async throws {
         let server = try LoopbackServer(.sequence([answer, .close]))
         let error = try await failure(of: server.webSocketRequest)
         #expect([.network, .protocol].contains(error.kind), "\(error)")
@@ -71,7 +71,7 @@ struct WebSocketFaultTests {
         try await transport.proveHealth(isLongLived: true)
     }
 
-    @Test func silenceInsteadOfAnAnswerHasALimit() async throws {
+    @Test func silentHandshakeTimesOut() async throws {
         let server = try LoopbackServer(.stall)
         var request = server.webSocketRequest
         request.options.timeouts.firstByte = .milliseconds(50)
@@ -80,7 +80,7 @@ struct WebSocketFaultTests {
         #expect(error.phase == .firstByte)
     }
 
-    @Test func noServerIsAnError() async throws {
+    @Test func closedPortIsAConnectError() async throws {
         var request = try LoopbackServer(.stall).webSocketRequest
         request.head.authority = "127.0.0.1:1"
         let error = try await failure(of: request)
@@ -88,7 +88,7 @@ struct WebSocketFaultTests {
         #expect(!error.mayHaveReachedServer)
     }
 
-    @Test func badRequestIsRefusedBeforeAnythingIsSent() async throws {
+    @Test func invalidRequestIsRejectedBeforeAnythingIsSent() async throws {
         let server = try LoopbackServer(.stall)
         var request = server.webSocketRequest
         request.maxMessageBytes = -1
@@ -102,7 +102,7 @@ struct WebSocketFaultTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test func openingIsCancelled() async throws {
+    @Test func openingCanBeCancelled() async throws {
         let server = try LoopbackServer(.stall)
         let request = server.webSocketRequest
         let opening = Task { try await transport.openWebSocket(request) }
@@ -113,28 +113,28 @@ struct WebSocketFaultTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    // MARK: the conversation
+    // MARK: messages
 
     @Test(arguments: [false, true])
-    func framesInPiecesMakeMessages(onThePortableLoop isPortable: Bool) async throws {
+    func framesInPiecesAreAssembledIntoMessages(onThePortableLoop isPortable: Bool) async throws {
         let frames = Data([0x01, 2, 0x61, 0x62, 0x89, 1, 0x70, 0x80, 1, 0x63, 0x88, 2, 3, 0xE8])
         let server = try LoopbackServer(webSocket: .sequence([.dribble(frames, every: .milliseconds(1)), .stall]))
         let socket = try await CurlTransport(isPortable: isPortable).openWebSocket(server.webSocketRequest)
         #expect(try await socket.rest() == [.text("abc")])
     }
 
-    @Test func closeWithoutACodeIsAnOrdinaryEnd() async throws {
+    @Test func closeWithoutACodeIsANormalEnd() async throws {
         let server = try LoopbackServer(webSocket: .sequence([.raw(Data([0x88, 0])), .stall]))
         var request = server.webSocketRequest
         request.closeTimeout = .milliseconds(50)
         let socket = try await transport.openWebSocket(request)
         #expect(try await socket.rest().isEmpty)
         #expect(socket.peerClose == WebSocketClose(.noStatus))
-        #expect(await server.until { $0.openConnections == 0 }, "a server that does not hang up is hung up on")
+        #expect(await server.until { $0.openConnections == 0 }, "the client did not close the connection")
     }
 
-    @Test(arguments: [LoopbackServer.Answer.close, .finish, .reset])
-    func endWithoutAGoodbyeIsAnErrorAfterTheMessages(_ end: LoopbackServer.Answer) async throws {
+    @Test(arguments: [LoopbackServer.Response.close, .finish, .reset])
+    func endWithoutACloseFrameIsAnErrorAfterTheMessages(_ end: LoopbackServer.Response) async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(webSocket: .sequence([.raw(Data([0x81, 1, 0x61])), .gate(gate), end]))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
@@ -147,7 +147,7 @@ struct WebSocketFaultTests {
         try await transport.proveHealth(isLongLived: true)
     }
 
-    @Test func lieAboutALengthCostsNoMemory() async throws {
+    @Test func excessiveFrameLengthIsRejected() async throws {
         let header = Data([0x82, 127, 0, 0, 0, 0, 0x40, 0, 0, 0])
         let server = try LoopbackServer(webSocket: .sequence([.raw(header), .endless(Data(count: 1 << 16))]))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
@@ -156,7 +156,7 @@ struct WebSocketFaultTests {
         #expect(error?.advice?.contains("maxMessageBytes") == true)
     }
 
-    @Test func limitIsForTheWholeMessage() async throws {
+    @Test func limitAppliesToTheWholeMessage() async throws {
         let server = try LoopbackServer(webSocket: .sequence([.raw(Data([0x01, 2, 0x61, 0x61, 0x80, 2])), .stall]))
         var request = server.webSocketRequest
         request.maxMessageBytes = 3
@@ -166,8 +166,9 @@ struct WebSocketFaultTests {
         #expect(error?.kind == .tooLarge)
     }
 
-    /// Pings without end from one that does not read the answers: others have their turn, and it goes on.
-    @Test func floodOfPingsIsSurvived() async throws {
+    /// The server sends endless pings and doesn't read the pongs: other transfers proceed, and the connection stays
+    /// open.
+    @Test func floodOfPingsDoesNotBlockOtherTransfers() async throws {
         let pings = Data((0..<1000).flatMap { _ in [0x89, 125] + [UInt8](repeating: 0x70, count: 125) })
         let server = try LoopbackServer(webSocket: .endless(pings))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
@@ -177,7 +178,7 @@ struct WebSocketFaultTests {
         withExtendedLifetime(socket) {}
     }
 
-    @Test func pingWithoutAnAnswerIsATimeout() async throws {
+    @Test func missingPongIsATimeout() async throws {
         let server = try LoopbackServer(webSocket: .stall)
         var request = server.webSocketRequest
         request.pingInterval = .milliseconds(50)
@@ -189,17 +190,17 @@ struct WebSocketFaultTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    /// The answer is there in time; only the thread looks late, as another's completion holds it up.
-    @Test func lateLookCostsNoAnswer() async throws {
+    /// The pong arrives in time, but another transfer's completion delays the thread that reads it.
+    @Test func delayedThreadDoesNotMissThePong() async throws {
         let gate = try LoopbackServer.Gate()
-        let answer = LoopbackServer.Answer.raw(Data([0x8A, 0, 0x81, 1, 0x61]))
+        let answer = LoopbackServer.Response.raw(Data([0x8A, 0, 0x81, 1, 0x61]))
         let server = try LoopbackServer { request in
             guard let key = request["Sec-WebSocket-Key"] else { return .response(200) }
             return .webSocket(key, .sequence([.gate(gate), answer, .stall]))
         }
         var request = server.webSocketRequest
         request.pingInterval = .milliseconds(50)
-        // On a busy machine the completion comes late, too.
+        // On a busy machine the completion is called late, too.
         request.pongTimeout = .seconds(4)
         let socket = try await transport.openWebSocket(request)
         try await Task.sleep(for: .milliseconds(200))
@@ -212,13 +213,13 @@ struct WebSocketFaultTests {
         #expect(try await socket.next() == .text("a"))
     }
 
-    @Test func serverThatIsSilentToWhatTheAppSendsIsATimeout() async throws {
+    @Test func silentServerTimesOutAlthoughTheAppSends() async throws {
         let server = try LoopbackServer(webSocket: .stall)
         var request = server.webSocketRequest
         request.pingInterval = .milliseconds(50)
         request.pongTimeout = .milliseconds(500)
         let socket = try await transport.openWebSocket(request)
-        // More often than the server may be silent.
+        // Sends more often than the pong timeout.
         let error = await #expect(throws: NetworkError.self) {
             while true {
                 try await socket.send(.text("a"))
@@ -228,7 +229,7 @@ struct WebSocketFaultTests {
         #expect(error?.isTimeout == true)
     }
 
-    @Test func closeWithoutAnAnswerIsATimeout() async throws {
+    @Test func unansweredCloseIsATimeout() async throws {
         let server = try LoopbackServer(webSocket: .stall)
         var request = server.webSocketRequest
         request.closeTimeout = .milliseconds(50)
@@ -239,7 +240,7 @@ struct WebSocketFaultTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func closeThatCannotBeSentIsRefused() async throws {
+    @Test func invalidCloseCodeIsRejected() async throws {
         let server = try LoopbackServer(webSocket: .stall)
         let socket = try await transport.openWebSocket(server.webSocketRequest)
         let error = await #expect(throws: NetworkError.self) { try await socket.close(.noStatus) }
@@ -249,18 +250,18 @@ struct WebSocketFaultTests {
     // MARK: back-pressure
 
     @Test(arguments: [false, true])
-    func readerThatIsBehindMakesTheServerWait(onThePortableLoop isPortable: Bool) async throws {
+    func slowReaderThrottlesTheServer(onThePortableLoop isPortable: Bool) async throws {
         let message = Data([0x82, 126, 0xFF, 0xFF] + [UInt8](repeating: 7, count: 0xFFFF))
         let server = try LoopbackServer(webSocket: .endless(message))
         let socket = try await CurlTransport(isPortable: isPortable).openWebSocket(server.webSocketRequest)
         await server.until { $0.stalledSends == 1 }
-        // What the kernel's buffers and ours hold; then it goes on.
+        // The kernel's buffers and ours hold these bytes. Reading them lets the server continue.
         let held = server.record.bytesSent
         #expect(held < 32 << 20)
         for _ in 0..<(held / 0xFFFF + 100) { #expect(try await socket.next() == .binary(Data(message.dropFirst(4)))) }
     }
 
-    @Test func emptyMessagesAreHeldBackToo() async throws {
+    @Test func emptyMessagesAreThrottled() async throws {
         let server = try LoopbackServer(webSocket: .endless(Data((0..<1000).flatMap { _ in [0x82, 0] as [UInt8] })))
         let socket = try await transport.openWebSocket(server.webSocketRequest)
         await server.until { $0.stalledSends == 1 }
@@ -281,7 +282,7 @@ struct WebSocketFaultTests {
             }
         }
         for await _ in begins { break }
-        // Until it stands still: another request is answered after the loop has sent what it could.
+        // Waits until sending stalls: another request completes after the loop has sent as much as possible.
         var before = -1
         while case let now = sent.withLock({ $0 }), now != before {
             before = now
@@ -293,9 +294,9 @@ struct WebSocketFaultTests {
         #expect(sent.withLock { $0 } == 64)
     }
 
-    @Test func closeOfTheServerEndsAWaitToSend() async throws {
+    @Test func closeOfTheServerEndsASuspendedSend() async throws {
         let (gate, never) = (try LoopbackServer.Gate(), try LoopbackServer.Gate())
-        let close = LoopbackServer.Answer.raw(Data([0x88, 2, 0x0F, 0xA1]))
+        let close = LoopbackServer.Response.raw(Data([0x88, 2, 0x0F, 0xA1]))
         let server = try LoopbackServer(webSocket: .sequence([.gate(gate), close, .gate(never)]))
         var request = server.webSocketRequest
         request.closeTimeout = .milliseconds(50)
@@ -309,9 +310,9 @@ struct WebSocketFaultTests {
         #expect(socket.peerClose?.code.rawValue == 4001)
     }
 
-    // MARK: going away
+    // MARK: release and cancellation
 
-    @Test func socketThatNobodyHoldsAnyMoreEnds() async throws {
+    @Test func releasedSocketClosesTheConnection() async throws {
         let server = try LoopbackServer(webSocket: .stall)
         _ = try await transport.openWebSocket(server.webSocketRequest).response
         #expect(await server.until { $0.connections == 1 && $0.openConnections == 0 })
@@ -341,7 +342,7 @@ struct WebSocketFaultTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func shutDownEndsIt() async throws {
+    @Test func shutDownEndsTheSocket() async throws {
         let server = try LoopbackServer(webSocket: .stall)
         let socket = try await transport.openWebSocket(server.webSocketRequest)
         let reading = Task { try await socket.next() }
@@ -351,9 +352,9 @@ struct WebSocketFaultTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func outlivesItsTransport() async throws {
+    @Test func socketOutlivesItsTransport() async throws {
         let gate = try LoopbackServer.Gate()
-        let frames = LoopbackServer.Answer.raw(Data([0x81, 1, 0x61, 0x88, 0]))
+        let frames = LoopbackServer.Response.raw(Data([0x81, 1, 0x61, 0x88, 0]))
         let server = try LoopbackServer(webSocket: .sequence([.gate(gate), frames, .close]))
         let socket = try await CurlTransport().openWebSocket(server.webSocketRequest)
         gate.open()

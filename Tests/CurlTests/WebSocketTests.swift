@@ -4,7 +4,7 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Conversations with a real server: PyPI's websockets.
+/// WebSockets with a real server: PyPI's websockets.
 @Suite(
     .leavesNothing,
     .timeLimit(.minutes(1)),
@@ -19,7 +19,7 @@ struct WebSocketTests {
     }
 
     @Test(arguments: ["plain", "secure"], [false, true])
-    func messagesGoBothWays(_ server: String, onThePortableLoop isPortable: Bool) async throws {
+    func messagesAreExchangedInBothDirections(_ server: String, onThePortableLoop isPortable: Bool) async throws {
         let transport = CurlTransport(isPortable: isPortable)
         let socket = try await transport.openWebSocket(peer.request(server, "/echo"))
         let sent: [WebSocketMessage] = [
@@ -37,7 +37,7 @@ struct WebSocketTests {
     }
 
     @Test(arguments: ["plain", "secure"], [false, true])
-    func messagesOf16MiBGoBothWays(_ server: String, onThePortableLoop isPortable: Bool) async throws {
+    func messagesOf16MiBAreExchanged(_ server: String, onThePortableLoop isPortable: Bool) async throws {
         let transport = CurlTransport(isPortable: isPortable)
         let socket = try await transport.openWebSocket(peer.request(server, "/echo"))
         let message = WebSocketMessage.binary(StreamTests.pattern(16 << 20))
@@ -46,9 +46,9 @@ struct WebSocketTests {
         try await socket.close()
     }
 
-    /// On both sides of where a length takes more bytes.
+    /// The sizes around the limits at which the encoded length grows.
     @Test(arguments: WebSocketPeer.Way.allCases, [0, 1, 125, 126, 127, 65_535, 65_536, 65_537])
-    func messagesOfTheseSizesGoBothWays(_ way: WebSocketPeer.Way, _ size: Int) async throws {
+    func messagesOfBoundarySizesAreExchanged(_ way: WebSocketPeer.Way, _ size: Int) async throws {
         let socket = try await transport.openWebSocket(peer.request(way, "/echo"))
         let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         for message in [WebSocketMessage.binary(bytes), .text(String(repeating: "a", count: size))] {
@@ -59,29 +59,29 @@ struct WebSocketTests {
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases)
-    func fragmentsMakeOneMessage(_ way: WebSocketPeer.Way) async throws {
+    func fragmentsAreAssembledIntoOneMessage(_ way: WebSocketPeer.Way) async throws {
         let socket = try await transport.openWebSocket(peer.request(way, "/fragments"))
         #expect(try await socket.rest() == [.text("one two three")])
         #expect(socket.peerClose?.code == .normal)
     }
 
-    /// The server sends no more of the message before it has its answers.
+    /// The server sends the rest of the message only after it has received the pongs.
     @Test(arguments: WebSocketPeer.Way.allCases)
-    func pingsBetweenFragmentsAreAnswered(_ way: WebSocketPeer.Way) async throws {
+    func pingsBetweenFragmentsReceivePongs(_ way: WebSocketPeer.Way) async throws {
         let socket = try await transport.openWebSocket(peer.request(way, "/pings"))
         #expect(try await socket.rest() == [.text("one two three")])
         #expect(socket.peerClose?.code == .normal)
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases)
-    func serversPingIsAnsweredWithoutAReader(_ way: WebSocketPeer.Way) async throws {
+    func pingReceivesAPongWithoutAReader(_ way: WebSocketPeer.Way) async throws {
         let socket = try await transport.openWebSocket(peer.request(way, "/ping"))
         #expect(try await socket.rest() == [.text("ponged")])
     }
 
-    /// Fragments may break characters, and have to make some.
+    /// Fragments may split characters, but the whole message must be valid UTF-8.
     @Test(arguments: WebSocketPeer.Way.allCases)
-    func fragmentsThatMakeNoTextAreRefused(_ way: WebSocketPeer.Way) async throws {
+    func fragmentsWithInvalidTextAreRejected(_ way: WebSocketPeer.Way) async throws {
         let socket = try await transport.openWebSocket(peer.request(way, "/utf8?utf8-\(way.rawValue)"))
         #expect(try await socket.next() == .text("größer"))
         let error = await #expect(throws: NetworkError.self) { try await socket.next() }
@@ -89,12 +89,12 @@ struct WebSocketTests {
         #expect(try await code("utf8-\(way.rawValue)").hasPrefix("1007"))
     }
 
-    @Test func everyMessageOfAFloodComesInOrder() async throws {
+    @Test func floodOfMessagesIsReceivedInOrder() async throws {
         let socket = try await transport.openWebSocket(peer.request("/flood?20000"))
         #expect(try await socket.rest() == (0..<20_000).map { .text("\($0)") })
     }
 
-    @Test func manySendersLoseNothing() async throws {
+    @Test func concurrentSendersLoseNoMessages() async throws {
         let socket = try await transport.openWebSocket(peer.request("/echo"))
         let payload = Data(count: 4 << 10)
         async let sending: Void = withThrowingTaskGroup { group in
@@ -108,8 +108,9 @@ struct WebSocketTests {
         try await socket.close()
     }
 
-    /// The pong cannot come before the server has read what went out before the ping, which takes longer than a pong may.
-    @Test func longMessageOverASlowConnectionIsNoSilence() async throws {
+    /// The pong can't arrive before the server has read the bytes sent before the ping, which takes longer than the
+    /// pong timeout.
+    @Test func slowUploadOfALongMessageIsNotATimeout() async throws {
         var request = peer.request("slow", "/\(24 << 20)")
         request.pingInterval = .milliseconds(100)
         request.pongTimeout = .seconds(8)
@@ -119,7 +120,7 @@ struct WebSocketTests {
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases)
-    func closeOfTheServerTellsWhy(_ way: WebSocketPeer.Way) async throws {
+    func closeOfTheServerReportsCodeAndReason(_ way: WebSocketPeer.Way) async throws {
         for code in [1000, 1001, 1011, 4321] as [UInt16] {
             let socket = try await transport.openWebSocket(peer.request(way, "/close?\(code)"))
             do throws(NetworkError) {
@@ -137,7 +138,7 @@ struct WebSocketTests {
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases)
-    func ownCodeAndReasonArriveAndAreAnswered(_ way: WebSocketPeer.Way) async throws {
+    func closeCodeAndReasonReachTheServer(_ way: WebSocketPeer.Way) async throws {
         let closes = [
             WebSocketClose(.normal), WebSocketClose(.goingAway, reason: "größer"),
             WebSocketClose(.init(rawValue: 4999), reason: String(repeating: "a", count: 123)),
@@ -153,20 +154,20 @@ struct WebSocketTests {
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases)
-    func ownCodeArrivesWhereNoneIsAnswered(_ way: WebSocketPeer.Way) async throws {
+    func closeCodeReachesAServerThatDoesNotReply(_ way: WebSocketPeer.Way) async throws {
         let socket = try await transport.openWebSocket(peer.request(way, "/own-\(way.rawValue)?", isRaw: true))
         async let code = self.code("own-\(way.rawValue)")
-        // The peer says no goodbye of its own: it ends the connection.
+        // The server ends the connection without a close frame.
         await #expect(throws: NetworkError.self) { try await socket.close(.init(rawValue: 4000), reason: "enough") }
         #expect(try await code == "4000")
     }
 
-    /// What no server may say.
+    /// A protocol violation of a server.
     struct Fault: Sendable, CustomTestStringConvertible {
         let name: String
-        /// In hexadecimal digits.
+        /// The frame in hexadecimal digits.
         let bytes: String
-        /// What it is told.
+        /// The close code that the server receives.
         let code: Int
 
         var testDescription: String { name }
@@ -181,7 +182,7 @@ struct WebSocketTests {
         ],
         WebSocketPeer.Way.allCases
     )
-    func serverIsToldWhatItDidWrong(_ fault: Fault, _ way: WebSocketPeer.Way) async throws {
+    func serverReceivesTheCloseCodeOfItsViolation(_ fault: Fault, _ way: WebSocketPeer.Way) async throws {
         let identity = "\(fault.name)-\(way.rawValue)"
         let request = peer.request(way, "/\(identity)?810161\(fault.bytes)", isRaw: true)
         let socket = try await transport.openWebSocket(request)
@@ -192,13 +193,13 @@ struct WebSocketTests {
         #expect(try await code(identity) == "\(fault.code)")
     }
 
-    /// What a client of this identity has closed with.
+    /// Returns the close code that the server received from the client with this identity.
     private func code(_ identity: String) async throws -> String {
         let socket = try await transport.openWebSocket(peer.request("/code?\(identity)"))
         return try #require(try await socket.next()?.text)
     }
 
-    @Test func headersAndSubprotocolsAreTheApps() async throws {
+    @Test func fieldsAndSubprotocolsOfTheAppAreSent() async throws {
         var request = peer.request("/headers", [.authorization: "Bearer x", .origin: "http://here"])
         request.subprotocols = ["superchat", "unknown"]
         let socket = try await transport.openWebSocket(request)
@@ -211,13 +212,13 @@ struct WebSocketTests {
         #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
     }
 
-    @Test func credentialsAndCookiesGoOutAndIntoNoError() async throws {
+    @Test func credentialsAndCookiesAreSentButNotInErrors() async throws {
         let cookies = CookieJar()
         var configuration = CurlConfiguration()
         configuration.cookies = cookies
         let transport = CurlTransport(configuration)
         var request = peer.request("/headers")
-        cookies.take(from: [.setCookie: "a=1"], of: request.transfer.head)
+        cookies.store(from: [.setCookie: "a=1"], of: request.transfer.head)
         request.options.authentication = .bearer("token")
         let text = try #require(try await transport.openWebSocket(request).next()?.text)
         let lines = text.split(separator: "\n")
@@ -229,25 +230,25 @@ struct WebSocketTests {
         #expect(error?.request == request.head)
     }
 
-    /// More than one group of connections, and more than may be idle.
+    /// Opens more than one group of connections, and more connections than may be idle.
     @Test(arguments: ["plain", "secure"])
-    func manyAreOpenAtOnce(_ server: String) async throws {
+    func manySocketsAreOpenConcurrently(_ server: String) async throws {
         var configuration = CurlConfiguration()
         configuration.maxIdleConnections = 1
         let transport = CurlTransport(configuration)
         var sockets: [WebSocket] = []
         for _ in 0..<40 { sockets.append(try await transport.openWebSocket(peer.request(server, "/echo"))) }
         for round in 0..<3 {
-            // Others of their groups go away.
+            // Releases other sockets of the same groups.
             sockets = sockets.indices.filter { round == 0 || $0 % 3 != 0 }.map { sockets[$0] }
             for (index, socket) in sockets.enumerated() { try await socket.send(.text("\(index)")) }
             for (index, socket) in sockets.enumerated() { #expect(try await socket.next() == .text("\(index)")) }
         }
     }
 
-    /// Nobody listens at these ports: only the proxy knows the way.
+    /// These ports are closed: only the proxy can map them to the servers.
     @Test(arguments: ["ws", "wss"])
-    func conversationGoesThroughAProxysTunnel(_ scheme: String) async throws {
+    func messagesAreExchangedThroughAProxyTunnel(_ scheme: String) async throws {
         var request = peer.request("/echo")
         request.head.scheme = scheme
         request.head.authority = "localhost"
@@ -260,7 +261,7 @@ struct WebSocketTests {
     }
 
     @Test(.enabled(if: ProxyPeer.isAvailable, "no proxies are installed"), arguments: ["ws", "wss"])
-    func conversationGoesThroughEveryKindOfProxy(_ scheme: String) async throws {
+    func messagesAreExchangedThroughEveryKindOfProxy(_ scheme: String) async throws {
         let proxies = try ProxyPeer.shared.get()
         for proxy in [proxies.plain, proxies.secure, proxies.socks5, proxies.socks4] {
             var request = peer.request(scheme == "wss" ? "secure" : "plain", "/echo")
@@ -273,7 +274,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test func wrongAuthorityIsRefused() async throws {
+    @Test func untrustedAuthorityIsRejected() async throws {
         var request = peer.request("secure", "/echo")
         request.options.trust = .system
         let error = await #expect(throws: NetworkError.self) { try await transport.openWebSocket(request) }
@@ -284,7 +285,7 @@ struct WebSocketTests {
 }
 
 extension WebSocketMessage {
-    /// nil where it is none of text.
+    /// The text of the message, or `nil` if it is binary.
     fileprivate var text: String? {
         if case .text(let text) = self { text } else { nil }
     }

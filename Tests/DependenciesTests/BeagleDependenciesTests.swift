@@ -13,7 +13,7 @@ struct BeagleDependenciesTests {
         static func live(_ dependencies: BeagleDependencies) -> Thing { Thing() }
     }
 
-    @Test func aFollowerHasTheSameValuesAndThenThoseItWasToKeep() {
+    @Test func followerKeepsItsKeysAfterTheContainerIsReleased() {
         weak var other: Thing?
         weak var made: Thing?
         let last = Thing()
@@ -29,12 +29,12 @@ struct BeagleDependenciesTests {
         #expect(follower[FollowedKey.self] === last)
         #expect(other == nil)
         made = follower[OtherKey.self]
-        #expect(made == nil, "a default made without a container is nobody's")
+        #expect(made == nil, "a default made without a container is not retained")
         follower.reset(FollowedKey.self)
         #expect(follower[FollowedKey.self] === follower[FollowedKey.self])
     }
 
-    @Test func aDefaultIsMadeOnceHoweverManyThreadsAskAtOnce() {
+    @Test func concurrentReadsMakeADefaultOnce() {
         let dependencies = BeagleDependencies()
         dependencies.counter = Counter()
         DispatchQueue.concurrentPerform(iterations: 64) { _ in _ = dependencies[SumKey.self] }
@@ -51,14 +51,14 @@ struct BeagleDependenciesTests {
         #expect(BeagleDependencies(context)[NameKey.self] == expected)
     }
 
-    @Test func aValueSetReplacesADefaultAlreadyMade() {
+    @Test func setValueReplacesADefaultAlreadyMade() {
         let dependencies = BeagleDependencies()
         _ = dependencies[NameKey.self]
         dependencies[NameKey.self] = "set"
         #expect(dependencies[NameKey.self] == "set")
     }
 
-    @Test func resetBringsANewDefault() {
+    @Test func resetMakesANewDefault() {
         let dependencies = BeagleDependencies()
         let first = dependencies[ObjectKey.self]
         dependencies[ObjectKey.self] = Counter()
@@ -66,14 +66,14 @@ struct BeagleDependenciesTests {
         #expect(dependencies[ObjectKey.self] !== first)
     }
 
-    @Test func anOptionalDependencyHasItsDefaultAndMayBeSetToNil() {
+    @Test func optionalDependencyHasADefaultAndCanBeSetToNil() {
         let dependencies = BeagleDependencies()
         #expect(dependencies[OptionalKey.self] == 1)
         dependencies[OptionalKey.self] = nil
         #expect(dependencies[OptionalKey.self] == nil)
     }
 
-    @Test func aScopeInheritsWhatWasSetAndMakesItsOwnDefaults() {
+    @Test func scopeInheritsSetValuesAndMakesItsOwnDefaults() {
         let dependencies = BeagleDependencies()
         dependencies[NameKey.self] = "set"
         let outer = dependencies[ObjectKey.self]
@@ -88,19 +88,19 @@ struct BeagleDependenciesTests {
         #expect(preview.scoped().context == .preview)
     }
 
-    @Test func aReplacedValueMayAskTheContainerWhenItIsReleased() {
+    @Test func replacedValueCanUseTheContainerInItsDeinit() {
         let dependencies = BeagleDependencies()
         let logger = MemoryLogger()
         dependencies.logger = logger
         dependencies[OnReleaseKey.self] = OnRelease {
-            // Another thread, so that a lock still held by this one would stop it.
+            // Runs on another thread, so that a lock still held by this one would block it.
             DispatchQueue.global().sync { dependencies.logger.log(Log.network(.networkClientWasNotConfigured)) }
         }
         dependencies[OnReleaseKey.self] = OnRelease {}
         #expect(logger.logs.count == 1)
     }
 
-    @Test func aCycleNamesItsChain() async throws {
+    @Test func dependencyCycleIsReportedWithItsChain() async throws {
         let result = try await #require(
             processExitsWith: .failure,
             observing: [\.standardErrorContent]
@@ -111,7 +111,7 @@ struct BeagleDependenciesTests {
         #expect(message.contains("HenKey -> EggKey -> HenKey"))
     }
 
-    @Test func eightThreadsMayReadSetAndReplaceAtOnce() {
+    @Test func eightThreadsReadSetAndReplaceConcurrently() {
         let dependencies = BeagleDependencies()
         let logger = MemoryLogger()
         DispatchQueue.concurrentPerform(iterations: 8) { thread in

@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 struct BeagleTests {
-    @Test func whatIsSetInAScopeStaysInIt() {
+    @Test func changesInAScopeStayInTheScope() {
         let outer = Beagle.dependencies
         Beagle.withDependencies(.test) {
             Beagle.dependencies = BeagleDependencies(.preview)
@@ -16,7 +16,7 @@ struct BeagleTests {
         #expect(Beagle.dependencies === outer)
     }
 
-    @Test func anAsynchronousScopeReachesTheTasksInIt() async {
+    @Test func asyncScopeAppliesToItsTasks() async {
         let logger = MemoryLogger()
         await Beagle.withDependencies(.test) {
             $0.logger = logger
@@ -28,7 +28,7 @@ struct BeagleTests {
         }
     }
 
-    @Test @MainActor func anAsynchronousScopeStaysOnItsActor() async {
+    @Test @MainActor func asyncScopeStaysOnItsActor() async {
         await Beagle.withDependencies(.test) {
             MainActor.preconditionIsolated()
             await Task.yield()
@@ -36,13 +36,13 @@ struct BeagleTests {
         }
     }
 
-    @Test func aChangeMayThrowAndThenNothingIsRun() async {
+    @Test func throwingChangePreventsTheOperation() async {
         struct Refusal: Error {}
         #expect(throws: Refusal.self) {
             try Beagle.withDependencies(.test) { _ in
                 throw Refusal()
             } operation: {
-                Issue.record("it was run")
+                Issue.record("the operation ran")
             }
         }
         await #expect(throws: Refusal.self) {
@@ -50,12 +50,12 @@ struct BeagleTests {
                 throw Refusal()
             } operation: {
                 await Task.yield()
-                Issue.record("it was run")
+                Issue.record("the operation ran")
             }
         }
     }
 
-    @Test func aThrownErrorLeavesTheScope() {
+    @Test func scopeEndsWhenItsOperationThrows() {
         struct Refusal: Error {}
         let outer = Beagle.dependencies
         #expect(throws: Refusal.self) {
@@ -64,7 +64,7 @@ struct BeagleTests {
         #expect(Beagle.dependencies === outer)
     }
 
-    @Test func aScopeIsCarriedToAThreadThatHasNone() async {
+    @Test func scopeCanBeEnteredOnAnotherThread() async {
         let logger = MemoryLogger()
         let scope = Beagle.withDependencies(.test) {
             $0.logger = logger
@@ -82,7 +82,7 @@ struct BeagleTests {
         #expect(found[1] as? MemoryLogger === logger)
     }
 
-    @Test func aScopeFollowsWhatIsSetInItLater() {
+    @Test func scopeFollowsContainersSetLater() {
         Beagle.withDependencies(.test) {
             let scope = Beagle.scope
             Beagle.dependencies = BeagleDependencies(.preview)
@@ -98,7 +98,7 @@ struct BeagleTests {
         }
     }
 
-    @Test func eightThreadsMayReplaceAndReadTheDependenciesOfOneScope() {
+    @Test func eightThreadsReplaceAndReadTheDependenciesOfOneScope() {
         Beagle.withDependencies(.test) {
             let scope = Beagle.scope
             DispatchQueue.concurrentPerform(iterations: 8) { thread in

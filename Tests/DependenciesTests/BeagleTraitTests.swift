@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Testing
 
 @Suite(.beagle()) struct BeagleTraitTests {
-    /// The seed's set-up code, word for word, in 200 tests at once.
+    /// The seed's set-up code, verbatim, in 200 concurrent tests.
     @Test(arguments: 0..<200) func setUpInOneTestIsNotSeenByAnother(number: Int) async {
         let logger = MemoryLogger()
         let dependencies = BeagleDependencies()

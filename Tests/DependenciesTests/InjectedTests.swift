@@ -8,7 +8,7 @@ struct InjectedTests {
         @Injected() var unnamed: any BeagleLogger
     }
 
-    @Test func theReadersScopeComesBeforeTheBirthplace() {
+    @Test func currentScopeTakesPrecedenceOverTheCreationScope() {
         let reader = Beagle.withDependencies {
             $0.logger = MemoryLogger()
         } operation: {
@@ -22,7 +22,7 @@ struct InjectedTests {
         }
     }
 
-    @Test func whereTheReaderHasNoScopeTheBirthplaceAnswersWhileItLives() async {
+    @Test func creationScopeIsUsedWhileItLivesIfThereIsNoCurrentScope() async {
         let logger = MemoryLogger()
         let dependencies = BeagleDependencies()
         dependencies.logger = logger
@@ -47,7 +47,7 @@ struct InjectedTests {
         static func live(_ dependencies: BeagleDependencies) -> Cart { Cart() }
     }
 
-    @Test func aScopeIsNotKeptAliveByWhatItHolds() {
+    @Test func scopeIsNotRetainedByItsValues() {
         weak var container: BeagleDependencies?
         weak var cart: Cart?
         Beagle.withDependencies(.test) {
@@ -59,7 +59,7 @@ struct InjectedTests {
         #expect(cart == nil)
     }
 
-    @Test func aLoggerSetLaterIsRead() {
+    @Test func loggerSetLaterIsUsed() {
         Beagle.withDependencies(.test) {
             let reader = Reader()
             Beagle.dependencies.logger = MemoryLogger()
@@ -67,7 +67,7 @@ struct InjectedTests {
         }
     }
 
-    @Test func aConstantOfASendableClassIsReadAnewByCallingIt() {
+    @Test func callingAnInjectedConstantReadsTheCurrentValue() {
         final class Model: Sendable {
             private let logger = Injected(\.logger)
 
@@ -81,7 +81,7 @@ struct InjectedTests {
         }
     }
 
-    @Test func aContainerGivenComesFirst() {
+    @Test func explicitContainerTakesPrecedence() {
         let container = BeagleDependencies()
         container.logger = MemoryLogger()
         let injected = Injected(\.logger, from: container)

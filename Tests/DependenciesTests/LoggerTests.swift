@@ -7,7 +7,7 @@ struct LoggerTests {
     private let request = Log.network(.httpRequest(request: .init(method: "GET", url: "http://h/")))
     private let fault = Log.network(.networkClientWasNotConfigured)
 
-    @Test func messagesSayWhatHappenedInOneLine() {
+    @Test func messagesDescribeEventsInOneLine() {
         let request = Log.NetworkRequest(
             method: "POST",
             url: "http://h/a",
@@ -22,7 +22,7 @@ struct LoggerTests {
         #expect(Log.network(.couldNotBuildUrl(url: "x")).message == "Could not build a URL from x")
     }
 
-    @Test func onlyWhatNoErrorReportsIsAboveDebug() {
+    @Test func onlyEventsNotReportedAsErrorsAreAboveDebug() {
         let failure = Log.NetworkResponse(status: nil, url: "http://h/", failure: "no connection")
         #expect(Log.network(.httpResponse(response: failure)).level == .debug)
         #expect(Log.network(.couldNotBuildUrl(url: "x")).level == .debug)
@@ -31,7 +31,7 @@ struct LoggerTests {
         #expect(LogLevel.allCases.sorted() == [.debug, .info, .warning, .error])
     }
 
-    @Test func offAcceptsNothing() {
+    @Test func offLoggerAcceptsNoLevel() {
         let dependencies = BeagleDependencies()
         dependencies.logger = .off
         #expect(LogLevel.allCases.allSatisfy { !dependencies.logger.accepts($0) })
@@ -43,7 +43,7 @@ struct LoggerTests {
         #expect(BeagleDependencies(.live).logger is SwiftLogLogger)
     }
 
-    @Test func aLevelLoggerHandsOnItsLevelAndAbove() {
+    @Test func levelLoggerForwardsItsLevelAndAbove() {
         let memory = MemoryLogger()
         let logger = LevelLogger(.error, memory)
         logger.log(request)
@@ -52,7 +52,7 @@ struct LoggerTests {
         #expect(!logger.accepts(.info) && logger.accepts(.error))
     }
 
-    @Test func aMultiplexerServesEachLoggerThatAccepts() {
+    @Test func multiplexerForwardsToEachAcceptingLogger() {
         let all = MemoryLogger()
         let errors = MemoryLogger()
         let logger = MultiplexLogger(all, LevelLogger(.error, errors), .off)
@@ -64,7 +64,7 @@ struct LoggerTests {
         #expect(!MultiplexLogger(.off).accepts(.error))
     }
 
-    @Test func theConsoleShowsControlCharactersAsEscapes() {
+    @Test func consoleEscapesControlCharacters() {
         let log = Log.network(.couldNotBuildUrl(url: "a\r\nb\u{1B}[31mé"))
         #expect(ConsoleLogger.line(log) == "debug Network: Could not build a URL from a\\r\\nb\\u{1B}[31mé\n")
     }

@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 struct RegistrationTests {
-    /// The names of what made things, in order.
+    /// Records the places for which a value was made, in order.
     private final class Made: Sendable {
         private let queue = DispatchQueue(label: "made")
         private nonisolated(unsafe) var names: [String] = []  // read and written on `queue` only
@@ -15,7 +15,7 @@ struct RegistrationTests {
 
     private let made = Made()
 
-    /// A container whose gadget tells the place that it was made for.
+    /// A container whose gadget names the place that it was made for.
     private func registered() -> BeagleDependencies {
         let dependencies = BeagleDependencies()
         dependencies.register(\.gadget) { [made] container in
@@ -25,7 +25,7 @@ struct RegistrationTests {
         return dependencies
     }
 
-    @Test func eachScopeMakesItsOwnWhenItIsRead() {
+    @Test func eachScopeMakesItsOwnValueOnFirstRead() {
         let app = registered()
         app.place = "app"
         #expect(made.all.isEmpty)
@@ -48,7 +48,7 @@ struct RegistrationTests {
         #expect(app.gadget.name == "registered in nowhere")
     }
 
-    @Test func registrationReplacesWhatWasSetAndMade() {
+    @Test func registrationReplacesSetAndDefaultValues() {
         let app = BeagleDependencies()
         _ = app.gadget
         app.gadget = Gadget("set")
@@ -75,7 +75,7 @@ struct RegistrationTests {
         #expect(made.all == ["nowhere", "nowhere"])
     }
 
-    @Test func dependenciesOfOneTypeAreToldApart() {
+    @Test func dependenciesOfTheSameTypeAreDistinguished() {
         let app = registered()
         app.register(\.spare) { container in Gadget("spare of \(container.gadget.name)") }
         #expect(app.gadget.name == "registered in nowhere")
@@ -85,7 +85,7 @@ struct RegistrationTests {
         #expect(scope.gadget.name == "set")
     }
 
-    @Test func anOptionalKeyIsRegisteredByItsName() {
+    @Test func optionalKeyIsRegisteredThroughItsProperty() {
         let app = BeagleDependencies()
         app.register(\.title) { container in "of \(container.place)" }
         #expect(app.title == "of nowhere")
@@ -100,7 +100,7 @@ struct RegistrationTests {
         #expect(app.place == "registered place")
     }
 
-    @Test func inARegistrationTheDependencyItselfIsTheDefault() {
+    @Test func registrationSeesTheDefaultOfItsOwnDependency() {
         let app = BeagleDependencies()
         app.register(\.gadget) { container in Gadget("around \(container.gadget.name)") }
         #expect(app.gadget.name == "around default")
@@ -108,7 +108,7 @@ struct RegistrationTests {
     }
 
     @Test(arguments: [BeagleDependencies.Context.test, .preview])
-    func testScopesDontInheritWhatIsLiveOnly(context: BeagleDependencies.Context) {
+    func testScopesDontInheritLiveOnlyValues(context: BeagleDependencies.Context) {
         let app = BeagleDependencies()
         app.register(\.probe) { _ in Gadget("registered") }
         app.register(\.gadget) { _ in Gadget("registered") }
@@ -123,14 +123,14 @@ struct RegistrationTests {
         #expect(scope.scoped(.live).probe.name == "set in the scope")
     }
 
-    @Test func registeringMakesNoDefault() {
+    @Test func registeringDoesNotMakeTheDefault() {
         let app = BeagleDependencies()
         app.register(\.costly) { _ in Gadget("registered") }
         #expect(app.costly.name == "registered")
         #expect(app.scoped().costly.name == "registered")
     }
 
-    @Test func aRegisteredValueIsMadeOnceHoweverManyThreadsAskAtOnce() {
+    @Test func concurrentReadsMakeARegisteredValueOnce() {
         let app = registered()
         DispatchQueue.concurrentPerform(iterations: 64) { _ in _ = app.gadget }
         #expect(made.all.count == 1)
@@ -139,7 +139,7 @@ struct RegistrationTests {
         #expect(made.all.count == 2)
     }
 
-    @Test func aFollowerKeepsTheRegistrationsThatItFollows() {
+    @Test func followerKeepsItsRegistrations() {
         weak var container: BeagleDependencies?
         let follower = {
             let app = registered()
@@ -152,7 +152,7 @@ struct RegistrationTests {
         #expect(follower.gadget === first)
     }
 
-    @Test func aReplacedContainerReleasesWhatItMade() {
+    @Test func releasedContainerReleasesItsValues() {
         weak var gadget: Gadget?
         Beagle.withDependencies {
             $0.register(\.gadget) { _ in Gadget("registered") }
@@ -163,7 +163,7 @@ struct RegistrationTests {
         #expect(gadget == nil)
     }
 
-    @Test func aChangeOfRegistrationsCountsAsOne() {
+    @Test func registeringChangesTheVersionAndReadingDoesNot() {
         let app = BeagleDependencies()
         let version = app.version
         app.register(\.gadget) { _ in Gadget("registered") }
@@ -234,7 +234,7 @@ extension BeagleDependencies {
         set { self[CostlyKey.self] = newValue }
     }
 
-    /// Its setter reads another dependency.
+    /// A dependency whose setter reads another one.
     fileprivate var noted: Gadget {
         get { self[NotedKey.self] }
         set {
@@ -248,7 +248,7 @@ extension BeagleDependencies {
         set { self[PlaceKey.self] = newValue }
     }
 
-    /// Of another type than its key, as a default that is computed.
+    /// A property whose type differs from its key's, because it computes a fallback.
     fileprivate var title: String {
         get { self[TitleKey.self] ?? "untitled" }
         set { self[TitleKey.self] = newValue }

@@ -16,33 +16,33 @@ import struct BeagleNetExchanges.Operation
         Client(request: Self.request, exchanges: exchanges, logger: OffLogger())
     }
 
-    /// Answers with the number of the operation.
+    /// A server whose results are the number of the operation.
     private func counting() -> ServerExchange {
         let count = Atomic(0)
         return ServerExchange { [$0.result(.integer(Int64(count.add(1, ordering: .relaxed).newValue)))] }
     }
 
-    // MARK: - The original's defects
+    // MARK: - Defects of the original
 
-    /// Defect D1: each call had an id of its own, so that nothing was shared or stored.
-    @Test func sameQueriesShareOneRunAndTheStore() {
+    /// Defect D1: each call had its own id, so nothing was shared or stored.
+    @Test func identicalQueriesShareOneExecutionAndTheStore() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let (one, other) = (Listening(client.query(args)), Listening(client.query(args)))
+        let (one, other) = (ResultCollector(client.query(args)), ResultCollector(client.query(args)))
         #expect(server.operations.count == 1)
         server.send(server.operations[0].result("hello"))
         #expect(one.texts == ["hello"])
         #expect(other.texts == ["hello"])
         one.leave()
         other.leave()
-        let third = Listening(client.query(args))
+        let third = ResultCollector(client.query(args))
         #expect(third.texts == ["hello"])
         #expect(server.kinds == [.query, .teardown])
         third.leave()
     }
 
-    /// Defect D1: what asks something else, or for somebody else, is not the same.
-    @Test func idsTellApartAllThatIsAsked() {
+    /// Defect D1: operations with other contents or for another user must have other ids.
+    @Test func differentOperationsHaveDifferentIDs() {
         let server = ServerExchange()
         let client = client(server)
         var authorized = Self.request
@@ -59,35 +59,35 @@ import struct BeagleNetExchanges.Operation
             client.query(ExecutionArgs(query: args.query)), client.subscribe(to: args), client.mutate(args),
             client.mutate(args),
         ]
-        .map { Listening($0) }
+        .map { ResultCollector($0) }
         #expect(Set(server.operations.map(\.id)).count == kept.count)
         #expect(server.operations.allSatisfy { $0.id.utf8.count >= 32 })
     }
 
-    /// Defect D2: an answer that came at once was lost to whoever asked.
-    @Test func answerThatComesAtOnceIsHeardByWhoAsked() {
+    /// Defect D2: a synchronous result never reached its subscriber.
+    @Test func synchronousResultReachesTheSubscriber() {
         let client = client(DedupExchange(), CacheExchange(), counting())
-        let first = Listening(client.query(args))
+        let first = ResultCollector(client.query(args))
         #expect(first.texts == ["1"])
-        let second = Listening(client.query(args))
+        let second = ResultCollector(client.query(args))
         #expect(second.texts == ["1"])
         first.leave()
         second.leave()
-        #expect(Listening(client.query(args)).texts == ["1"])
+        #expect(ResultCollector(client.query(args)).texts == ["1"])
     }
 
-    /// Defect D3: with a transport that answers at once, everything was lost.
-    @Test func mutationThatIsAnsweredAtOnceIsHeard() {
+    /// Defect D3: with a synchronous transport, all results were lost.
+    @Test func synchronousMutationResultReachesTheSubscriber() {
         let server = counting()
         let client = client(DedupExchange(), server)
-        let mutation = Listening(client.mutate(change))
+        let mutation = ResultCollector(client.mutate(change))
         #expect(mutation.texts == ["1"])
         #expect(mutation.isOver)
         #expect(server.kinds == [.mutation])
     }
 
-    /// Defect D5: nobody answered.
-    @Test func cacheOnlyWithoutAStoredAnswerComesBack() async throws {
+    /// Defect D5: there was no result.
+    @Test func cacheOnlyWithoutAStoredResultReturns() async throws {
         let server = counting()
         let client = client(CacheExchange(), server)
         let result = try await client.query(args, policy: .cacheOnly)
@@ -96,12 +96,12 @@ import struct BeagleNetExchanges.Operation
         #expect(server.asked.isEmpty)
     }
 
-    /// Defect D8: a subscription that the server had ended was over at once for who asked again.
-    @Test func subscriptionStartsAgainAfterItsEnd() {
+    /// Defect D8: after the server had ended a subscription, a new one ended immediately.
+    @Test func endedSubscriptionCanStartAgain() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         for _ in 0..<3 {
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             let operation = server.operations.last { $0.kind == .subscription }
             var last = operation?.result("last")
             last?.hasNext = false
@@ -112,12 +112,12 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.subscription, .teardown, .subscription, .teardown, .subscription, .teardown])
     }
 
-    /// Defect D8, where an exchange says so with a teardown, as the original's do.
-    @Test func teardownOfAnExchangeEndsTheSubscription() {
+    /// Defect D8, if an exchange ends the subscription with a teardown, as those of the original do.
+    @Test func teardownByAnExchangeEndsTheSubscription() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         for _ in 0..<2 {
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             server.send(server.asked.last.map { $0.result("news") } ?? Operation.query().result(nil))
             #expect(!listening.isOver)
             if let operation = server.asked.last { client.reexecute(operation: operation.teardown()) }
@@ -127,7 +127,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.subscription, .teardown, .subscription, .teardown])
     }
 
-    /// Defect D9: eight threads were enough to end the process, or to lose a result.
+    /// Defect D9: eight threads were enough to crash the process or to lose a result.
     @Test func eightThreadsLoseNothing() async {
         let queue = DispatchQueue(label: "transport", attributes: .concurrent)
         let server = LaterExchange(queue)
@@ -139,7 +139,7 @@ import struct BeagleNetExchanges.Operation
                     for number in 0..<50 {
                         let isMutation = number % 5 == 0
                         let document = isMutation ? "mutation { change }" : "query($id: ID) { post(id: $id) }"
-                        // Ten queries are asked for by several threads at once.
+                        // Several threads run the same ten queries concurrently.
                         let id: AnyCodable = .integer(Int64(number % 2 == 0 ? number % 10 : thread * 50 + number))
                         let args = ExecutionArgs(query: document, variables: ["id": id])
                         do {
@@ -159,12 +159,12 @@ import struct BeagleNetExchanges.Operation
         #expect(answered.withLock { $0 } == 8 * 50)
     }
 
-    /// Defect D10: each event was looked at by every active operation.
-    @Test func eventsReachOnlyThoseWhoWait() {
+    /// Defect D10: every active operation inspected each event.
+    @Test func eventsReachOnlyTheirOperation() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
         let waiting = (0..<1_000).map { number in
-            Listening(client.query(ExecutionArgs(query: "{ a }", variables: ["n": .integer(Int64(number))])))
+            ResultCollector(client.query(ExecutionArgs(query: "{ a }", variables: ["n": .integer(Int64(number))])))
         }
         server.send(server.operations[500].result("one"))
         let count = waiting.reduce(0) { $0 + $1.results.count }
@@ -172,66 +172,66 @@ import struct BeagleNetExchanges.Operation
         #expect(waiting[500].texts == ["one"])
     }
 
-    // MARK: - Sharing, as urql's client has it
+    // MARK: - Sharing, as in urql's client
 
-    @Test func lateSubscriberMakesTheLastResultStaleForBoth() {
+    @Test func lateSubscriberMakesTheLastResultStaleForBothSubscribers() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let one = Listening(client.query(args))
+        let one = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         server.send(server.operations[0].result(2))
         #expect(one.texts == ["1", "1 stale", "2"])
         #expect(other.texts == ["1 stale", "2"])
     }
 
-    @Test func resultThatComesAtOnceIsNotMadeStaleFirst() {
+    @Test func synchronousResultIsNotPrecededByAStaleOne() {
         let client = client(counting())
-        let one = Listening(client.query(args, policy: .networkOnly))
-        let other = Listening(client.query(args, policy: .networkOnly))
+        let one = ResultCollector(client.query(args, policy: .networkOnly))
+        let other = ResultCollector(client.query(args, policy: .networkOnly))
         #expect(one.texts == ["1", "2"])
         #expect(other.texts == ["2"])
     }
 
-    @Test func whoComesBackHearsNothingOld() {
+    @Test func resubscriberReceivesNoOldResult() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let one = Listening(client.query(args))
+        let one = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
         one.leave()
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         #expect(other.texts == [])
         server.send(server.operations[0].result(2))
         #expect(other.texts == ["2"])
         #expect(one.texts == ["1"])
     }
 
-    @Test func staleResultIsGivenToTheLateSubscriber() {
+    @Test func lateSubscriberReceivesTheStaleResult() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let one = Listening(client.query(args))
+        let one = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1, stale: true))
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         #expect(one.texts == ["1 stale"])
         #expect(other.texts == ["1 stale"])
     }
 
-    @Test func lateSubscriberOfASubscriptionHearsOnlyWhatIsNew() {
+    @Test func lateSubscriberReceivesOnlyNewResults() {
         let server = ServerExchange()
         let client = client(server)
-        let one = Listening(client.subscribe(to: news))
+        let one = ResultCollector(client.subscribe(to: news))
         server.send(server.operations[0].result(1))
-        let other = Listening(client.subscribe(to: news))
+        let other = ResultCollector(client.subscribe(to: news))
         #expect(server.operations.count == 1)
         server.send(server.operations[0].result(2))
         #expect(one.texts == ["1", "2"])
         #expect(other.texts == ["2"])
     }
 
-    @Test func teardownIsSentWhenTheLastLeaves() {
+    @Test func teardownIsSentWhenTheLastSubscriberCancels() {
         let server = ServerExchange()
         let client = client(server)
-        let (one, other) = (Listening(client.subscribe(to: news)), Listening(client.subscribe(to: news)))
+        let (one, other) = (ResultCollector(client.subscribe(to: news)), ResultCollector(client.subscribe(to: news)))
         one.leave()
         #expect(server.kinds == [.subscription])
         other.leave()
@@ -239,14 +239,14 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations[0].id == server.operations[1].id)
     }
 
-    @Test func leavingAMutationCancelsItUnlessItIsKept() {
+    @Test func cancellingTheSubscriberCancelsAMutationUnlessItIsKept() {
         let server = ServerExchange()
         let cancelling = client(server)
-        Listening(cancelling.mutate(change)).leave()
+        ResultCollector(cancelling.mutate(change)).leave()
         #expect(server.kinds == [.mutation, .teardown])
         let kept = ServerExchange()
         let keeping = Client(request: Self.request, exchanges: [kept], logger: OffLogger(), keepsMutations: true)
-        Listening(keeping.mutate(change)).leave()
+        ResultCollector(keeping.mutate(change)).leave()
         #expect(kept.kinds == [.mutation])
     }
 
@@ -254,17 +254,17 @@ import struct BeagleNetExchanges.Operation
         let server = counting()
         let client = client(DedupExchange(), server)
         let mutation = client.mutate(change)
-        let (one, other) = (Listening(mutation), Listening(mutation))
+        let (one, other) = (ResultCollector(mutation), ResultCollector(mutation))
         #expect(one.texts == ["1"])
         #expect(other.texts == ["2"])
     }
 
-    // MARK: - Running again
+    // MARK: - Reexecution
 
-    @Test func activeQueryRunsAgain() {
+    @Test func activeQueryIsReexecuted() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
         client.reexecute(operation: server.operations[0].with(policy: .networkOnly))
         #expect(listening.texts == ["1", "1 stale"])
@@ -273,13 +273,13 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations.map(\.policy) == [.cacheFirst, .networkOnly])
     }
 
-    /// Who hears the last result may ask the same again, and is heard.
-    @Test func whoAsksAgainFromTheLastResultIsHeard() {
+    /// A subscriber may start the same operation again when it receives the last result.
+    @Test func subscribingAgainDuringTheLastResultWorks() {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let again = Lock<Listening?>(nil)
-        let first = Listening(client.subscribe(to: news)) { [news] _ in
-            let listening = Listening(client.subscribe(to: news))
+        let again = Lock<ResultCollector?>(nil)
+        let first = ResultCollector(client.subscribe(to: news)) { [news] _ in
+            let listening = ResultCollector(client.subscribe(to: news))
             again.withLock { $0 = listening }
         }
         var last = server.operations[0].result("last")
@@ -293,30 +293,30 @@ import struct BeagleNetExchanges.Operation
         #expect(again.withLock { $0 }?.isOver == false)
     }
 
-    /// What is due to end is ended, whatever else is due, and nothing that is asked for later is.
-    @Test func dueTeardownEndsWhatItMeantAlone() {
+    /// A queued teardown ends its operation, whatever else is queued, and doesn't end a later one.
+    @Test func queuedTeardownEndsOnlyItsOwnOperation() {
         let server = ServerExchange()
         let client = client(server)
-        let again = Lock<Listening?>(nil)
-        let ended = Lock<Listening?>(nil)
-        let other = Listening(client.query(args)) { [news] _ in
-            // In a turn, so that all of it is due after this.
-            let first = Listening(client.subscribe(to: news))
+        let again = Lock<ResultCollector?>(nil)
+        let ended = Lock<ResultCollector?>(nil)
+        let other = ResultCollector(client.query(args)) { [news] _ in
+            // Inside a delivery, so that everything here is queued until it ends.
+            let first = ResultCollector(client.subscribe(to: news))
             ended.withLock { $0 = first }
             guard let operation = server.operations.last else { return }
             client.reexecute(operation: operation.teardown())
             client.reexecute(operation: operation)
             first.leave()
-            let second = Listening(client.subscribe(to: news))
+            let second = ResultCollector(client.subscribe(to: news))
             again.withLock { $0 = second }
         }
         server.send(server.operations[0].result(1))
         #expect(again.withLock { $0 }?.isOver == false)
         #expect(server.kinds.filter { $0 == .teardown }.count == 1)
         other.leave()
-        let kept = Listening(client.subscribe(to: change))
+        let kept = ResultCollector(client.subscribe(to: change))
         let operation = server.operations.last
-        let doing = Listening(client.query(args)) { _ in
+        let doing = ResultCollector(client.query(args)) { _ in
             guard let operation else { return }
             client.reexecute(operation: operation.teardown())
             client.reexecute(operation: operation)
@@ -326,12 +326,12 @@ import struct BeagleNetExchanges.Operation
         doing.leave()
     }
 
-    /// A miss of the store is no answer to who asks the network.
-    @Test func cacheOnlyIsAnsweredAlone() {
+    /// A cache miss is not a result for a subscriber that waits for the network.
+    @Test func cacheOnlyMissReachesOnlyItsSubscriber() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let asking = Listening(client.query(args))
-        let reading = Listening(client.query(args, policy: .cacheOnly))
+        let asking = ResultCollector(client.query(args))
+        let reading = ResultCollector(client.query(args, policy: .cacheOnly))
         #expect(reading.texts == ["nil"])
         #expect(asking.texts.isEmpty)
         server.send(server.operations[0].result(1))
@@ -342,7 +342,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.query, .teardown])
     }
 
-    @Test func whatNobodyWaitsForIsNotRunAgain() {
+    @Test func operationWithoutSubscribersIsNotReexecuted() {
         let server = ServerExchange()
         let client = client(server)
         client.reexecute(operation: .query())
@@ -350,47 +350,47 @@ import struct BeagleNetExchanges.Operation
         #expect(server.operations.isEmpty)
     }
 
-    /// urql's pull request 3909: every second one got through.
-    @Test(arguments: 1...4) func runningAgainDuringAFlightAddsNone(_ times: Int) {
+    /// urql pull request 3909: every second reexecution got through.
+    @Test(arguments: 1...4) func reexecutingInFlightSendsNoSecondOperation(_ times: Int) {
         let server = ServerExchange()
         let client = client(DedupExchange(), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         for _ in 0..<times { client.reexecute(operation: server.operations[0]) }
         #expect(server.operations.count == 1)
         listening.leave()
     }
 
-    /// urql: an exchange that runs an operation again from its result gets op, result, op', result'.
-    @Test func whatAnExchangeRunsAgainComesAfterTheResult() {
+    /// urql: an exchange that reexecutes an operation from its result sees op, result, op', result'.
+    @Test func reexecutionByAnExchangeFollowsTheResult() {
         let server = counting()
         let client = client(AgainExchange(), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         #expect(server.operations.map(\.policy) == [.cacheFirst, .networkOnly])
         #expect(listening.texts == ["1", "2"])
     }
 
-    @Test func resultsStayInOrderWhenAListenerCausesAnother() {
+    @Test func resultsStayInOrderIfASubscriberCausesAnother() {
         let server = ServerExchange()
         let client = client(server)
-        let one = Listening(client.query(args)) { result in
+        let one = ResultCollector(client.query(args)) { result in
             if result.data == 1 { server.send(result.operation.result(2)) }
         }
-        let other = Listening(client.query(args))
+        let other = ResultCollector(client.query(args))
         server.send(server.operations[0].result(1))
         #expect(one.texts == ["1", "2"])
         #expect(other.texts == ["1", "2"])
     }
 
-    @Test("a mutation has nobody ask the network who reads the store alone", arguments: [true, false])
-    func mutationHasNoReaderAskTheNetwork(isLeftBefore: Bool) {
+    @Test(arguments: [true, false])
+    func mutationDoesNotSendCacheOnlyQueriesToTheNetwork(isLeftBefore: Bool) {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let asking = Listening(client.query(args, types: ["Post"]))
+        let asking = ResultCollector(client.query(args, types: ["Post"]))
         server.send(server.asked[0].result(1))
         if isLeftBefore { asking.leave() }
-        let reading = Listening(client.query(args, policy: .cacheOnly, types: ["Post"]))
+        let reading = ResultCollector(client.query(args, policy: .cacheOnly, types: ["Post"]))
         if !isLeftBefore { asking.leave() }
-        let mutation = Listening(client.mutate(change, types: ["Post"]))
+        let mutation = ResultCollector(client.mutate(change, types: ["Post"]))
         server.send(server.asked[1].result("done"))
         #expect(mutation.texts == ["done"])
         #expect(server.asked.map(\.kind) == [.query, .mutation])
@@ -398,12 +398,12 @@ import struct BeagleNetExchanges.Operation
         reading.leave()
     }
 
-    @Test func mutationRunsQueriesOfItsTypesAgain() {
+    @Test func mutationReexecutesQueriesOfItsTypes() {
         let server = ServerExchange()
         let client = client(DedupExchange(), CacheExchange(), server)
-        let query = Listening(client.query(args, types: ["Post"]))
+        let query = ResultCollector(client.query(args, types: ["Post"]))
         server.send(server.operations[0].result(1))
-        let mutation = Listening(client.mutate(change, types: ["Post"]))
+        let mutation = ResultCollector(client.mutate(change, types: ["Post"]))
         server.send(server.operations[1].result("done"))
         #expect(mutation.texts == ["done"])
         #expect(server.kinds == [.query, .mutation, .query])
@@ -413,14 +413,14 @@ import struct BeagleNetExchanges.Operation
 
     // MARK: - async
 
-    @Test func firstSettledResultIsTheAnswer() async throws {
+    @Test func firstResultThatIsNotStaleIsReturned() async throws {
         let server = ServerExchange { [$0.result("old", stale: true), $0.result("new")] }
         let result = try await client(server).query(args)
         #expect(result.data == "new")
         #expect(server.kinds == [.query, .teardown])
     }
 
-    @Test func valueIsMadeOfTheData() async throws {
+    @Test func dataIsDecodedIntoAValue() async throws {
         struct Post: Decodable, Equatable { var title: String }
         let server = ServerExchange { [$0.result(["title": "First"])] }
         #expect(try await client(server).query(args, as: Post.self).data == Post(title: "First"))
@@ -432,7 +432,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func cancelledTaskLeaves() async throws {
+    @Test func cancellingTheTaskTearsDownTheOperation() async throws {
         let server = ServerExchange()
         let client = client(server)
         let task = Task { try await client.query(args) }
@@ -442,8 +442,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.query, .teardown])
     }
 
-    /// Its task was not cancelled, so it is told what happened.
-    @Test func operationThatAnExchangeTearsDownThrowsWhatHappened() async throws {
+    /// The task was not cancelled, so the error explains what happened.
+    @Test func operationTornDownByAnExchangeThrowsANetworkError() async throws {
         let server = ServerExchange()
         let client = client(server)
         let task = Task { try await client.query(args) }
@@ -455,8 +455,8 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.query, .teardown])
     }
 
-    /// A subscriber that wants nothing costs no more than so many results, the newest.
-    @Test func subscriberThatWantsNothingKeepsTheNewest() {
+    /// For a subscriber without demand, only a limited number of results is kept, the newest ones.
+    @Test func subscriberWithoutDemandKeepsTheNewestResults() {
         let logger = MemoryLogger()
         let server = ServerExchange()
         let client = Client(request: Self.request, exchanges: [server], logger: logger)
@@ -474,9 +474,9 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.subscription, .teardown])
     }
 
-    /// Wants as many results as it is told to.
+    /// Requests as many results as the test demands.
     private final class Few: Subscriber, Sendable {
-        // Set once, when it is subscribed, and used by the test alone.
+        // Set once on subscribing, and used only by the test.
         nonisolated(unsafe) private var subscription: (any Subscription)?
         private let heard = Lock<[Int64?]>([])
 
@@ -492,7 +492,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func operationThatNothingHandlesIsAnsweredWithAnError() async throws {
+    @Test func unhandledOperationGetsAnError() async throws {
         let logger = MemoryLogger()
         let client = Client(request: Self.request, exchanges: [DedupExchange()], logger: logger)
         let result = try await client.query(args)
@@ -500,17 +500,17 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.messages == ["no exchange handles operations of kind query"])
     }
 
-    /// Or whoever subscribes beside another would wait for ever.
-    @Test func subscriptionThatNothingHandlesIsOver() {
+    /// Otherwise a second subscriber would wait forever.
+    @Test func unhandledSubscriptionEnds() {
         let client = client(DedupExchange())
         for _ in 0..<2 {
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             #expect(listening.results.map { $0.error?.networkError?.kind } == [.unsupported])
             #expect(listening.isOver)
         }
     }
 
-    @Test func clientIsNotKeptAliveByItsExchanges() {
+    @Test func exchangesDoNotRetainTheClient() {
         weak var gone: Client?
         do {
             let client = Client(
@@ -524,7 +524,7 @@ import struct BeagleNetExchanges.Operation
     }
 }
 
-/// Runs a query again, past the store, when its result comes up.
+/// Reexecutes a query from the network when its result arrives.
 private struct AgainExchange: Exchange {
     func register(
         client: any GraphQLClient,
@@ -540,7 +540,7 @@ private struct AgainExchange: Exchange {
     }
 }
 
-/// Answers on a queue, with the operation's variable.
+/// Sends the operation's variable as the result, on a queue.
 private struct LaterExchange: Exchange {
     let queue: DispatchQueue
 
@@ -553,7 +553,7 @@ private struct LaterExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        // A subject may be sent to by any thread.
+        // Any thread may send to a subject.
         nonisolated(unsafe) let answers = PassthroughSubject<OperationResult, Never>()
         return
             operations

@@ -4,246 +4,246 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// The vectors of urql's client, with a `Client` above the exchanges and with a pipeline's hub there.
+/// The test vectors of urql's client, run with a `Client` above the exchanges and with the coalescer of a pipeline there.
 ///
-/// Two of them have another form in a pipeline, where an operation's run is over with a settled result: whoever asks for more
-/// from inside says so by marking the result stale. And what somebody outside of a pipeline has run again while a stale result is
-/// followed by another is that other, as the run still goes on.
+/// Two vectors differ in a pipeline, where a result that is not stale ends the execution of its operation. An exchange that
+/// reexecutes an operation must therefore mark the result as stale. And if the app reexecutes an operation after a stale
+/// result, it gets the result that is still pending, because the execution continues.
 @Suite(.timeLimit(.minutes(1))) struct ClientVectorTests {
-    // MARK: - The queue
+    // MARK: - Queue
 
-    @Test(arguments: ClientWay.allCases) func whatAnExchangeRunsAgainComesAfterTheResult(_ way: ClientWay) async {
-        let world = way.world([AgainExchange(), DedupExchange()], isCounting: true)
-        let ear = world.listen()
-        #expect(await world.has(ear, heard: ["1 stale", "2"]))
-        #expect(world.asked == ["query", "query"])
+    @Test(arguments: ClientWay.allCases) func reexecutionByAnExchangeFollowsTheResult(_ way: ClientWay) async {
+        let fixture = way.fixture([AgainExchange(), DedupExchange()], isCounting: true)
+        let ear = fixture.listen()
+        #expect(await fixture.has(ear, heard: ["1 stale", "2"]))
+        #expect(fixture.asked == ["query", "query"])
         ear.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func activeQueryRunsAgain(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let ear = world.listen()
-        await world.answer(1)
-        #expect(await world.has(ear, heard: ["1"]))
-        world.runAgain()
-        #expect(await world.has(ear, heard: ["1", "1 stale"]))
-        await world.answer(2)
-        #expect(await world.has(ear, heard: ["1", "1 stale", "2"]))
+    @Test(arguments: ClientWay.allCases) func activeQueryIsReexecuted(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()])
+        let ear = fixture.listen()
+        await fixture.answer(1)
+        #expect(await fixture.has(ear, heard: ["1"]))
+        fixture.runAgain()
+        #expect(await fixture.has(ear, heard: ["1", "1 stale"]))
+        await fixture.answer(2)
+        #expect(await fixture.has(ear, heard: ["1", "1 stale", "2"]))
         ear.leave()
     }
 
-    // MARK: - Dedup
+    // MARK: - Deduplication
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
-    func sameQueriesShareOneRun(_ way: ClientWay, _ policy: Operation.Policy) async {
-        let world = way.world([DedupExchange()])
-        let ears = (0..<3).map { _ in world.listen(.query, policy) }
-        await world.answer(1)
-        for ear in ears { #expect(await world.has(ear, heard: ["1"])) }
-        #expect(world.asked == ["query"])
+    func identicalQueriesShareOneExecution(_ way: ClientWay, _ policy: Operation.Policy) async {
+        let fixture = way.fixture([DedupExchange()])
+        let ears = (0..<3).map { _ in fixture.listen(.query, policy) }
+        await fixture.answer(1)
+        for ear in ears { #expect(await fixture.has(ear, heard: ["1"])) }
+        #expect(fixture.asked == ["query"])
         for ear in ears { ear.leave() }
     }
 
-    @Test(arguments: ClientWay.allCases) func partOfAnAnswerKeepsOthersBack(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let first = world.listen()
-        await world.answer("part", stale: false, hasNext: true)
-        #expect(await world.has(first, heard: ["part"]))
-        let second = world.listen()
-        await world.answer("whole")
-        #expect(await world.has(first, heard: ["part", "whole"]))
+    @Test(arguments: ClientWay.allCases) func partialResultKeepsTheQueryInFlight(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()])
+        let first = fixture.listen()
+        await fixture.answer("part", stale: false, hasNext: true)
+        #expect(await fixture.has(first, heard: ["part"]))
+        let second = fixture.listen()
+        await fixture.answer("whole")
+        #expect(await fixture.has(first, heard: ["part", "whole"]))
         #expect(second.texts.last == "whole")
-        #expect(world.asked == ["query"])
+        #expect(fixture.asked == ["query"])
         first.leave()
         second.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func cacheAndNetworkIsNotKeptBackByItsOwnStaleResult(_ way: ClientWay) async {
-        let world = way.world([CacheExchange(), DedupExchange()])
-        let first = world.listen()
-        await world.answer(1)
-        #expect(await world.has(first, heard: ["1"]))
-        let second = world.listen(.query, .cacheAndNetwork)
-        #expect(await world.hasAsked(2))
-        await world.answer(2)
-        #expect(await world.has(first, heard: ["1", "1 stale", "2"]))
-        #expect(await world.has(second, heard: ["1 stale", "2"]))
+    @Test(arguments: ClientWay.allCases) func cacheAndNetworkIsNotBlockedByItsOwnStaleResult(_ way: ClientWay) async {
+        let fixture = way.fixture([CacheExchange(), DedupExchange()])
+        let first = fixture.listen()
+        await fixture.answer(1)
+        #expect(await fixture.has(first, heard: ["1"]))
+        let second = fixture.listen(.query, .cacheAndNetwork)
+        #expect(await fixture.hasAsked(2))
+        await fixture.answer(2)
+        #expect(await fixture.has(first, heard: ["1", "1 stale", "2"]))
+        #expect(await fixture.has(second, heard: ["1 stale", "2"]))
         first.leave()
         second.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func mutationThatIsRunAgainPasses(_ way: ClientWay) async {
-        let world = way.world([AgainExchange(onTheWayDown: true), DedupExchange()])
-        let ear = world.listen(.mutation)
-        #expect(await world.hasAsked(2))
+    @Test(arguments: ClientWay.allCases) func reexecutedMutationIsSent(_ way: ClientWay) async {
+        let fixture = way.fixture([AgainExchange(onTheWayDown: true), DedupExchange()])
+        let ear = fixture.listen(.mutation)
+        #expect(await fixture.hasAsked(2))
         ear.leave()
     }
 
-    /// urql's issue 3254.
-    @Test(arguments: ClientWay.allCases) func whatIsRunAgainAfterAStaleResultPasses(_ way: ClientWay) async {
-        let world = way.world([AgainExchange(), DedupExchange()])
-        let ear = world.listen()
-        await world.answer("old", stale: true, hasNext: false)
-        #expect(await world.hasAsked(2))
-        await world.answer("new")
-        #expect(await world.has(ear, heard: ["old stale", "new"]))
+    /// urql issue 3254.
+    @Test(arguments: ClientWay.allCases) func reexecutionAfterAStaleResultIsSent(_ way: ClientWay) async {
+        let fixture = way.fixture([AgainExchange(), DedupExchange()])
+        let ear = fixture.listen()
+        await fixture.answer("old", stale: true, hasNext: false)
+        #expect(await fixture.hasAsked(2))
+        await fixture.answer("new")
+        #expect(await fixture.has(ear, heard: ["old stale", "new"]))
         ear.leave()
     }
 
-    /// urql's pull request 3909: every second one got through.
+    /// urql pull request 3909: every second reexecution got through.
     @Test(arguments: ClientWay.allCases, 1...4)
-    func runningAgainDuringAFlightAddsNone(_ way: ClientWay, _ times: Int) async {
-        let world = way.world([DedupExchange()])
-        let ear = world.listen()
-        for _ in 0..<times { world.runAgain() }
-        await world.answer(1)
-        #expect(await world.has(ear, heard: ["1"]))
-        #expect(world.asked == ["query"])
+    func reexecutingInFlightSendsNoSecondOperation(_ way: ClientWay, _ times: Int) async {
+        let fixture = way.fixture([DedupExchange()])
+        let ear = fixture.listen()
+        for _ in 0..<times { fixture.runAgain() }
+        await fixture.answer(1)
+        #expect(await fixture.has(ear, heard: ["1"]))
+        #expect(fixture.asked == ["query"])
         ear.leave()
     }
 
-    /// Where an exchange has a store answer what was asked of the network, who asked hears it, whoever reads the same, and
-    /// the next who asks is not kept back.
-    @Test(arguments: ClientWay.allCases) func answerIsHeardWhateverAnExchangeMadeOfThePolicy(_ way: ClientWay) async {
-        let world = way.world([DedupExchange(), ReadingExchange()], isCounting: true)
-        let reading = world.listen(.query, .cacheOnly)
-        #expect(await world.has(reading, heard: ["1"]))
+    /// If an exchange makes a network query read from a store, its subscriber receives the result, even beside a cache-only
+    /// subscriber, and the next query is not blocked.
+    @Test(arguments: ClientWay.allCases) func resultArrivesEvenIfAnExchangeChangesThePolicy(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange(), ReadingExchange()], isCounting: true)
+        let reading = fixture.listen(.query, .cacheOnly)
+        #expect(await fixture.has(reading, heard: ["1"]))
         for number in 2...4 {
-            let asking = world.listen(.query, .networkOnly)
-            #expect(await world.has(asking, heard: ["\(number)"]))
+            let asking = fixture.listen(.query, .networkOnly)
+            #expect(await fixture.has(asking, heard: ["\(number)"]))
             asking.leave()
         }
         reading.leave()
     }
 
-    // MARK: - What comes at once
+    // MARK: - Synchronous results
 
-    /// Defect D2 of the original: it was lost to who asked.
-    @Test(arguments: ClientWay.allCases) func storedAnswerIsHeardByWhoeverAsksNext(_ way: ClientWay) async {
-        let world = way.world([DedupExchange(), CacheExchange()], isCounting: true)
+    /// Defect D2 of the original: the result never reached its subscriber.
+    @Test(arguments: ClientWay.allCases) func storedResultReachesTheNextSubscriber(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange(), CacheExchange()], isCounting: true)
         for _ in 0..<3 {
-            let ear = world.listen()
-            #expect(await world.has(ear, heard: ["1"]))
+            let ear = fixture.listen()
+            #expect(await fixture.has(ear, heard: ["1"]))
             ear.leave()
-            await world.settle()
+            await fixture.settle()
         }
-        #expect(world.asked == ["query"])
+        #expect(fixture.asked == ["query"])
     }
 
-    /// Defect D3 of the original: the same of mutations.
-    @Test(arguments: ClientWay.allCases) func mutationThatIsAnsweredAtOnceIsHeard(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()], isCounting: true)
+    /// Defect D3 of the original: the same for mutations.
+    @Test(arguments: ClientWay.allCases) func synchronousMutationResultReachesTheSubscriber(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()], isCounting: true)
         for number in 1...2 {
-            let ear = world.listen(.mutation)
-            #expect(await world.has(ear, heard: ["\(number)"]))
+            let ear = fixture.listen(.mutation)
+            #expect(await fixture.has(ear, heard: ["\(number)"]))
             while !ear.isOver { await Task.yield() }
         }
-        #expect(world.asked == ["mutation", "mutation"])
+        #expect(fixture.asked == ["mutation", "mutation"])
     }
 
     // MARK: - Sharing
 
     @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
-    func lateSubscriberMakesTheLastResultStaleForBoth(_ way: ClientWay, _ policy: Operation.Policy) async {
-        let world = way.world([DedupExchange()])
-        let one = world.listen(.query, policy)
-        await world.answer(1)
-        #expect(await world.has(one, heard: ["1"]))
-        let other = world.listen(.query, policy)
-        #expect(await world.has(other, heard: ["1 stale"]))
-        await world.answer(2)
-        #expect(await world.has(one, heard: ["1", "1 stale", "2"]))
-        #expect(await world.has(other, heard: ["1 stale", "2"]))
+    func lateSubscriberMakesTheLastResultStaleForBothSubscribers(_ way: ClientWay, _ policy: Operation.Policy) async {
+        let fixture = way.fixture([DedupExchange()])
+        let one = fixture.listen(.query, policy)
+        await fixture.answer(1)
+        #expect(await fixture.has(one, heard: ["1"]))
+        let other = fixture.listen(.query, policy)
+        #expect(await fixture.has(other, heard: ["1 stale"]))
+        await fixture.answer(2)
+        #expect(await fixture.has(one, heard: ["1", "1 stale", "2"]))
+        #expect(await fixture.has(other, heard: ["1 stale", "2"]))
         one.leave()
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func whoComesBackHearsNothingOld(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let one = world.listen()
-        await world.answer(1)
-        #expect(await world.has(one, heard: ["1"]))
+    @Test(arguments: ClientWay.allCases) func resubscriberReceivesNoOldResult(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()])
+        let one = fixture.listen()
+        await fixture.answer(1)
+        #expect(await fixture.has(one, heard: ["1"]))
         one.leave()
-        let other = world.listen()
-        await world.settle()
+        let other = fixture.listen()
+        await fixture.settle()
         #expect(other.texts == [])
-        await world.answer(2)
-        #expect(await world.has(other, heard: ["2"]))
+        await fixture.answer(2)
+        #expect(await fixture.has(other, heard: ["2"]))
         #expect(one.texts == ["1"])
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func resultThatComesAtOnceIsNotMadeStaleFirst(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()], isCounting: true)
-        let one = world.listen(.query, .networkOnly)
+    @Test(arguments: ClientWay.allCases) func synchronousResultIsNotPrecededByAStaleOne(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()], isCounting: true)
+        let one = fixture.listen(.query, .networkOnly)
         #expect(one.texts == ["1"])
-        let other = world.listen(.query, .networkOnly)
-        #expect(await world.has(one, heard: ["1", "2"]))
-        #expect(await world.has(other, heard: ["2"]))
+        let other = fixture.listen(.query, .networkOnly)
+        #expect(await fixture.has(one, heard: ["1", "2"]))
+        #expect(await fixture.has(other, heard: ["2"]))
         one.leave()
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func staleResultIsGivenToTheLateSubscriber(_ way: ClientWay) async {
-        let world = way.world([])
-        let one = world.listen()
-        await world.answer(1, stale: true, hasNext: false)
-        #expect(await world.has(one, heard: ["1 stale"]))
-        let other = world.listen()
-        #expect(await world.has(other, heard: ["1 stale"]))
+    @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesTheStaleResult(_ way: ClientWay) async {
+        let fixture = way.fixture([])
+        let one = fixture.listen()
+        await fixture.answer(1, stale: true, hasNext: false)
+        #expect(await fixture.has(one, heard: ["1 stale"]))
+        let other = fixture.listen()
+        #expect(await fixture.has(other, heard: ["1 stale"]))
         #expect(one.texts == ["1 stale"])
         one.leave()
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func lateSubscriberOfASubscriptionHearsOnlyWhatIsNew(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let one = world.listen(.subscription)
-        await world.answer(1, stale: false, hasNext: true)
-        #expect(await world.has(one, heard: ["1"]))
-        let other = world.listen(.subscription)
-        await world.answer(2, stale: false, hasNext: true)
-        #expect(await world.has(one, heard: ["1", "2"]))
-        #expect(await world.has(other, heard: ["2"]))
-        #expect(world.asked == ["subscription"])
+    @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesOnlyNewResults(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()])
+        let one = fixture.listen(.subscription)
+        await fixture.answer(1, stale: false, hasNext: true)
+        #expect(await fixture.has(one, heard: ["1"]))
+        let other = fixture.listen(.subscription)
+        await fixture.answer(2, stale: false, hasNext: true)
+        #expect(await fixture.has(one, heard: ["1", "2"]))
+        #expect(await fixture.has(other, heard: ["2"]))
+        #expect(fixture.asked == ["subscription"])
         one.leave()
         other.leave()
     }
 
-    // MARK: - The end
+    // MARK: - End
 
-    @Test(arguments: ClientWay.allCases) func serverIsToldWhenTheLastLeaves(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let (one, other) = (world.listen(.subscription), world.listen(.subscription))
-        #expect(await world.hasAsked(1))
+    @Test(arguments: ClientWay.allCases) func lastCancelledSubscriberEndsTheOperation(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()])
+        let (one, other) = (fixture.listen(.subscription), fixture.listen(.subscription))
+        #expect(await fixture.hasAsked(1))
         one.leave()
-        await world.settle()
-        #expect(world.ended == 0)
+        await fixture.settle()
+        #expect(fixture.ended == 0)
         other.leave()
-        while world.ended == 0 { await Task.yield() }
-        #expect(world.ended == 1)
-        // The same may be asked for again.
-        let again = world.listen(.subscription)
-        #expect(await world.hasAsked(2))
+        while fixture.ended == 0 { await Task.yield() }
+        #expect(fixture.ended == 1)
+        // The same operation can start again.
+        let again = fixture.listen(.subscription)
+        #expect(await fixture.hasAsked(2))
         again.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func subscriptionStartsAgainAfterItsEnd(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
+    @Test(arguments: ClientWay.allCases) func endedSubscriptionCanStartAgain(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()])
         for number in 1...3 {
-            let ear = world.listen(.subscription)
-            #expect(await world.hasAsked(number))
-            await world.answer("last")
+            let ear = fixture.listen(.subscription)
+            #expect(await fixture.hasAsked(number))
+            await fixture.answer("last")
             while !ear.isOver { await Task.yield() }
             #expect(ear.texts == ["last"])
         }
     }
 
-    @Test(arguments: ClientWay.allCases) func mutationIsOverWithItsResult(_ way: ClientWay) async {
-        let world = way.world([DedupExchange()])
-        let (one, other) = (world.listen(.mutation), world.listen(.mutation))
-        #expect(await world.hasAsked(2))
-        await world.answer("other")
+    @Test(arguments: ClientWay.allCases) func resultEndsTheMutation(_ way: ClientWay) async {
+        let fixture = way.fixture([DedupExchange()])
+        let (one, other) = (fixture.listen(.mutation), fixture.listen(.mutation))
+        #expect(await fixture.hasAsked(2))
+        await fixture.answer("other")
         while !one.isOver, !other.isOver { await Task.yield() }
         #expect(other.texts == ["other"])
         #expect(one.texts.isEmpty)
@@ -251,7 +251,7 @@ import struct BeagleNetExchanges.Operation
     }
 }
 
-/// Has all queries answered from a store.
+/// Makes all queries read from a store.
 private struct ReadingExchange: Exchange {
     func register(
         client: any GraphQLClient,
@@ -262,7 +262,8 @@ private struct ReadingExchange: Exchange {
     }
 }
 
-/// Has an operation run again: a query when its first result comes up, which is stale then; or anything on its way down, once.
+/// Reexecutes an operation once: a query when its first result arrives, which it marks as stale, or any operation on its way
+/// down.
 private struct AgainExchange: Exchange {
     var onTheWayDown = false
 

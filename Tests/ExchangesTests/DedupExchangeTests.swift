@@ -3,78 +3,93 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// The first five are the original's own tests, the rest are urql's.
+/// The first five tests are those of the original, the others come from urql.
 @Suite(.timeLimit(.minutes(1))) struct DedupExchangeTests {
     private let q = Operation.query()
     private let m = Operation.mutation()
     private let s = Operation.subscription()
 
-    @Test(arguments: LadderWay.allCases) func queryGoesDown(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask(q)
-        #expect(world.events == ["q>>"])
+    @Test(arguments: ExchangePlacement.allCases) func queryIsForwarded(_ way: ExchangePlacement) async throws {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask(q)
+        #expect(fixture.events == ["q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func sameQueryIsKeptBackWhileItIsAnswered(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask([q, q])
-        #expect(world.events == ["q>>"])
+    @Test(arguments: ExchangePlacement.allCases) func duplicateQueryInFlightIsNotForwarded(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask([q, q])
+        #expect(fixture.events == ["q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func resultClearsTheWay(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask(q, "hello")
-        await world.ask(q, "again")
-        #expect(world.events == ["q>>", "=>hello", "q>>", "=>again"])
+    @Test(arguments: ExchangePlacement.allCases) func queryIsForwardedAgainAfterItsResult(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask(q, "hello")
+        await fixture.ask(q, "again")
+        #expect(fixture.events == ["q>>", "=>hello", "q>>", "=>again"])
     }
 
-    @Test(arguments: LadderWay.allCases) func teardownClearsTheWay(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask(q)
-        await world.leave(q)
-        await world.ask(q)
-        #expect(world.events == ["q>>", "q|", "q>>"])
+    @Test(arguments: ExchangePlacement.allCases) func queryIsForwardedAgainAfterATeardown(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask(q)
+        await fixture.leave(q)
+        await fixture.ask(q)
+        #expect(fixture.events == ["q>>", "q|", "q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func mutationsAlwaysPass(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask([m, m])
-        #expect(world.events == ["m>>", "m>>"])
+    @Test(arguments: ExchangePlacement.allCases) func mutationsAreAlwaysForwarded(_ way: ExchangePlacement) async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask([m, m])
+        #expect(fixture.events == ["m>>", "m>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func cacheOnlyPassesAndClearsNoWay(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
+    @Test(arguments: ExchangePlacement.allCases) func cacheOnlyDoesNotEndTheQueryInFlight(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
         let reading = Operation.query("q", .cacheOnly)
-        await world.ask([q, reading])
-        await world.answer(reading.result(nil))
-        await world.ask(q)
-        #expect(world.events == ["q>>", "q>>", "=>nil"])
+        await fixture.ask([q, reading])
+        await fixture.answer(reading.result(nil))
+        await fixture.ask(q)
+        #expect(fixture.events == ["q>>", "q>>", "=>nil"])
     }
 
-    @Test(arguments: LadderWay.allCases) func subscriptionIsKeptBackToo(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask([s, s])
-        #expect(world.events == ["s>>"])
+    @Test(arguments: ExchangePlacement.allCases) func duplicateSubscriptionIsNotForwarded(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask([s, s])
+        #expect(fixture.events == ["s>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func staleResultClearsTheWay(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask(q)
-        await world.answer(q.result("old", stale: true))
-        await world.ask(q)
-        #expect(world.events == ["q>>", "=>old stale", "q>>"])
+    @Test(arguments: ExchangePlacement.allCases) func queryIsForwardedAgainAfterAStaleResult(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask(q)
+        await fixture.answer(q.result("old", stale: true))
+        await fixture.ask(q)
+        #expect(fixture.events == ["q>>", "=>old stale", "q>>"])
     }
 
-    @Test(arguments: LadderWay.allCases) func partOfAResultKeepsOthersBack(_ way: LadderWay) async throws {
-        let world = try way.world(DedupExchange())
-        await world.ask(q)
+    @Test(arguments: ExchangePlacement.allCases) func partialResultKeepsTheQueryInFlight(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(DedupExchange())
+        await fixture.ask(q)
         var part = q.result("part")
         part.hasNext = true
-        await world.answer(part)
-        await world.ask(q)
+        await fixture.answer(part)
+        await fixture.ask(q)
         part.hasNext = false
-        await world.answer(part)
-        await world.ask(q)
-        #expect(world.events == ["q>>", "=>part", "=>part", "q>>"])
+        await fixture.answer(part)
+        await fixture.ask(q)
+        #expect(fixture.events == ["q>>", "=>part", "=>part", "q>>"])
     }
 }

@@ -7,29 +7,29 @@ import Testing
 @testable import BeagleNetTesting
 import struct BeagleNetExchanges.Operation
 
-/// The twelve defects of the original, and the test that would see each again:
+/// The twelve defects of the original and the tests that would detect each again:
 ///
 /// | defect | test |
 /// |---|---|
-/// | D1 each call has an id of its own | `ClientTests.sameQueriesShareOneRunAndTheStore`, `idsTellApartAllThatIsAsked` |
-/// | D2 what comes at once is lost to who asked | `ClientTests.answerThatComesAtOnceIsHeardByWhoAsked`, `ClientVectorTests.storedAnswerIsHeardByWhoeverAsksNext` |
-/// | D3 the same of mutations | `ClientTests` and `ClientVectorTests.mutationThatIsAnsweredAtOnceIsHeard` |
-/// | D4 `cacheOnly` mutations are dropped | `CacheExchangeTests.cacheOnlyMutationAndItsTeardownGoDown` |
-/// | D5 `cacheOnly` misses are not answered | `CacheExchangeTests.cacheOnlyWithoutAResultAnswersWithNone`, `ClientTests.cacheOnlyWithoutAStoredAnswerComesBack` |
-/// | D6 invalidation skips queries | `CacheExchangeTests.everyQueryOfTheTypesIsRunAgain`, `oneWithoutAResultKeepsNoOthersFromBeingRunAgain` |
+/// | D1 each call has its own id | `ClientTests.identicalQueriesShareOneExecutionAndTheStore`, `differentOperationsHaveDifferentIDs` |
+/// | D2 synchronous results are lost | `ClientTests.synchronousResultReachesTheSubscriber`, `ClientVectorTests.storedResultReachesTheNextSubscriber` |
+/// | D3 the same for mutations | `ClientTests` and `ClientVectorTests.synchronousMutationResultReachesTheSubscriber` |
+/// | D4 `cacheOnly` mutations are dropped | `CacheExchangeTests.cacheOnlyMutationAndTeardownAreForwarded` |
+/// | D5 `cacheOnly` misses have no result | `CacheExchangeTests.cacheOnlyMissGivesAnEmptyResult`, `ClientTests.cacheOnlyWithoutAStoredResultReturns` |
+/// | D6 invalidation skips queries | `CacheExchangeTests.everyQueryOfTheTypesIsReexecuted`, `queryInFlightDoesNotPreventOthersFromReexecuting` |
 /// | D7 stores grow without bound | `CacheExchangeTests.storeIsBounded`, `LeakTests` |
-/// | D8 a subscription that was ended cannot start again | `ClientVectorTests.subscriptionStartsAgainAfterItsEnd`, `ClientTests.teardownOfAnExchangeEndsTheSubscription` |
-/// | D9 threads end the process or lose results | `ClientTests.eightThreadsLoseNothing`, `ExchangeInterceptorTests.eightThreadsAreAnswered`, `HostedServersTests.eightThreadsAreAnswered` |
-/// | D10 what one costs grows with all that are active | `DefectTests.workOfOneDoesNotGrowWithWhatIsActive`, `ClientTests.eventsReachOnlyThoseWhoWait` |
-/// | D11 statuses are not looked at | `FetchExchangeTests.refusalWithoutABodyIsOneOfTheNetwork` |
-/// | D12 a socket waits an hour, forgets who listens, refuses ids | `DefectTests.lostSubscriptionIsAskedForAgainInSeconds`, `subscriptionOfALostSocketGoesOnOverAnother`, `WebSocketExchangeTests.sameSubscriptionStartsAgainUnderItsID` |
+/// | D8 an ended subscription cannot start again | `ClientVectorTests.endedSubscriptionCanStartAgain`, `ClientTests.teardownByAnExchangeEndsTheSubscription` |
+/// | D9 threads crash the process or lose results | `ClientTests.eightThreadsLoseNothing`, `ExchangeInterceptorTests.eightThreadsGetAllResults`, `HostedServersTests.eightThreadsGetAllResults` |
+/// | D10 the cost of one operation grows with the active ones | `DefectTests.costOfAnOperationIsIndependentOfActiveOperations`, `ClientTests.eventsReachOnlyTheirOperation` |
+/// | D11 statuses are ignored | `FetchExchangeTests.errorStatusWithoutABodyIsANetworkError` |
+/// | D12 a socket waits an hour, forgets its subscribers, rejects ids | `DefectTests.lostSubscriptionIsRetriedWithinSeconds`, `subscriptionOfALostSocketContinuesOverAnother`, `WebSocketExchangeTests.sameSubscriptionStartsAgainUnderItsID` |
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DefectTests {
-    /// What was called: who listens to streams, what passes them, and who hears results.
+    /// Counts the calls of stream handlers.
     private final class Calls: Sendable {
         private let count = Lock(0)
 
         func note() { count.withLock { $0 += 1 } }
-        /// How many there were, from now on none.
+        /// Returns the number of calls and resets it.
         func take() -> Int {
             count.withLock { count in
                 defer { count = 0 }
@@ -38,7 +38,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// Counts what is called of the streams above and below it.
+    /// Counts the calls of the streams above and below it.
     private struct Counting: Exchange {
         let calls: Calls
 
@@ -67,23 +67,23 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// Defect D10: each stream was listened to, and each event looked at, for every active operation.
-    @Test(arguments: ClientWay.allCases) func workOfOneDoesNotGrowWithWhatIsActive(_ way: ClientWay) async {
+    /// Defect D10: every active operation subscribed to each stream and inspected each event.
+    @Test(arguments: ClientWay.allCases) func costOfAnOperationIsIndependentOfActiveOperations(_ way: ClientWay) async {
         var counts: [Int] = []
         for active in [1, 1_000] {
             let calls = Calls()
-            let world = way.world([Counting(calls: calls), DedupExchange(), Counting(calls: calls)])
-            // Subscriptions of their own.
-            let ears = (0..<active).map { world.listen(.subscription, .cacheFirst, $0) }
-            #expect(await world.hasAsked(active))
+            let fixture = way.fixture([Counting(calls: calls), DedupExchange(), Counting(calls: calls)])
+            // Different subscriptions.
+            let ears = (0..<active).map { fixture.listen(.subscription, .cacheFirst, $0) }
+            #expect(await fixture.hasAsked(active))
             _ = calls.take()
             for number in 0..<10 {
-                let ear = world.listen(.mutation)
-                #expect(await world.hasAsked(active + number + 1))
-                await world.answer("done")
-                #expect(await world.has(ear, heard: ["done"]))
+                let ear = fixture.listen(.mutation)
+                #expect(await fixture.hasAsked(active + number + 1))
+                await fixture.answer("done")
+                #expect(await fixture.has(ear, heard: ["done"]))
                 while !ear.isOver { await Task.yield() }
-                await world.settle()
+                await fixture.settle()
             }
             counts.append(calls.take())
             #expect(ears.allSatisfy { $0.texts.isEmpty })
@@ -93,15 +93,15 @@ import struct BeagleNetExchanges.Operation
         #expect(counts[0] == counts[1])
     }
 
-    /// Defect D12: `1000 * 2 ^ i`, of which `^` is no power, in milliseconds that were taken for seconds: 38 to 83 minutes.
-    @Test func lostSubscriptionIsAskedForAgainInSeconds() {
+    /// Defect D12: `1000 * 2 ^ i`, in which `^` is not a power, in milliseconds that were taken for seconds: 38 to 83 minutes.
+    @Test func lostSubscriptionIsRetriedWithinSeconds() {
         let backoff = RetryInterceptor().subscriptionBackoff
         var chance = SystemRandomNumberGenerator()
         for failures in 1...9 {
             let most = min(Duration.seconds(1 << (failures - 1)), .seconds(30))
             for _ in 0..<20 {
                 guard let delay = backoff.delay(after: failures, using: &chance) else {
-                    Issue.record("it is not asked for again after \(failures)")
+                    Issue.record("there is no retry after \(failures) failures")
                     return
                 }
                 #expect(delay >= .zero)
@@ -110,8 +110,8 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// Defect D12 on the wire: who listened was forgotten with the socket.
-    @Test func subscriptionOfALostSocketGoesOnOverAnother() async throws {
+    /// Defect D12 on the wire: the subscribers were forgotten with the socket.
+    @Test func subscriptionOfALostSocketContinuesOverAnother() async throws {
         let connections = Lock(0)
         let server = try LoopbackServer { request in
             let accept = (try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")) ?? ""
@@ -125,7 +125,7 @@ import struct BeagleNetExchanges.Operation
                         return count
                     }
                     func say(_ text: String) { _ = connection.send(frame: 1, Data(text.utf8)) }
-                    // What begins the connection, and the operation.
+                    // Reads the message that begins the connection, and then the operation.
                     _ = connection.readFrame()
                     say(#"{"type":"connection_ack"}"#)
                     _ = connection.readFrame()
@@ -148,7 +148,7 @@ import struct BeagleNetExchanges.Operation
             ],
             logger: OffLogger()
         )
-        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { n }")))
+        let listening = ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { n }")))
         while !listening.isOver { await Task.yield() }
         #expect(listening.results.map { $0.data["n"] } == [1, 2])
         #expect(listening.results.allSatisfy { $0.error == nil })

@@ -6,7 +6,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// A transport that does what the test says.
+/// A scripted transport.
 final class ScriptedTransport: HTTPTransport {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
@@ -14,7 +14,7 @@ final class ScriptedTransport: HTTPTransport {
     let completions = Lock<[Completion]>([])
     private let answer: @Sendable (TransferRequest) -> String?
 
-    /// - Parameter answer: the body; nil leaves the answer to the test.
+    /// - Parameter answer: Returns the body of the response, or `nil` to let the test complete the request.
     init(_ answer: @escaping @Sendable (TransferRequest) -> String?) {
         self.answer = answer
     }
@@ -61,7 +61,7 @@ final class ScriptedTransport: HTTPTransport {
         try await client.response(to: request, at: endpoint).json()["data"]
     }
 
-    /// Notes what passes, and changes what it is told to.
+    /// Records operations and results, and optionally changes them.
     private struct Passing: Exchange, Sendable {
         var log = Lock<[String]>([])
         var down: @Sendable (inout Operation) -> Void = { _ in }
@@ -88,7 +88,7 @@ final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    @Test func operationPassesTheExchangesOnItsWay() async throws {
+    @Test func operationPassesThroughTheExchanges() async throws {
         let passing = Passing()
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let client = client([passing, DedupExchange()], transport)
@@ -98,7 +98,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
-    @Test func exchangeReadsTheMessageAndChangesIt() async throws {
+    @Test func exchangeCanChangeTheOperation() async throws {
         let seen = Lock<[String]>([])
         let passing = Passing(down: { operation in
             guard operation.kind != .teardown else { return }
@@ -125,27 +125,27 @@ final class ScriptedTransport: HTTPTransport {
         #expect(request.head.headerFields[.contentType] == "application/json")
     }
 
-    @Test func exchangeChangesTheResult() async throws {
+    @Test func exchangeCanChangeTheResult() async throws {
         let passing = Passing(up: { $0.data = ["a": 2] })
         let client = client([passing], ScriptedTransport { _ in #"{"data":{"a":1},"extensions":{"x":1}}"# })
         let answer = try await client.response(to: query, at: endpoint).json()
         #expect(answer == ["data": ["a": 2], "extensions": ["x": 1]])
     }
 
-    @Test func exchangeSeesTheErrorsOfTheServer() async throws {
+    @Test func exchangeReceivesGraphQLErrors() async throws {
         let told = Lock<[CombinedError]>([])
         let errors = ErrorExchange { error, _ in told.withLock { $0.append(error) } }
         let client = client([errors], ScriptedTransport { _ in #"{"data":null,"errors":[{"message":"no"}]}"# })
         let answer = try await client.response(to: query, at: endpoint).json()
         #expect(answer["errors"] == [["message": "no"]])
         guard case .graphql(let errors)? = told.withLock({ $0.first }) else {
-            Issue.record("nothing was told")
+            Issue.record("no GraphQL error was reported")
             return
         }
         #expect(errors.map(\.message) == ["no"])
     }
 
-    @Test func failureComesOutAsItWas() async throws {
+    @Test func networkErrorIsPassedOnUnchanged() async throws {
         let told = Lock(0)
         let errors = ErrorExchange { _, _ in told.withLock { $0 += 1 } }
         let transport = ScriptedTransport { _ in nil }
@@ -159,14 +159,14 @@ final class ScriptedTransport: HTTPTransport {
         #expect(told.withLock { $0 } == 1)
     }
 
-    @Test func exchangeMayAnswerItself() async throws {
+    @Test func exchangeCanReturnItsOwnResult() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let server = ServerExchange { [$0.result(["a": "mine"])] }
         #expect(try await data(client([server], transport), query) == ["a": "mine"])
         #expect(transport.requests.withLock { $0.isEmpty })
     }
 
-    @Test func cacheOfALadderAnswersTheSecond() async throws {
+    @Test func cacheExchangeServesTheSecondQuery() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let client = client([DedupExchange(), CacheExchange()], transport)
         #expect(try await data(client, query) == ["a": 1])
@@ -179,7 +179,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(try await client.run(again).source == .network)
     }
 
-    @Test func staleResultIsEmittedBeforeTheLast() async throws {
+    @Test func staleResultIsEmittedBeforeTheFinalResult() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let client = client([CacheExchange()], transport)
         _ = try await data(client, query)
@@ -192,7 +192,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(last.source == .network)
     }
 
-    @Test func cancellingSendsATeardownAndReachesTheTransport() async throws {
+    @Test func cancellingSendsATeardownAndCancelsTheTransport() async throws {
         let passing = Passing()
         let transport = ScriptedTransport { _ in nil }
         let client = client([passing, DedupExchange()], transport)
@@ -204,8 +204,8 @@ final class ScriptedTransport: HTTPTransport {
         #expect(passing.log.withLock { $0 } == ["mutation", "teardown"])
     }
 
-    /// One that an exchange has run again waits for the second result.
-    @Test func exchangeMayRunAnOperationAgain() async throws {
+    /// An operation that an exchange reexecutes waits for the second result.
+    @Test func exchangeCanReexecuteAnOperation() async throws {
         struct Again: Exchange {
             func register(
                 client: any GraphQLClient,
@@ -244,12 +244,12 @@ final class ScriptedTransport: HTTPTransport {
         #expect(try last.response?.json()["data"] == ["a": 2])
     }
 
-    /// As one that asks for credentials does.
-    @Test func exchangeMayRunAnOperationOfItsOwn() async throws {
+    /// An exchange may request credentials this way.
+    @Test func exchangeCanRunItsOwnOperation() async throws {
         let refreshed = Lock<[AnyCodable]>([])
         final class Refreshing: Exchange, Sendable {
             let refreshed: Lock<[AnyCodable]>
-            // Reached in turns of the ladder only.
+            // Accessed only on the serial executor of the exchanges.
             nonisolated(unsafe) var kept: AnyCancellable?
 
             init(_ refreshed: Lock<[AnyCodable]>) { self.refreshed = refreshed }
@@ -284,12 +284,12 @@ final class ScriptedTransport: HTTPTransport {
         #expect(refreshed.withLock { $0 } == [["refresh": true]])
     }
 
-    /// Asks for a new token where a mutation goes down.
+    /// Requests a new token when a mutation passes.
     private final class Renewing: Exchange, Sendable {
         let isCopy: Bool
-        /// Whom it asks; nil for who is asked anyway.
+        /// The URL for the token request, or `nil` for that of the mutation.
         let url: URL?
-        private let listening = Lock<Listening?>(nil)
+        private let listening = Lock<ResultCollector?>(nil)
 
         init(isCopy: Bool, at url: URL? = nil) {
             self.isCopy = isCopy
@@ -310,18 +310,15 @@ final class ScriptedTransport: HTTPTransport {
                     (renewal.id, renewal.args) = ("renew", args)
                 }
                 if let url { renewal.request.url = url }
-                let renewing = Listening(client.execute(operation: renewal))
+                let renewing = ResultCollector(client.execute(operation: renewal))
                 listening.withLock { $0 = renewing }
             })
             return next(asking.eraseToAnyPublisher())
         }
     }
 
-    @Test(
-        "what an interceptor above gave stays behind where an exchange sends a copy elsewhere",
-        arguments: [true, false]
-    )
-    func copyThatGoesElsewhereLeavesSecretsBehind(isElsewhere: Bool) async throws {
+    @Test("fields of an interceptor are removed if an exchange sends a copy elsewhere", arguments: [true, false])
+    func copySentToAnotherOriginContainsNoSecrets(isElsewhere: Bool) async throws {
         let transport = ScriptedTransport { _ in nil }
         let renewing = Renewing(isCopy: true, at: isElsewhere ? URL(string: "http://elsewhere/graphql") : nil)
         let client = client([renewing], transport)
@@ -348,8 +345,8 @@ final class ScriptedTransport: HTTPTransport {
         _ = await task.result
     }
 
-    @Test("an exchange's operation goes as who it is made of, and as none of several others", arguments: [true, false])
-    func operationOfAnExchangesOwnGoesAsWhoItIsMadeOf(isCopy: Bool) async throws {
+    @Test(arguments: [true, false])
+    func copiedOperationKeepsItsCredentialsAndANewOneHasNone(isCopy: Bool) async throws {
         let transport = ScriptedTransport { _ in nil }
         let client = client([Renewing(isCopy: isCopy)], transport)
         var tasks: [Task<NetworkOperation.Result, any Error>] = []
@@ -373,8 +370,8 @@ final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    /// What comes late of one that was left is not for who asks the same next.
-    @Test func lateAnswerOfOneThatWasLeftIsNotForTheNext() async throws {
+    /// The late result of a cancelled operation must not reach the next identical operation.
+    @Test func lateResultOfACancelledOperationDoesNotReachTheNext() async throws {
         let late = LateBelow()
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
@@ -395,7 +392,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(try await next.value == ["a": 2])
     }
 
-    /// Holds what passes until a test lets it go, cancelled or not; the first fails then.
+    /// Holds operations until the test releases them, cancelled or not. The first one then fails.
     private struct LateBelow: Interceptor {
         let held = Lock<[AsyncStream<Void>.Continuation]>([])
         let gone = Lock(0)
@@ -410,7 +407,7 @@ final class ScriptedTransport: HTTPTransport {
                 held.append(end)
                 return held.count == 1
             }
-            // A task of its own is not cancelled with this one.
+            // An unstructured task is not cancelled with this one.
             await Task { for await _ in stream {} }.value
             guard isFirst else { return try await next(operation, emit) }
             emit(.init(NetworkResponse(text: #"{"data":{"a":1}}"#)))
@@ -419,8 +416,8 @@ final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    /// Or a store would take each for one that somebody waits for, and never forget it.
-    @Test func storeOfALadderForgetsWhatMadeRoom() async throws {
+    /// Otherwise the store would treat each operation as active and never forget it.
+    @Test func storeForgetsEvictedOperations() async throws {
         let cache = CacheExchange(limit: 1)
         let reexecuted = Lock<[Operation]>([])
         let noting = NotingClient { operation in reexecuted.withLock { $0.append(operation) } }
@@ -430,15 +427,15 @@ final class ScriptedTransport: HTTPTransport {
             _ = try await data(client, request)
         }
         #expect(cache.count == 1)
-        // The store is shared with a ladder that tells who is thought to wait.
-        let world = ExchangeWorld(cache, noting)
-        world.below.send(Operation.mutation("m", types: ["A"]).result("done"))
+        // The store is shared with another chain of exchanges, which reveals the operations it considers active.
+        let fixture = ExchangeFixture(cache, noting)
+        fixture.below.send(Operation.mutation("m", types: ["A"]).result("done"))
         #expect(reexecuted.withLock { $0.count } == 1)
     }
 
-    /// What is to be answered from a store alone does not wait for who asks the network, and does not answer it.
-    @Test("what is read of a store is for who asked it, past an interceptor too", arguments: [false, true])
-    func cacheOnlyHasARowOfItsOwn(pastAnInterceptor: Bool) async throws {
+    /// A cache-only read neither waits for the network query nor completes it, even through an interceptor.
+    @Test(arguments: [false, true])
+    func cacheOnlyIsIndependentOfANetworkQuery(pastAnInterceptor: Bool) async throws {
         let transport = ScriptedTransport { _ in nil }
         let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
         let client = client([DedupExchange()] + between + [CacheExchange()], transport)
@@ -453,7 +450,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.requests.withLock { $0.count } == 1)
     }
 
-    @Test func whatIsSentElsewhereLeavesBehindWhoAsks() async throws {
+    @Test func credentialsAreRemovedIfTheHostChanges() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         var operation = try client([], transport).networkOperation(query, endpoint)
         operation.request.options = TransferOptions()
@@ -489,7 +486,7 @@ final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    @Test func otherKindsGoPastUnlessTheyAreNamed() async throws {
+    @Test func otherKindsBypassTheExchangesUnlessConfigured() async throws {
         let passing = Passing()
         let transport = ScriptedTransport { _ in "{}" }
         let dependencies = BeagleDependencies()
@@ -504,7 +501,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(passing.log.withLock { $0 } == ["query", "=>", "teardown", "mutation", "=>", "teardown"])
     }
 
-    @Test func messageThatIsNoneOfGraphQLStaysAsItIs() async throws {
+    @Test func nonGraphQLMessageIsUnchanged() async throws {
         let transport = ScriptedTransport { _ in "{}" }
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
@@ -518,8 +515,8 @@ final class ScriptedTransport: HTTPTransport {
         #expect(request.body == nil)
     }
 
-    /// A cache in the ladder keeps operations, which must not keep the pipeline that the ladder is in.
-    @Test func pipelineIsNotKeptAliveByItsLadder() async throws {
+    /// A cache exchange retains operations, which must not retain the pipeline around the exchanges.
+    @Test func exchangesDoNotRetainThePipeline() async throws {
         weak var gone: CacheExchange?
         weak var emitted: Lock<Int>?
         do {
@@ -535,7 +532,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(emitted == nil)
     }
 
-    @Test func eightThreadsAreAnswered() async throws {
+    @Test func eightThreadsGetAllResults() async throws {
         let transport = ScriptedTransport { request in
             let body = request.body?.data.map { String(decoding: $0, as: UTF8.self) } ?? ""
             let number = body.split(separator: #""id":"#).last?.prefix { $0.isNumber } ?? ""
@@ -570,7 +567,7 @@ final class ScriptedTransport: HTTPTransport {
 }
 
 extension NetworkClient {
-    /// The operation of a request.
+    /// Returns the operation of a request.
     fileprivate func networkOperation(
         _ request: GraphQLRequest,
         _ endpoint: GraphQLEndpoint

@@ -6,7 +6,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 @Suite(.timeLimit(.minutes(1))) struct FetchExchangeTests {
-    /// Answers with the requests that came.
+    /// Creates clients and records their requests.
     private final class Network: Sendable {
         let requests = Lock<[Request]>([])
         let cancelled = Lock(0)
@@ -23,17 +23,17 @@ import struct BeagleNetExchanges.Operation
 
     private func result(
         of operation: Operation = .query(),
-        _ way: LadderWay = .alone,
+        _ way: ExchangePlacement = .alone,
         _ answer: @escaping @Sendable (Request) async throws -> NetworkResponse
     ) async throws -> OperationResult {
-        let world = try way.world(FetchExchange(client: network.client(answer)))
-        await world.ask(operation)
-        while world.results.isEmpty { await Task.yield() }
-        #expect(!world.log.forwarded.contains { $0.kind != .teardown })
-        return try #require(world.results.first)
+        let fixture = try way.fixture(FetchExchange(client: network.client(answer)))
+        await fixture.ask(operation)
+        while fixture.results.isEmpty { await Task.yield() }
+        #expect(!fixture.log.forwarded.contains { $0.kind != .teardown })
+        return try #require(fixture.results.first)
     }
 
-    @Test(arguments: LadderWay.allCases) func answerComesUp(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func resultIsDelivered(_ way: ExchangePlacement) async throws {
         let result = try await result(way) { _ in try NetworkResponse(json: ["data": ["hello": "world"]]) }
         #expect(result.data == ["hello": "world"])
         #expect(result.error == nil)
@@ -41,7 +41,7 @@ import struct BeagleNetExchanges.Operation
         #expect(result.operation.name == "q")
     }
 
-    @Test func operationIsPostedWithItsFields() async throws {
+    @Test func operationIsPostedWithItsHeaderFields() async throws {
         var operation = Operation.mutation()
         operation.request = URLRequest(url: URL(filePath: "/somewhere"))
         operation.request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
@@ -55,14 +55,16 @@ import struct BeagleNetExchanges.Operation
         let request = try #require(network.requests.withLock { $0.first })
         #expect(request.url == URL(filePath: "/somewhere"))
         guard case .rawRequest(let data) = request.type else {
-            Issue.record("no raw request")
+            Issue.record("the request is not a raw request")
             return
         }
         #expect(data.method == "POST")
         #expect(data.headers?["Authorization"] == "Bearer token")
     }
 
-    @Test(arguments: LadderWay.allCases) func errorsOfTheServerComeUpBesideTheData(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func graphQLErrorsAreDeliveredWithTheData(_ way: ExchangePlacement)
+        async throws
+    {
         let result = try await result(way) { _ in
             try NetworkResponse(
                 json: [
@@ -72,7 +74,7 @@ import struct BeagleNetExchanges.Operation
         }
         #expect(result.data == ["hello": nil])
         guard case .graphql(let errors)? = result.error else {
-            Issue.record("no error of the server's")
+            Issue.record("the result has no GraphQL error")
             return
         }
         #expect(errors.map(\.message) == ["no"])
@@ -80,7 +82,9 @@ import struct BeagleNetExchanges.Operation
         #expect(result.hasNext == false)
     }
 
-    @Test(arguments: LadderWay.allCases) func failureOfTheNetworkIsOne(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func networkFailureIsANetworkError(_ way: ExchangePlacement)
+        async throws
+    {
         let result = try await result(way) { _ in throw NetworkError(.connect, during: .connect, "no connection") }
         #expect(result.data == .null)
         #expect(result.error == .network(URLError(.cannotConnectToHost)))
@@ -88,71 +92,78 @@ import struct BeagleNetExchanges.Operation
         #expect(result.stale == false)
     }
 
-    /// Defect D11 of the original: a fault of decoding was told of.
-    @Test(arguments: LadderWay.allCases) func refusalWithoutABodyIsOneOfTheNetwork(_ way: LadderWay) async throws {
+    /// Defect D11 of the original: a decoding error was reported.
+    @Test(arguments: ExchangePlacement.allCases) func errorStatusWithoutABodyIsANetworkError(_ way: ExchangePlacement)
+        async throws
+    {
         let result = try await result(way) { _ in NetworkResponse(response: HTTPResponse(status: .unauthorized)) }
         #expect(result.error == .network(URLError(.userAuthenticationRequired)))
         #expect(result.error?.networkError?.kind == .status)
         #expect(result.error?.networkError?.response?.status == .unauthorized)
     }
 
-    @Test(arguments: LadderWay.allCases) func errorsInARefusalAreTheServers(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func errorsInAnErrorResponseAreGraphQLErrors(_ way: ExchangePlacement)
+        async throws
+    {
         let result = try await result(way) { _ in
             try NetworkResponse(json: ["errors": [["message": "unknown field"]]], status: .badRequest)
         }
         guard case .graphql(let errors)? = result.error else {
-            Issue.record("no error of the server's")
+            Issue.record("the result has no GraphQL error")
             return
         }
         #expect(errors.map(\.message) == ["unknown field"])
     }
 
-    @Test(arguments: LadderWay.allCases) func pageInTheAnswersPlaceIsAnError(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func htmlBodyIsADecodingError(_ way: ExchangePlacement) async throws {
         let result = try await result(way) { _ in NetworkResponse(text: "<html>") }
         #expect(result.error?.networkError?.kind == .decoding)
         #expect(result.data == .null)
     }
 
-    @Test(arguments: LadderWay.allCases) func othersGoDown(_ way: LadderWay) async throws {
-        let world = try way.world(FetchExchange(client: network.client { _ in NetworkResponse() }))
-        await world.ask(.subscription())
-        await world.leave(.subscription())
-        #expect(world.events == ["s>>", "s|"])
+    @Test(arguments: ExchangePlacement.allCases) func otherOperationsAreForwarded(_ way: ExchangePlacement) async throws
+    {
+        let fixture = try way.fixture(FetchExchange(client: network.client { _ in NetworkResponse() }))
+        await fixture.ask(.subscription())
+        await fixture.leave(.subscription())
+        #expect(fixture.events == ["s>>", "s|"])
         #expect(network.requests.withLock { $0.isEmpty })
     }
 
-    @Test(arguments: LadderWay.allCases) func teardownCancelsTheRequestAndGoesDown(_ way: LadderWay) async throws {
-        let world = try way.world(FetchExchange(client: waiting))
-        await world.ask(.query())
+    @Test(arguments: ExchangePlacement.allCases) func teardownCancelsTheRequestAndIsForwarded(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(FetchExchange(client: waiting))
+        await fixture.ask(.query())
         while network.requests.withLock({ $0.isEmpty }) { await Task.yield() }
-        await world.leave(.query())
+        await fixture.leave(.query())
         while network.cancelled.withLock({ $0 }) == 0 { await Task.yield() }
-        #expect(world.results.isEmpty)
-        #expect(world.log.forwarded.map(\.kind) == [.teardown])
+        #expect(fixture.results.isEmpty)
+        #expect(fixture.log.forwarded.map(\.kind) == [.teardown])
     }
 
-    @Test func endOfTheLadderCancelsEverything() async throws {
-        let world = ExchangeWorld(FetchExchange(client: waiting))
-        for number in 0..<3 { world.operations.send(.query("q\(number)")) }
+    @Test func endOfTheExchangesCancelsAllRequests() async throws {
+        let fixture = ExchangeFixture(FetchExchange(client: waiting))
+        for number in 0..<3 { fixture.operations.send(.query("q\(number)")) }
         while network.requests.withLock({ $0.count }) < 3 { await Task.yield() }
-        world.end()
+        fixture.end()
         while network.cancelled.withLock({ $0 }) < 3 { await Task.yield() }
-        #expect(world.results.isEmpty)
+        #expect(fixture.results.isEmpty)
     }
 
-    @Test func leavingTheClientCancelsTheRequest() async throws {
+    @Test func cancellingTheSubscriberCancelsTheRequest() async throws {
         let client = Client(
             request: URLRequest(url: URL(filePath: "/graphql")),
             exchanges: [DedupExchange(), CacheExchange(), FetchExchange(client: waiting)],
             logger: OffLogger()
         )
-        let listening = Listening(client.query(ExecutionArgs(query: "{ hello }")))
+        let listening = ResultCollector(client.query(ExecutionArgs(query: "{ hello }")))
         while network.requests.withLock({ $0.isEmpty }) { await Task.yield() }
         listening.leave()
         while network.cancelled.withLock({ $0 }) == 0 { await Task.yield() }
     }
 
-    /// Answers when it is cancelled.
+    /// A client that completes requests only when they are cancelled.
     private var waiting: StubClient {
         network.client { [network] _ in
             let (stream, end) = AsyncStream<Void>.makeStream()

@@ -5,11 +5,11 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// To which origin a field goes that exchanges and their interceptors give.
+/// The origins that receive header fields from exchanges and their interceptors.
 @Suite(.timeLimit(.minutes(1))) struct FieldScopeTests {
     private static let urls = ["http://host/graphql", "http://m%C3%BCnchen.de/graphql", "http://[::1]:8080/graphql"]
 
-    /// Sends messages elsewhere, with a token for there in the place of the one that they have, or behind it.
+    /// Redirects messages to another host, with a token for that host, which replaces the existing one or is appended to it.
     private func moving(_ name: HTTPField.Name, isBehind: Bool) -> InterceptorExchange {
         InterceptorExchange(
             TransformInterceptor { message in
@@ -25,7 +25,7 @@ import struct BeagleNetExchanges.Operation
         AuthExchange(header: header, getToken: { "old" })
     }
 
-    /// The message that goes out below these exchanges.
+    /// Returns the request that is sent below these exchanges.
     private func sent(
         to url: String = "http://host/graphql",
         with fields: [String: String] = [:],
@@ -46,16 +46,16 @@ import struct BeagleNetExchanges.Operation
         return try #require(transport.requests.withLock { $0.first })
     }
 
-    @Test(arguments: urls) func tokenGoesToTheOriginThatIsAsked(url: String) async throws {
+    @Test(arguments: urls) func tokenIsSentToTheRequestedOrigin(url: String) async throws {
         let name = try #require(HTTPField.Name("X-Token"))
         let sent = try await sent(to: url, auth(), InterceptorExchange(TransformInterceptor { _ in }))
         #expect(sent.head.headerFields[name] == "old")
-        // So that a redirect to another drops it.
+        // A redirect to another origin therefore removes it.
         #expect(sent.originScopedFields.contains(name))
     }
 
     @Test(arguments: ["Authorization", "X-Token", "x-token"], [true, false])
-    func tokenStaysBehindWhereAnInterceptorMovesAnOperation(name: String, isBehind: Bool) async throws {
+    func tokenIsRemovedIfAnInterceptorChangesTheOrigin(name: String, isBehind: Bool) async throws {
         let field = try #require(HTTPField.Name(name))
         let moving = moving(field, isBehind: isBehind)
         let sent = try await sent(auth(name == "x-token" ? "X-Token" : name), moving)
@@ -65,13 +65,13 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test(arguments: ["http://host/graphql", "/graphql"])
-    func tokenStaysBehindWhereAnExchangeMovesAnOperation(url: String) async throws {
+    func tokenIsRemovedIfAnExchangeChangesTheOrigin(url: String) async throws {
         let name = try #require(HTTPField.Name("X-Token"))
         #expect(try await sent(to: url, auth(), MovingExchange()).head.headerFields[name] == nil)
         #expect(try await sent(to: url, MovingExchange(), auth()).head.headerFields[name] == "old")
     }
 
-    @Test func secretsOfTheClientsRequestStayBehindToo() async throws {
+    @Test func secretsOfTheClientRequestAreRemovedIfTheOriginChanges() async throws {
         let fields = ["Authorization": "mine", "X-Colour": "red"]
         let colour = try #require(HTTPField.Name("X-Colour"))
         let kept = try await sent(with: fields)
@@ -82,9 +82,7 @@ import struct BeagleNetExchanges.Operation
         #expect(moved.head.headerFields[colour] == "red")
     }
 
-    @Test("nor does one who joins, whose operation goes down again, take them along") func secretsOfWhoJoinsStayBehind()
-        async throws
-    {
+    @Test func reexecutedOperationContainsNoSecretsForAnotherOrigin() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
@@ -94,7 +92,7 @@ import struct BeagleNetExchanges.Operation
         let fetch = FetchExchange(client: network)
         let client = Client(request: request, exchanges: [MovingExchange(), fetch], logger: OffLogger())
         let args = ExecutionArgs(query: "{ a }")
-        let first = Listening(client.query(args))
+        let first = ResultCollector(client.query(args))
         while first.texts.isEmpty { await Task.yield() }
         #expect(try await client.query(args, policy: .networkOnly).data == ["a": 1])
         let fields = transport.requests.withLock { $0.map(\.head.headerFields[.authorization]) }
@@ -102,8 +100,8 @@ import struct BeagleNetExchanges.Operation
         first.leave()
     }
 
-    /// An exchange that was given a token is trusted to know to whom it gives it, declared or not, as below `FetchExchange`.
-    @Test func tokenOfAHostedExchangeGoesWhereTheOperationGoes() async throws {
+    /// An exchange with a token decides itself which origins receive it, declared or not, as below `FetchExchange`.
+    @Test func hostedExchangeSendsItsTokenToUndeclaredOrigins() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()

@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetExchanges
 
 @Suite(.timeLimit(.minutes(1))) struct FirstValueTests {
-    @Test func firstValueIsTheAnswer() async throws {
+    @Test func firstValueIsReturned() async throws {
         #expect(try await FirstValue.of([1, 2, 3].publisher) == 1)
         #expect(try await FirstValue.of(Just(1)) == 1)
     }
@@ -15,7 +15,7 @@ import Testing
         #expect(error?.message == "no")
     }
 
-    @Test func endWithoutAValueIsThrown() async {
+    @Test func endWithoutAValueThrows() async {
         let error = await #expect(throws: NetworkError.self) { try await FirstValue.of(Empty<Int, Never>()) }
         #expect(error?.kind == .cancelled)
     }

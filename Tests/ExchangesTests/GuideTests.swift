@@ -5,7 +5,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// The guide's exchange that processes operations, whose source ends by itself.
+/// The exchange from the guide that handles operations itself. Its source ends on its own.
 @Suite(.timeLimit(.minutes(1)))
 struct GuideTests {
     private struct ClockExchange: Exchange {
@@ -34,7 +34,7 @@ struct GuideTests {
     private let clock = ClockExchange(ticks: (1...3).publisher.eraseToAnyPublisher())
     private let query = "subscription Clock { tick }"
 
-    @Test func listenersOfAClientHearTheEndOfTheSource() throws {
+    @Test func endOfTheSourceCompletesSubscribersOfAClient() throws {
         let client = Client(request: URLRequest(url: try #require(URL(string: "http://host/"))), exchanges: [clock])
         let heard = Lock<[String]>([])
         let line = client.subscribe(to: ExecutionArgs(query: query, operationName: "Clock"))
@@ -47,7 +47,7 @@ struct GuideTests {
         withExtendedLifetime((client, line)) {}
     }
 
-    @Test func loopOverAHostedOneEndsWithTheSource() async throws {
+    @Test func endOfTheSourceEndsTheLoopOverAHostedSubscription() async throws {
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
         dependencies.interceptors.add(ExchangeInterceptor([clock], logger: OffLogger()))

@@ -5,8 +5,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// A hosted ladder before servers of two other makers: what goes out is what goes out without it, and what comes back comes
-/// through.
+/// Hosted exchanges with third-party servers: they change neither the messages that are sent nor the results.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct HostedServersTests {
     private struct Post: Decodable, Sendable { let title: String }
@@ -14,7 +13,7 @@ struct HostedServersTests {
     private struct Sent: Decodable, Sendable, Equatable { let name: String; let size: Int }
     private struct Attachment: Encodable, Sendable { let file: GraphQLUpload }
 
-    private let log = LadderLog()
+    private let log = ExchangeEventLog()
 
     private func client(_ exchanges: [any Exchange]?) -> NetworkClientDefault {
         let dependencies = BeagleDependencies()
@@ -23,9 +22,9 @@ struct HostedServersTests {
         return NetworkClientDefault(dependencies: dependencies)
     }
 
-    /// Notes what passes, as it is.
+    /// Records operations and results without changing them.
     private struct Noting: Exchange {
-        let log: LadderLog
+        let log: ExchangeEventLog
 
         func register(
             client: any GraphQLClient,
@@ -39,13 +38,13 @@ struct HostedServersTests {
         }
     }
 
-    private var ladder: [any Exchange] { [Noting(log: log), LogExchange(), DedupExchange(), CacheExchange()] }
+    private var exchanges: [any Exchange] { [Noting(log: log), LogExchange(), DedupExchange(), CacheExchange()] }
 
     private func endpoint(_ path: String, _ test: String = UUID().uuidString) async throws -> GraphQLEndpoint {
         GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test, "X-Own": "a, b"])
     }
 
-    /// The messages that reached the server, without what differs from one to the next.
+    /// Returns the messages that reached the server, without the parts that always differ.
     private func messages(_ test: String) async throws -> [JSONValue] {
         let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array ?? []
         return requests.map { request in
@@ -65,7 +64,7 @@ struct HostedServersTests {
         }
     }
 
-    /// A query in the body, one in the URL, a mutation and a file.
+    /// Performs a query in the body, one in the URL, a mutation and a file upload.
     private func perform(with client: NetworkClientDefault, at endpoint: GraphQLEndpoint) async throws {
         var endpoint = endpoint
         let query = GraphQLOperation<IDInput, Post>(
@@ -89,10 +88,10 @@ struct HostedServersTests {
     }
 
     @Test(arguments: ["/graphql", "/strict", "/ariadne"])
-    func messagesAreThoseThatGoOutWithoutALadder(path: String) async throws {
+    func hostedExchangesDoNotChangeMessages(path: String) async throws {
         let (plain, hosted) = (UUID().uuidString, UUID().uuidString)
         try await perform(with: client(nil), at: endpoint(path, plain))
-        try await perform(with: client(ladder), at: endpoint(path, hosted))
+        try await perform(with: client(exchanges), at: endpoint(path, hosted))
         let messages = try await messages(hosted)
         #expect(messages.map { $0["method"]?.string } == ["POST", "GET", "POST", "POST"])
         #expect(messages.allSatisfy { $0["headers"]?["x-own"]?.string == "a, b" })
@@ -104,9 +103,9 @@ struct HostedServersTests {
         )
     }
 
-    /// An interceptor of ours as an exchange of a ladder in a pipeline of ours.
-    @Test(arguments: ["/graphql", "/ariadne"]) func interceptorInALadderGivesAFieldAndNoMore(path: String) async throws
-    {
+    /// An interceptor that is hosted as an exchange, in exchanges that are hosted in a pipeline.
+    @Test(arguments: ["/graphql", "/ariadne"])
+    func hostedInterceptorAddsOnlyItsField(path: String) async throws {
         struct Giving: Interceptor {
             nonisolated(nonsending) func intercept(
                 _ operation: NetworkOperation,
@@ -150,11 +149,11 @@ struct HostedServersTests {
         }
     }
 
-    @Test(arguments: Way.allCases) func subscriptionComesThroughTheLadder(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func subscriptionPassesThroughHostedExchanges(_ way: Way) async throws {
         var endpoint = try await endpoint("/graphql")
         endpoint.subscriptions = [way.transport]
         let request = GraphQLRequest(query: "subscription { count(to: 3) }", kind: .subscription)
-        let client = client(ladder)
+        let client = client(exchanges)
         for _ in 0..<2 {
             var counts: [Int64?] = []
             for try await answer in try client.subscribe(to: request, at: endpoint) {
@@ -167,7 +166,7 @@ struct HostedServersTests {
         #expect(events == once + once)
     }
 
-    @Test(arguments: Way.allCases) func whatAnExchangeSaysReachesTheServer(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func extensionsAddedByAnExchangeReachTheServer(_ way: Way) async throws {
         let test = UUID().uuidString
         var endpoint = try await endpoint("/graphql", test)
         endpoint.subscriptions = [way.transport]
@@ -183,19 +182,19 @@ struct HostedServersTests {
         #expect(texts.contains { $0.replacing(" ", with: "").contains(#""trace":"told""#) })
     }
 
-    @Test(arguments: Way.allCases) func leavingASubscriptionReachesTheServer(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func leavingTheLoopReachesTheServer(_ way: Way) async throws {
         let test = UUID().uuidString
         var endpoint = try await endpoint("/graphql", test)
         endpoint.subscriptions = [way.transport]
         let request = GraphQLRequest(query: "subscription { count(to: 100000) }", kind: .subscription)
-        let client = client(ladder)
+        let client = client(exchanges)
         for try await _ in try client.subscribe(to: request, at: endpoint) { break }
         try await GraphQLServer.shared.event("count ended", of: test)
         #expect(log.events.last == "teardown")
     }
 
-    @Test func eightThreadsAreAnswered() async throws {
-        let client = client(ladder)
+    @Test func eightThreadsGetAllResults() async throws {
+        let client = client(exchanges)
         let endpoint = try await endpoint("/graphql")
         let answered = Lock(0)
         await withTaskGroup(of: Void.self) { group in

@@ -7,7 +7,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 @Suite(.timeLimit(.minutes(1))) struct InterceptorExchangeTests {
-    /// Adds a field, asks again where there was a failure, and notes what came.
+    /// Adds a field, retries after a failure, and records the errors.
     private struct Asking: Interceptor {
         let answers = Lock<[String]>([])
 
@@ -43,7 +43,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.asked.first?.args == args)
     }
 
-    @Test func interceptorAsksAgain() async throws {
+    @Test func interceptorRetries() async throws {
         let count = Lock(0)
         let server = ServerExchange { operation in
             let isFirst = count.withLock { count in
@@ -60,7 +60,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.asked.count == 2)
     }
 
-    @Test func errorsOfTheServerArePartOfTheAnswer() async throws {
+    @Test func graphQLErrorsArePartOfTheResult() async throws {
         let server = ServerExchange { [$0.result(["a": nil], error: .graphql([GraphQLError("no")]))] }
         let asking = Asking()
         let result = try await client(InterceptorExchange(asking), server).query(args)
@@ -69,17 +69,17 @@ import struct BeagleNetExchanges.Operation
         #expect(asking.answers.withLock { $0.isEmpty })
     }
 
-    @Test func leavingCancelsTheInterceptorAndWhatIsBelow() async throws {
+    @Test func cancellingTheSubscriberTearsDownTheOperationBelow() async throws {
         let server = ServerExchange()
         let client = try client(InterceptorExchange(Asking()), server)
-        let listening = Listening(client.query(args))
+        let listening = ResultCollector(client.query(args))
         while server.asked.isEmpty { await Task.yield() }
         listening.leave()
         #expect(server.kinds == [.query, .teardown])
         #expect(listening.results.isEmpty)
     }
 
-    /// Goes on when a test says so, cancelled or not.
+    /// Continues when the test says so, cancelled or not.
     private struct Waiting: Interceptor {
         let held = Lock<AsyncStream<Void>.Continuation?>(nil)
         let isOver = Lock(false)
@@ -91,17 +91,17 @@ import struct BeagleNetExchanges.Operation
         ) async throws(NetworkError) -> NetworkOperation.Result {
             let (stream, end) = AsyncStream<Void>.makeStream()
             held.withLock { $0 = end }
-            // A task of its own is not cancelled with this one.
+            // An unstructured task is not cancelled with this one.
             await Task { for await _ in stream {} }.value
             defer { isOver.withLock { $0 = true } }
             return try await next(operation, emit)
         }
     }
 
-    @Test func whatWasLeftIsNotSentDownAfterItsTeardown() async throws {
+    @Test func cancelledOperationIsNotForwardedAfterItsTeardown() async throws {
         let waiting = Waiting()
         let server = ServerExchange()
-        let listening = Listening(try client(InterceptorExchange(waiting), server).query(args))
+        let listening = ResultCollector(try client(InterceptorExchange(waiting), server).query(args))
         while waiting.held.withLock({ $0 == nil }) { await Task.yield() }
         listening.leave()
         waiting.held.withLock { $0 }?.finish()
@@ -109,15 +109,15 @@ import struct BeagleNetExchanges.Operation
         #expect(server.kinds == [.teardown])
     }
 
-    @Test func staleResultsGoThrough() async throws {
+    @Test func staleResultsPassThrough() async throws {
         let server = ServerExchange { [$0.result(["a": 1], stale: true), $0.result(["a": 2])] }
-        let listening = Listening(try client(InterceptorExchange(Asking()), server).query(args))
+        let listening = ResultCollector(try client(InterceptorExchange(Asking()), server).query(args))
         while listening.results.count < 2 { await Task.yield() }
         #expect(listening.results.map(\.data) == [["a": 1], ["a": 2]])
         #expect(listening.results.map(\.stale) == [true, false])
     }
 
-    /// Notes what an interceptor goes by that has credentials to give.
+    /// Records the properties that an interceptor with credentials depends on.
     private struct Noting: Interceptor {
         let origins = Lock<[Set<Origin>]>([])
         let scoped = Lock<[Set<HTTPField.Name>]>([])
@@ -135,7 +135,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func originOfTheClientIsDeclaredAndNoOther() async throws {
+    @Test func onlyTheOriginOfTheClientIsDeclared() async throws {
         let noting = Noting()
         let client = try client(InterceptorExchange(noting), ServerExchange { [$0.result(["a": 1])] })
         let elsewhere = URLRequest(url: try #require(URL(string: "http://elsewhere/graphql")))
@@ -143,14 +143,14 @@ import struct BeagleNetExchanges.Operation
         #expect(noting.origins.withLock { $0 } == [[Origin(scheme: "http", host: "host")]])
     }
 
-    @Test func fieldsOfAnOriginStayItsOwn() async throws {
+    @Test func scopedFieldsReachTheNextInterceptor() async throws {
         let (one, other) = (Noting(), Noting())
         let server = ServerExchange { [$0.result(["a": 1])] }
         _ = try await client(InterceptorExchange(one), InterceptorExchange(other), server).query(args)
         #expect(other.scoped.withLock { $0.first?.contains(.authorization) } == true)
     }
 
-    /// Gives a field that belongs to the origin that is asked.
+    /// Adds a field that is scoped to the requested origin.
     private let giving = TransformInterceptor { message in
         message.head.headerFields[.authorization] = "Bearer token"
         message.originScopedFields.insert(.authorization)
@@ -163,8 +163,8 @@ import struct BeagleNetExchanges.Operation
         return NetworkClientDefault(dependencies: dependencies, transport: transport)
     }
 
-    /// So that a redirect to another origin drops them.
-    @Test func fieldsOfAnOriginAreItsOwnBelowFetchToo() async throws {
+    /// A redirect to another origin therefore removes them.
+    @Test func scopedFieldsReachTheTransport() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let fetch = FetchExchange(client: network(transport))
         #expect(try await client(InterceptorExchange(giving), fetch).query(args).data == ["a": 1])
@@ -173,14 +173,14 @@ import struct BeagleNetExchanges.Operation
         #expect(sent.originScopedFields.contains(.authorization))
     }
 
-    @Test func fieldsOfAnOriginDoNotGoWhereAnExchangeMovesAnOperation() async throws {
+    @Test func scopedFieldsAreRemovedIfAnExchangeChangesTheOrigin() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let fetch = FetchExchange(client: network(transport))
         #expect(try await client(InterceptorExchange(giving), MovingExchange(), fetch).query(args).data == ["a": 1])
         let sent = try #require(transport.requests.withLock { $0.first })
         #expect(sent.head.authority == "elsewhere")
         #expect(sent.head.headerFields[.authorization] == nil)
-        // Nor past another interceptor on its way.
+        // The same applies with another interceptor in between.
         let noting = InterceptorExchange(Noting())
         #expect(
             try await client(InterceptorExchange(giving), MovingExchange(), noting, fetch).query(args).data == ["a": 1]
@@ -188,8 +188,8 @@ import struct BeagleNetExchanges.Operation
         #expect(transport.requests.withLock { $0.last }?.head.headerFields[.authorization] == nil)
     }
 
-    /// The same of a ladder in a pipeline, whose interceptors above it have given the field.
-    @Test func fieldsOfAnOriginDoNotGoWhereAHostedExchangeMovesAnOperation() async throws {
+    /// The same for hosted exchanges, if an interceptor above them has added the field.
+    @Test func scopedFieldsAreRemovedIfAHostedExchangeChangesTheOrigin() async throws {
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let request = GraphQLRequest(query: "{ a }")
         let endpoint = GraphQLEndpoint("http://host/graphql", headers: ["X-Own": "own"])
@@ -203,7 +203,7 @@ import struct BeagleNetExchanges.Operation
         #expect(sent.allSatisfy { head in head.headerFields.contains { $0.name.rawName == "X-Own" } })
     }
 
-    /// A client that only notes what it is to run.
+    /// A client that only records its operations.
     private struct Noted: NetworkClient {
         let operations = Lock<[NetworkOperation]>([])
 
@@ -218,31 +218,31 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// So that a socket at another origin does not have them.
-    @Test func fieldsOfAnOriginAreItsOwnBelowWebSocketsToo() async throws {
+    /// A WebSocket to another origin therefore doesn't send them.
+    @Test func scopedFieldsReachTheWebSocketClient() async throws {
         let network = Noted()
         let ladder = try client(InterceptorExchange(giving), WebSocketExchange(client: network))
-        let listening = Listening(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
+        let listening = ResultCollector(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
         while network.operations.withLock({ $0.isEmpty }) { await Task.yield() }
         let operation = try #require(network.operations.withLock { $0.first })
         #expect(operation.transfer.originScopedFields == [.authorization])
         guard case .rawRequest(let data) = operation.request.type else {
-            Issue.record("no raw request")
+            Issue.record("the request is not a raw request")
             return
         }
         #expect(data.headers?["Authorization"] == "Bearer token")
         listening.leave()
     }
 
-    @Test func otherKindsGoPast() async throws {
+    @Test func otherKindsBypassTheInterceptor() async throws {
         let server = ServerExchange { [$0.result(["a": 1])] }
         let exchange = InterceptorExchange(Asking(), kinds: [.mutation])
         _ = try await client(exchange, server).query(args)
         #expect(server.asked.first?.request.value(forHTTPHeaderField: "Authorization") == nil)
     }
 
-    /// A retry of ours over a ladder's bottom.
-    @Test func retryOfOursIsAnExchange() async throws {
+    /// A RetryInterceptor directly above the server.
+    @Test func retryInterceptorWorksAsAnExchange() async throws {
         let count = Lock(0)
         let server = ServerExchange { operation in
             let number = count.withLock { count in
@@ -258,8 +258,7 @@ import struct BeagleNetExchanges.Operation
         #expect(server.asked.count == 3)
     }
 
-    /// So are credentials of ours.
-    @Test func authOfOursIsAnExchange() async throws {
+    @Test func authInterceptorWorksAsAnExchange() async throws {
         let server = ServerExchange { operation in
             let token = operation.request.value(forHTTPHeaderField: "Authorization")
             if token == "two" { return [operation.result(["a": 1])] }
@@ -277,23 +276,23 @@ import struct BeagleNetExchanges.Operation
         #expect(server.asked.map { $0.request.value(forHTTPHeaderField: "Authorization") } == ["one", "two"])
     }
 
-    @Test func deadlineOfOursIsAnExchange() async throws {
+    @Test func deadlineInterceptorWorksAsAnExchange() async throws {
         let deadline = InterceptorExchange(DeadlineInterceptor(limit: .milliseconds(10)))
         let result = try await client(deadline, ServerExchange()).query(args)
         #expect(result.error?.networkError?.isTimeout == true)
     }
 
-    @Test func interceptorWaitsByTheAppsClock() async throws {
+    @Test func interceptorUsesTheGivenClock() async throws {
         let clock = ManualClock()
         let deadline = InterceptorExchange(DeadlineInterceptor(limit: .seconds(600)), clock: clock)
-        let listening = Listening(try client(deadline, ServerExchange()).query(args))
-        await clock.sleepers(1)
+        let listening = ResultCollector(try client(deadline, ServerExchange()).query(args))
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(600))
         while listening.results.isEmpty { await Task.yield() }
         #expect(listening.results.first?.error?.networkError?.isTimeout == true)
     }
 
-    /// Notes whether a header of the app's own is secret.
+    /// Records whether a header field of the app is secret.
     private struct Asked: Interceptor {
         let isSecret = Lock<Bool?>(nil)
 
@@ -307,14 +306,14 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test(arguments: [true, false]) func interceptorGoesByTheAppsRedactor(isSecret: Bool) async throws {
+    @Test(arguments: [true, false]) func interceptorUsesTheGivenRedactor(isSecret: Bool) async throws {
         let asked = Asked()
         let exchange = InterceptorExchange(asked, redactor: Redactor(secrets: isSecret ? ["X-Pet"] : []))
         _ = try await client(exchange, ServerExchange { [$0.result(["a": 1])] }).query(args)
         #expect(asked.isSecret.withLock { $0 } == isSecret)
     }
 
-    @Test func rateLimitOfOursIsAnExchange() async throws {
+    @Test func rateLimitInterceptorWorksAsAnExchange() async throws {
         let server = ServerExchange { [$0.result(["a": 1])] }
         let client = try client(InterceptorExchange(RateLimitInterceptor(1, per: .milliseconds(50))), server)
         let start = ContinuousClock.now

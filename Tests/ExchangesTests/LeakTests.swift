@@ -5,56 +5,55 @@ import Testing
 @testable import BeagleNetExchanges
 import struct BeagleNetExchanges.Operation
 
-/// After many operations that were answered, failed, were cancelled, torn down and run again, nothing is kept of them.
+/// Nothing remains of many operations that completed, failed, were cancelled, torn down or reexecuted.
 @Suite(.timeLimit(.minutes(1))) struct LeakTests {
-    /// Exchanges of ours, and what each of them keeps for operations that are under way.
+    /// Our exchanges and the state that each of them keeps for operations in flight.
     private struct Kept: Sendable {
         let dedup = Lock(DedupExchange.Active())
         let cache = CacheExchange(limit: 20)
-        let crossings = Crossings()
+        let intercepted = InterceptedOperations()
         let runs = OperationRuns()
         let fetches = OperationRuns()
         let sockets = OperationRuns()
 
-        /// What operations are to leave: the store's results.
+        /// The number of entries for operations in flight. Stored results don't count.
         var count: Int {
-            dedup.withLock { $0.ids.count + $0.readings.count } + runs.count + crossings.count + fetches.count
+            dedup.withLock { $0.ids.count + $0.cacheOnlyCounts.count } + runs.count + intercepted.count + fetches.count
                 + sockets.count
         }
 
-        /// Dedup, cache and an interceptor that hands everything on.
+        /// Deduplication, cache and an interceptor that passes everything on.
         var exchanges: [any Exchange] {
             [
                 Watched { [dedup] _, operations, next in
                     DedupExchange().register(operations: operations, next: next, active: dedup)
                 },
                 cache,
-                Watched { [runs, crossings] client, operations, next in
+                Watched { [runs, intercepted] client, operations, next in
                     InterceptorExchange(TransformInterceptor { _ in }).register(
                         client: client,
                         operations: operations,
                         next: next,
                         runs: runs,
-                        crossings: crossings
+                        intercepted: intercepted
                     )
                 },
             ]
         }
 
-        /// Waits until nothing is under way, and checks that the store keeps nothing else than results, and nothing when it
-        /// is cleared.
+        /// Waits until nothing is in flight and checks that the store keeps only results, and nothing after it is cleared.
         func expectNothing() async {
             while count > 0 { await Task.yield() }
-            // Two types, and uses of twice as many results as may be stored, and some.
-            let bookkeeping = cache.store.withLock { $0.bookkeeping }
+            // Two types, the use records of twice the maximum number of results, and some more.
+            let bookkeeping = cache.store.withLock { $0.recordCount }
             #expect(bookkeeping <= 58)
             cache.clear()
             #expect(cache.count == 0)
-            #expect(cache.store.withLock { $0.bookkeeping } == 0)
+            #expect(cache.store.withLock { $0.recordCount } == 0)
         }
     }
 
-    /// An exchange that is registered as a test wants it.
+    /// An exchange with a closure for `register`.
     private struct Watched: Exchange {
         let body:
             (any GraphQLClient, AnyPublisher<Operation, Never>, @escaping ExchangeIO)
@@ -69,13 +68,13 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    /// Has each third query run again when it comes up, and runs a mutation of its own beside each fifth.
+    /// Reexecutes every third query when its result arrives and runs an additional mutation with every fifth.
     private final class Busy: Exchange, Sendable {
         private let kept = Lock<(count: Int, held: [Holding])>((0, []))
 
-        /// Only kept, and let go.
+        /// Retains a subscription.
         private struct Holding: @unchecked Sendable {
-            // Cancelled by nobody else, and never read.
+            // Nothing else cancels it, and it is never read.
             let subscription: AnyCancellable
         }
 
@@ -108,7 +107,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test func hostedLadderKeepsNothing() async throws {
+    @Test func hostedExchangesRetainNothing() async throws {
         let kept = Kept()
         let below = Below { operation, number in
             switch number % 7 {
@@ -117,15 +116,15 @@ import struct BeagleNetExchanges.Operation
             default: .init(NetworkResponse(text: #"{"data":{"a":{"__typename":"A"}}}"#))
             }
         }
-        let world = try HostedWorld([Busy()] + kept.exchanges, below: below)
+        let fixture = try HostedFixture([Busy()] + kept.exchanges, below: below)
         for number in 0..<300 {
             let policies = Operation.Policy.allCases
             let query = Operation.query("q\(number % 50)", policies[number % 4])
             switch number % 6 {
-            case 0..<3: await world.ask(query)
-            case 3: await world.ask(.mutation("m\(number)"))
-            case 4: await world.ask(.subscription("s\(number)"))
-            default: await world.leave(query)
+            case 0..<3: await fixture.ask(query)
+            case 3: await fixture.ask(.mutation("m\(number)"))
+            case 4: await fixture.ask(.subscription("s\(number)"))
+            default: await fixture.leave(query)
             }
             guard let held = below.held.first, number % 4 == 0 else { continue }
             if number % 8 == 0 {
@@ -138,9 +137,9 @@ import struct BeagleNetExchanges.Operation
                 below.end(held, Operation.query().result(["a": 2]))
             }
         }
-        await world.end()
-        // What an exchange runs itself goes on until it is answered.
-        while await world.count > 0 {
+        await fixture.end()
+        // Operations that an exchange runs itself continue until they have a result.
+        while await fixture.count > 0 {
             for held in below.held { below.end(held, Operation.mutation().result(["a": 3])) }
             await Task.yield()
         }
@@ -148,10 +147,10 @@ import struct BeagleNetExchanges.Operation
         await kept.expectNothing()
     }
 
-    @Test func clientKeepsNothing() async throws {
+    @Test func clientRetainsNothing() async throws {
         let kept = Kept()
         let (requests, sockets) = (Lock(0), Lock(0))
-        /// Which of all it is.
+        /// Returns the number of this call.
         @Sendable func number(_ count: Lock<Int>) -> Int {
             count.withLock { count in
                 count += 1
@@ -183,17 +182,17 @@ import struct BeagleNetExchanges.Operation
             ],
             logger: OffLogger()
         )
-        var ears: [Listening] = []
+        var ears: [ResultCollector] = []
         for number in 0..<300 {
             let variables: [String: AnyCodable] = ["n": .integer(Int64(number % 50))]
             let policy = Operation.Policy.allCases[number % 4]
             switch number % 6 {
             case 0..<3:
                 ears.append(
-                    Listening(client.query(ExecutionArgs(query: "{ a }", variables: variables), policy: policy))
+                    ResultCollector(client.query(ExecutionArgs(query: "{ a }", variables: variables), policy: policy))
                 )
-            case 3: ears.append(Listening(client.mutate(ExecutionArgs(query: "mutation { a }"))))
-            case 4: ears.append(Listening(client.subscribe(to: ExecutionArgs(query: "subscription { a }"))))
+            case 3: ears.append(ResultCollector(client.mutate(ExecutionArgs(query: "mutation { a }"))))
+            case 4: ears.append(ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { a }"))))
             default: ears.removeFirst().leave()
             }
             if number % 10 == 0 {
@@ -214,23 +213,23 @@ import struct BeagleNetExchanges.Operation
     }
 }
 
-extension HostedWorld {
-    /// How much the ladder has under way.
+extension HostedFixture {
+    /// The number of entries for operations in flight.
     fileprivate var count: Int {
         get async {
             await withCheckedContinuation { continuation in
-                ladder.lane.runLater { [ladder] in continuation.resume(returning: ladder.count) }
+                chain.queue.enqueue { [chain] in continuation.resume(returning: chain.count) }
             }
         }
     }
 }
 
 extension Client {
-    /// How much is kept for those who wait.
+    /// The number of entries for waiting subscribers.
     fileprivate var kept: Int {
         get async {
             await withCheckedContinuation { continuation in
-                lane.runLater { continuation.resume(returning: self.count) }
+                queue.enqueue { continuation.resume(returning: self.count) }
             }
         }
     }

@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func valuesComeAsTheyAreGiven() {
+    @Test func valuesKeepTheirOrderOfArrival() {
         let subscription = watch()
         one.send(1)
         other.send(2)
@@ -27,7 +27,7 @@ import Testing
         #expect(heard.all.count == 3)
     }
 
-    @Test func itEndsWithBoth() {
+    @Test func mergeFinishesWhenBothPublishersFinish() {
         let subscription = watch()
         one.send(completion: .finished)
         other.send(1)
@@ -37,7 +37,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func failureOfOneEndsIt() {
+    @Test func failureOfOnePublisherFailsTheMerge() {
         let (good, bad) = (PassthroughSubject<Int, NetworkError>(), PassthroughSubject<Int, NetworkError>())
         let subscription = good.merge(with: bad).sink(
             receiveCompletion: { [heard] in heard.note("\($0)".contains("failure") ? "failed" : "finished") },
@@ -50,7 +50,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func noMoreComesThanIsWanted() {
+    @Test func demandLimitsTheValues() {
         let limited = Limited()
         (1...3).publisher.merge(with: (11...13).publisher).subscribe(limited)
         #expect(limited.values.isEmpty)
@@ -63,7 +63,7 @@ import Testing
         #expect(limited.ends.load(ordering: .relaxed) == 1)
     }
 
-    @Test func threeComeTogether() {
+    @Test func threePublishersAreMerged() {
         let third = PassthroughSubject<Int, Never>()
         let subscription = one.merge(with: other, third).sink { [heard] in heard.note("\($0)") }
         third.send(3)
@@ -73,7 +73,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func nothingOfSeveralThreadsIsLost() async {
+    @Test func valuesFromSeveralThreadsAreNotLost() async {
         let count = Atomic(0)
         let inside = Atomic(0)
         let overlaps = Atomic(0)
@@ -82,7 +82,7 @@ import Testing
             count.add(1, ordering: .relaxed)
             inside.subtract(1, ordering: .relaxed)
         }
-        // A subject may be sent to by any thread.
+        // Any thread may send to a subject.
         nonisolated(unsafe) let (one, other) = (one, other)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for number in 0..<2_000 { one.send(number) } }

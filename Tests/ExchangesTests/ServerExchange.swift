@@ -3,10 +3,10 @@ import BeagleNetHTTP
 
 import struct BeagleNetExchanges.Operation
 
-/// A server at the bottom of a ladder: notes what comes down, and answers at once, or when the test says so.
+/// A server as the last exchange. It records operations and sends results synchronously or when the test says so.
 final class ServerExchange: Exchange, Sendable {
     private let log = Lock<[Operation]>([])
-    // A subject may be sent to by any thread.
+    // Any thread may send to a subject.
     nonisolated(unsafe) private let later = PassthroughSubject<OperationResult, Never>()
     private let answer: @Sendable (Operation) -> [OperationResult]
 
@@ -14,11 +14,11 @@ final class ServerExchange: Exchange, Sendable {
         self.answer = answer
     }
 
-    /// All that came down.
+    /// All received operations.
     var operations: [Operation] { log.withLock { $0 } }
-    /// What they were.
+    /// The kinds of the operations.
     var kinds: [Operation.Kind] { operations.map(\.kind) }
-    /// Those that are not torn down.
+    /// The operations that are not teardowns.
     var asked: [Operation] { operations.filter { $0.kind != .teardown } }
 
     func send(_ result: OperationResult) { later.send(result) }
@@ -54,10 +54,10 @@ struct MovingExchange: Exchange {
     }
 }
 
-/// Hears results.
-final class Listening: Sendable {
+/// Collects results.
+final class ResultCollector: Sendable {
     private let heard = Lock<(results: [OperationResult], isOver: Bool)>(([], false))
-    // Set once, before another thread has it.
+    // Set once, before another thread has access.
     nonisolated(unsafe) private var subscription: AnyCancellable?
 
     init(_ publisher: AnyPublisher<OperationResult, Never>, _ onResult: @escaping (OperationResult) -> Void = { _ in })
@@ -72,7 +72,7 @@ final class Listening: Sendable {
     }
 
     var results: [OperationResult] { heard.withLock { $0.results } }
-    /// The data of each, as text.
+    /// The data of each result as text.
     var texts: [String] {
         results.map { result in
             (result.data.string ?? result.data.integer.map(String.init) ?? "nil")

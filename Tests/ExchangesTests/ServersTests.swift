@@ -5,7 +5,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// The client's ladder and a hosted one, against servers of two other makers.
+/// The exchanges of a `Client` and hosted exchanges with third-party servers.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct ServersTests {
     private let post = ExecutionArgs(
@@ -35,7 +35,7 @@ struct ServersTests {
         )
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func queryIsAnswered(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func queryReturnsData(path: String) async throws {
         let client = try await client(path)
         let result = try await client.query(post)
         #expect(result.error == nil)
@@ -43,25 +43,23 @@ struct ServersTests {
         #expect(try await client.query(post, policy: .cacheOnly).data == result.data)
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func faultInADocumentIsTheServersError(path: String)
-        async throws
-    {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"])
+    func invalidDocumentIsAGraphQLError(path: String) async throws {
         let result = try await client(path).query(ExecutionArgs(query: "{ nothing }"))
         guard case .graphql(let errors)? = result.error else {
-            Issue.record("no error of the server's: \(String(describing: result.error))")
+            Issue.record("the result has no GraphQL error: \(String(describing: result.error))")
             return
         }
         #expect(!errors.isEmpty)
         #expect(result.data == .null)
     }
 
-    @Test(arguments: ["/graphql", "/ariadne"]) func subscriptionsAndAllElseGoOverOneWebSocket(path: String) async throws
-    {
+    @Test(arguments: ["/graphql", "/ariadne"]) func allOperationsUseOneWebSocket(path: String) async throws {
         let test = UUID().uuidString
         var request = URLRequest(url: try await GraphQLServer.shared.url(path))
         request.setValue(test, forHTTPHeaderField: "X-Test")
         var options = GraphQLSocketOptions()
-        options.linger = .seconds(60)
+        options.lingerDuration = .seconds(60)
         let exchange = WebSocketExchange(
             client: NetworkClientDefault(dependencies: quiet()),
             over: [.webSocket(options)],
@@ -86,7 +84,7 @@ struct ServersTests {
         #expect(requests?.count == 1)
     }
 
-    @Test func parametersAreForTheOriginOfTheClientsRequest() async throws {
+    @Test func parametersAreSentOnlyToTheOriginOfTheClient() async throws {
         var options = GraphQLSocketOptions()
         options.parameters = { ["token": "of Ann"] }
         let exchange = WebSocketExchange(
@@ -99,7 +97,7 @@ struct ServersTests {
         var told: [AnyCodable?] = []
         for request in [nil, URLRequest(url: other)] {
             let args = ExecutionArgs(query: "subscription { connection }")
-            let listening = Listening(client.subscribe(to: args, request: request))
+            let listening = ResultCollector(client.subscribe(to: args, request: request))
             while listening.results.isEmpty { await Task.yield() }
             told.append(listening.results.first?.data["connection"]?["token"])
             listening.leave()
@@ -107,9 +105,9 @@ struct ServersTests {
         #expect(told == ["of Ann", nil])
     }
 
-    @Test(arguments: ["/graphql", "/ariadne"]) func mutationHasAQueryRunAgain(path: String) async throws {
+    @Test(arguments: ["/graphql", "/ariadne"]) func mutationReexecutesAQuery(path: String) async throws {
         let client = try await client(path)
-        let query = Listening(client.query(post))
+        let query = ResultCollector(client.query(post))
         while query.results.isEmpty { await Task.yield() }
         let result = try await client.mutate(create)
         try #require(result.error == nil)
@@ -120,13 +118,13 @@ struct ServersTests {
         query.leave()
     }
 
-    @Test(arguments: ["/empty", "/html"]) func answerThatIsNoneIsAnError(path: String) async throws {
+    @Test(arguments: ["/empty", "/html"]) func invalidResponseIsAnError(path: String) async throws {
         let result = try await client(path).query(post)
         #expect(result.data == .null)
         #expect(result.error?.networkError != nil)
     }
 
-    @Test func hostedLadderIsAnswered() async throws {
+    @Test func hostedExchangesReturnData() async throws {
         let dependencies = quiet()
         let exchanges: [any Exchange] = [LogExchange(), DedupExchange(), CacheExchange()]
         dependencies.interceptors.add(ExchangeInterceptor(exchanges, logger: OffLogger()))

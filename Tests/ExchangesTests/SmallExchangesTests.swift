@@ -28,19 +28,18 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test(arguments: LadderWay.allCases) func composedExchangesAreDownInOrderAndUpInReverse(_ way: LadderWay)
-        async throws
-    {
+    @Test(arguments: ExchangePlacement.allCases)
+    func composedExchangesForwardInOrderAndReturnInReverse(_ way: ExchangePlacement) async throws {
         let log = Lock<[String]>([])
         let compose = ComposeExchange(exchanges: [Marking("A", log), Marking("B", log), Marking("C", log)])
-        let world = try way.world(compose)
-        await world.ask(.query(), "hello")
+        let fixture = try way.fixture(compose)
+        await fixture.ask(.query(), "hello")
         #expect(log.withLock { $0.prefix(6) } == ["down A", "down B", "down C", "up C", "up B", "up A"])
-        #expect(world.events == ["q>>", "=>hello"])
+        #expect(fixture.events == ["q>>", "=>hello"])
     }
 
-    /// The seed's logging exchange prints operations and results.
-    @Test func whatIsPrintedIsReadableWithoutSecrets() throws {
+    /// The logging exchange of the seed prints operations and results.
+    @Test func descriptionsAreReadableAndContainNoSecrets() throws {
         let url = try #require(URL(string: "http://h/graphql?token=hunter2"))
         let args = ExecutionArgs(
             query: #"mutation { login(password: "hunter2") { id } }"#,
@@ -81,8 +80,8 @@ import struct BeagleNetExchanges.Operation
         #expect(lines.withLock { $0 }.contains(shown))
     }
 
-    @Test func composedExchangesMayListenTwice() {
-        /// Counts how often the stream above it is run.
+    @Test func composedExchangesMaySubscribeTwice() {
+        /// Subscribes to the operations twice.
         struct Twice: Exchange {
             func register(
                 client: any GraphQLClient,
@@ -94,26 +93,28 @@ import struct BeagleNetExchanges.Operation
             }
         }
         let log = Lock<[String]>([])
-        let world = ExchangeWorld(ComposeExchange(exchanges: [Marking("A", log), Twice()])) { $0.result("hello") }
-        world.operations.send(.query())
-        world.operations.send(.mutation())
+        let fixture = ExchangeFixture(ComposeExchange(exchanges: [Marking("A", log), Twice()])) { $0.result("hello") }
+        fixture.operations.send(.query())
+        fixture.operations.send(.mutation())
         #expect(log.withLock { $0 } == ["down A", "up A", "down A", "up A"])
-        #expect(world.forwarded.map(\.id) == ["q", "m"])
+        #expect(fixture.forwarded.map(\.id) == ["q", "m"])
     }
 
-    @Test(arguments: LadderWay.allCases) func fallbackSaysWhatNobodyHandles(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func fallbackLogsUnhandledOperations(_ way: ExchangePlacement)
+        async throws
+    {
         let logger = MemoryLogger()
-        let world = try way.world(FallbackExchange(), logger: logger)
-        await world.ask(.query())
-        await world.leave(.query())
-        #expect(world.events.isEmpty)
-        #expect(world.log.forwarded.isEmpty)
+        let fixture = try way.fixture(FallbackExchange(), logger: logger)
+        await fixture.ask(.query())
+        await fixture.leave(.query())
+        #expect(fixture.events.isEmpty)
+        #expect(fixture.log.forwarded.isEmpty)
         #expect(logger.messages == ["no exchange handles operations of kind query"])
     }
 
-    /// The original's own test: a query and the end of the operations give nothing but an end. A hosted ladder's operations
-    /// do not end before it is gone.
-    @Test func fallbackEndsWithItsOperations() {
+    /// From the original: a query followed by the end of the operations gives only an end. The operations of hosted exchanges
+    /// don't end before the exchanges are released.
+    @Test func fallbackFinishesWithItsOperations() {
         let operations = PassthroughSubject<Operation, Never>()
         let heard = Lock<[String]>([])
         let results = FallbackExchange(debug: false).register(
@@ -132,60 +133,61 @@ import struct BeagleNetExchanges.Operation
         subscription.cancel()
     }
 
-    @Test(arguments: LadderWay.allCases) func authAddsTheToken(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func authAddsTheToken(_ way: ExchangePlacement) async throws {
         let token = Lock<String?>("one")
-        let world = try way.world(AuthExchange { token.withLock { $0 } })
-        await world.ask(.query("q1"))
+        let fixture = try way.fixture(AuthExchange { token.withLock { $0 } })
+        await fixture.ask(.query("q1"))
         token.withLock { $0 = nil }
-        await world.ask(.query("q2"))
+        await fixture.ask(.query("q2"))
         token.withLock { $0 = "two" }
-        await world.leave(.query("q2"))
-        let fields = world.log.forwarded.map { $0.request.value(forHTTPHeaderField: "Authorization") }
+        await fixture.leave(.query("q2"))
+        let fields = fixture.log.forwarded.map { $0.request.value(forHTTPHeaderField: "Authorization") }
         #expect(fields == ["one", nil, nil])
     }
 
-    @Test(arguments: LadderWay.allCases) func authUsesTheFieldThatItIsTold(_ way: LadderWay) async throws {
-        let world = try way.world(AuthExchange(header: "X-Token", getToken: { "one" }))
-        await world.ask(.query())
-        #expect(world.log.forwarded.first?.request.value(forHTTPHeaderField: "X-Token") == "one")
+    @Test(arguments: ExchangePlacement.allCases) func authUsesTheGivenHeaderField(_ way: ExchangePlacement) async throws
+    {
+        let fixture = try way.fixture(AuthExchange(header: "X-Token", getToken: { "one" }))
+        await fixture.ask(.query())
+        #expect(fixture.log.forwarded.first?.request.value(forHTTPHeaderField: "X-Token") == "one")
     }
 
-    /// So that it stays behind where the operation is led elsewhere.
-    @Test func theFieldOfAuthBelongsToTheOriginThatIsAsked() {
-        let world = ExchangeWorld(AuthExchange(header: "X-Token", getToken: { "one" }))
+    /// The field is therefore removed if the origin of the operation changes.
+    @Test func authFieldIsScopedToTheRequestedOrigin() {
+        let fixture = ExchangeFixture(AuthExchange(header: "X-Token", getToken: { "one" }))
         var operation = Operation.query()
         operation.request.url = URL(string: "http://host/graphql")
-        world.operations.send(operation)
-        #expect(world.forwarded.first?.scopedFields.map(\.rawName) == ["X-Token"])
-        var moved = world.forwarded.first
+        fixture.operations.send(operation)
+        #expect(fixture.forwarded.first?.scopedFields.map(\.rawName) == ["X-Token"])
+        var moved = fixture.forwarded.first
         moved?.request.url = URL(string: "http://elsewhere/graphql")
         #expect(moved?.withoutForeignFields.request.value(forHTTPHeaderField: "X-Token") == nil)
     }
 
-    @Test(arguments: LadderWay.allCases) func extensionsAreReplaced(_ way: LadderWay) async throws {
-        let world = try way.world(ExtensionsExchange { ["id": .string($0.name)] })
-        await world.ask(.query())
-        #expect(world.log.forwarded.first?.args.extensions == ["id": "q"])
+    @Test(arguments: ExchangePlacement.allCases) func extensionsAreReplaced(_ way: ExchangePlacement) async throws {
+        let fixture = try way.fixture(ExtensionsExchange { ["id": .string($0.name)] })
+        await fixture.ask(.query())
+        #expect(fixture.log.forwarded.first?.args.extensions == ["id": "q"])
     }
 
-    @Test(arguments: LadderWay.allCases) func errorsAreTold(_ way: LadderWay) async throws {
+    @Test(arguments: ExchangePlacement.allCases) func errorsAreReported(_ way: ExchangePlacement) async throws {
         let told = Lock<[String]>([])
-        let world = try way.world(
+        let fixture = try way.fixture(
             ErrorExchange { error, operation in told.withLock { $0.append("\(operation.name): \(error)") } }
         )
-        await world.ask(.query("q1"), "fine")
-        await world.ask(.query("q2"))
-        await world.answer(Operation.query("q2").result(nil, error: .graphql([GraphQLError("no")])))
+        await fixture.ask(.query("q1"), "fine")
+        await fixture.ask(.query("q2"))
+        await fixture.answer(Operation.query("q2").result(nil, error: .graphql([GraphQLError("no")])))
         #expect(told.withLock { $0 } == ["q2: no"])
-        #expect(world.results.count == 2)
+        #expect(fixture.results.count == 2)
     }
 
-    @Test func logSaysWhatPassesAndNotWhatItHolds() {
+    @Test func logDescribesOperationsWithoutTheirData() {
         let logger = MemoryLogger()
-        let world = ExchangeWorld(LogExchange(), NotingClient(logger: logger))
-        world.operations.send(.query())
-        world.below.send(Operation.query().result("secret", stale: true))
-        world.below.send(Operation.query().result(nil, error: .graphql([GraphQLError("secret")])))
+        let fixture = ExchangeFixture(LogExchange(), NotingClient(logger: logger))
+        fixture.operations.send(.query())
+        fixture.below.send(Operation.query().result("secret", stale: true))
+        fixture.below.send(Operation.query().result(nil, error: .graphql([GraphQLError("secret")])))
         #expect(
             logger.messages == [
                 "incoming query q, cache-first", "completed query q, stale", "completed query q: 1 GraphQL error",
@@ -194,11 +196,11 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.logs.map(\.level) == [.debug, .debug, .debug])
     }
 
-    @Test func debugSaysItOnlyWhereItShall() {
+    @Test func debugExchangeLogsOnlyIfEnabled() {
         let logger = MemoryLogger()
         let client = NotingClient(logger: logger)
         let (quiet, telling) = (
-            ExchangeWorld(DebugExchange(debug: false), client), ExchangeWorld(DebugExchange(), client)
+            ExchangeFixture(DebugExchange(debug: false), client), ExchangeFixture(DebugExchange(), client)
         )
         quiet.ask(.query())
         #expect(logger.messages.isEmpty)
@@ -206,7 +208,7 @@ import struct BeagleNetExchanges.Operation
         #expect(logger.logs.map(\.level) == [.debug])
     }
 
-    @Test func kindsAndPoliciesAreSpelledAsTheOriginals() {
+    @Test func kindsAndPoliciesAreSpelledAsInTheOriginal() {
         #expect(Operation.Kind.allCases.map(\.rawValue) == ["query", "mutation", "subscription", "teardown"])
         #expect(
             Operation.Policy.allCases.map(\.rawValue)
@@ -215,13 +217,13 @@ import struct BeagleNetExchanges.Operation
         #expect(Operation.Policy.allCases.map(\.isNetwork) == [false, false, true, true])
     }
 
-    @Test func errorsAreEqualByWhatTheyTell() {
+    @Test func equalErrorsNeedEqualContents() {
         #expect(CombinedError.network(URLError(.timedOut)) == .network(URLError(.timedOut)))
         #expect(CombinedError.network(URLError(.timedOut)) != .network(URLError(.cancelled)))
         #expect(CombinedError.unknown(CancellationError()) != .unknown(CancellationError()))
     }
 
-    @Test func anyCodableIsWrittenAsTheOriginals() throws {
+    @Test func anyCodableHasTheInterfaceOfTheOriginal() throws {
         struct Point: Encodable { var x = 1 }
         let value: AnyCodable = ["text": AnyCodable("a"), "number": AnyCodable(1), "list": [AnyCodable(1.5), nil]]
         #expect(value["text"]?.value as? String == "a")

@@ -25,7 +25,7 @@ import Testing
             )
     }
 
-    @Test func valuesComeUntilTheOtherGivesOne() {
+    @Test func valuesPassUntilTheTerminatorEmits() {
         let subscription = watch()
         upstream.send(1)
         upstream.send(2)
@@ -36,7 +36,7 @@ import Testing
         #expect(heard.all.count == 5)
     }
 
-    @Test func endOfTheUpstreamPasses() {
+    @Test func completionOfTheUpstreamPassesThrough() {
         let subscription = watch()
         upstream.send(1)
         upstream.send(completion: .finished)
@@ -45,7 +45,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func endOfTheOtherIsNone() {
+    @Test func completionOfTheTerminatorIsIgnored() {
         let subscription = watch()
         terminator.send(completion: .finished)
         upstream.send(1)
@@ -53,13 +53,13 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func cancellingReachesBoth() {
+    @Test func cancellingCancelsBothPublishers() {
         watch().cancel()
         upstream.send(1)
         #expect(heard.all == ["upstream cancelled", "terminator cancelled"])
     }
 
-    @Test func otherThatGivesAtOnceEndsItBeforeItBegins() {
+    @Test func synchronousTerminatorFinishesBeforeTheUpstreamStarts() {
         let subscription = upstream.takeUntil(Just(1)).sink(
             receiveCompletion: { [heard] _ in heard.note("finished") },
             receiveValue: { [heard] in heard.note("\($0)") }
@@ -68,7 +68,7 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func noMoreIsAskedForThanIsWanted() {
+    @Test func upstreamDemandEqualsTheDownstreamDemand() {
         let asked = Atomic(0)
         let limited = Limited()
         (1...9).publisher
@@ -83,8 +83,8 @@ import Testing
         limited.cancel()
     }
 
-    /// Values of one thread and the end by another: whoever hears them hears one at a time, and nothing after the end.
-    @Test func nothingComesAfterTheEnd() async {
+    /// One thread sends values and another one ends them. The subscriber receives one event at a time and nothing after the end.
+    @Test func noValueFollowsTheEnd() async {
         for _ in 0..<50 {
             let (values, end) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
             let heard = Heard()
@@ -92,7 +92,7 @@ import Testing
                 receiveCompletion: { _ in heard.note("finished") },
                 receiveValue: { _ in heard.note("value") }
             )
-            // A subject may be sent to by any thread.
+            // Any thread may send to a subject.
             nonisolated(unsafe) let (sending, ending) = (values, end)
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for number in 0..<200 { sending.send(number) } }
@@ -104,9 +104,9 @@ import Testing
         }
     }
 
-    /// Wants as many values as it is told to.
+    /// Requests as many values as the test demands.
     final class Limited: Subscriber, Sendable {
-        // Set once, when it is subscribed, and used by the test alone.
+        // Set once on subscribing, and used only by the test.
         nonisolated(unsafe) private var subscription: (any Subscription)?
         private let heard = Lock<[Int]>([])
         let ends = Atomic(0)

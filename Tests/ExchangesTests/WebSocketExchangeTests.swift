@@ -8,7 +8,7 @@ import Testing
 import struct BeagleNetExchanges.Operation
 
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct WebSocketExchangeTests {
-    /// Subscriptions that a test gives something to, and ends.
+    /// Subscriptions whose results and ends the test controls.
     private final class Server: Sendable {
         typealias Emit = @Sendable (OperationResult) -> Void
 
@@ -21,7 +21,7 @@ import struct BeagleNetExchanges.Operation
         private let log = Lock<(started: [Running], ended: Int)>(([], 0))
 
         var started: [Running] { log.withLock { $0.started } }
-        /// How many have come to their end, or were cancelled.
+        /// The number of subscriptions that have ended or were cancelled.
         var ended: Int { log.withLock { $0.ended } }
 
         func exchange(handleAllOperations: Bool = false) -> WebSocketExchange {
@@ -46,69 +46,77 @@ import struct BeagleNetExchanges.Operation
     private let server = Server()
     private let s = Operation.subscription()
 
-    @Test(arguments: LadderWay.allCases) func subscriptionsAreAnsweredAndOthersGoDown(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask([.query(), .mutation(), s])
+    @Test(arguments: ExchangePlacement.allCases) func subscriptionsAreHandledOthersForwarded(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask([.query(), .mutation(), s])
         let running = await server.started(1)
         running.emit(running.operation.result(1))
         running.emit(running.operation.result(2))
-        #expect(world.results.map(\.data) == [1, 2])
-        #expect(world.log.forwarded.map(\.kind) == [.query, .mutation])
+        #expect(fixture.results.map(\.data) == [1, 2])
+        #expect(fixture.log.forwarded.map(\.kind) == [.query, .mutation])
     }
 
-    @Test(arguments: LadderWay.allCases) func allOperationsAreAnsweredWhereItShall(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange(handleAllOperations: true))
-        await world.ask([.query(), .mutation()])
+    @Test(arguments: ExchangePlacement.allCases) func allOperationsAreHandledIfConfigured(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange(handleAllOperations: true))
+        await fixture.ask([.query(), .mutation()])
         _ = await server.started(2)
-        #expect(world.log.forwarded.isEmpty)
+        #expect(fixture.log.forwarded.isEmpty)
     }
 
-    @Test(arguments: LadderWay.allCases) func teardownEndsItAndGoesDown(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask(s)
+    @Test(arguments: ExchangePlacement.allCases) func teardownEndsTheSubscriptionAndIsForwarded(
+        _ way: ExchangePlacement
+    ) async throws {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask(s)
         let running = await server.started(1)
-        await world.leave(s)
+        await fixture.leave(s)
         await server.ended(1)
         running.emit(running.operation.result("late"))
-        #expect(world.results.isEmpty)
-        #expect(world.log.forwarded.map(\.kind) == [.teardown])
+        #expect(fixture.results.isEmpty)
+        #expect(fixture.log.forwarded.map(\.kind) == [.teardown])
     }
 
-    /// urql's: the end of the source is a teardown for who asked.
-    @Test(arguments: LadderWay.allCases) func endOfTheServerIsRunAgainAsATeardown(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask(s)
+    /// From urql: the end of the source is a teardown for the subscriber.
+    @Test(arguments: ExchangePlacement.allCases) func endOfTheServerReexecutesTheOperation(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask(s)
         await server.started(1).end.finish()
-        while world.events.isEmpty { await Task.yield() }
-        #expect(world.events == ["again s cache-first"])
-        #expect(world.results.isEmpty)
+        while fixture.events.isEmpty { await Task.yield() }
+        #expect(fixture.events == ["again s cache-first"])
+        #expect(fixture.results.isEmpty)
     }
 
-    @Test func endOfTheServerIsATeardownForTheClient() async {
+    @Test func endOfTheServerReexecutesATeardown() async {
         let client = NotingClient()
-        let world = ExchangeWorld(server.exchange(), client)
-        world.operations.send(s)
+        let fixture = ExchangeFixture(server.exchange(), client)
+        fixture.operations.send(s)
         await server.started(1).end.finish()
         while client.reexecuted.isEmpty { await Task.yield() }
         #expect(client.reexecuted == [s.teardown()])
-        #expect(world.results.isEmpty)
+        #expect(fixture.results.isEmpty)
     }
 
     @Test func failureIsTheLastResult() async {
         let client = NotingClient()
-        let world = ExchangeWorld(server.exchange(), client)
-        world.operations.send(s)
+        let fixture = ExchangeFixture(server.exchange(), client)
+        fixture.operations.send(s)
         await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))
-        while world.results.isEmpty { await Task.yield() }
-        #expect(world.results.map { $0.error?.networkError?.message } == ["lost"])
-        #expect(world.results.first?.hasNext == false)
+        while fixture.results.isEmpty { await Task.yield() }
+        #expect(fixture.results.map { $0.error?.networkError?.message } == ["lost"])
+        #expect(fixture.results.first?.hasNext == false)
         #expect(client.reexecuted.isEmpty)
-        // The same may be asked for at once.
-        world.operations.send(s)
+        // The same subscription can start again immediately.
+        fixture.operations.send(s)
         _ = await server.started(2)
     }
 
-    @Test(arguments: [1000, 5000]) func messagesHaveTheLimitThatIsGiven(limit: Int) async throws {
+    @Test(arguments: [1000, 5000]) func messagesHaveTheGivenLimit(limit: Int) async throws {
         let event = "event: next\ndata: {\"data\":{\"text\":\"\(String(repeating: "a", count: 3000))\"}}\n\n"
         let body = Data((event + "event: complete\ndata:\n\n").utf8)
         let loopback = try LoopbackServer(.chunked([body], ["Content-Type": "text/event-stream"]))
@@ -121,14 +129,14 @@ import struct BeagleNetExchanges.Operation
         )
         let url = try #require(URL(string: loopback.url + "/graphql"))
         let client = Client(request: URLRequest(url: url), exchanges: [exchange], logger: OffLogger())
-        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { text }")))
+        let listening = ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { text }")))
         while listening.results.isEmpty { await Task.yield() }
         let expected: NetworkError.Kind? = limit == 1000 ? .tooLarge : nil
         #expect(listening.results.first?.error?.networkError?.kind == expected)
         listening.leave()
     }
 
-    @Test func interceptorAsksAgainAfterAFailure() async throws {
+    @Test func interceptorRetriesAfterAFailure() async throws {
         let retry = RetryInterceptor(
             subscriptionBackoff: Backoff(base: .microseconds(1), limit: 5)
         )
@@ -137,7 +145,7 @@ import struct BeagleNetExchanges.Operation
             exchanges: [InterceptorExchange(retry), server.exchange()],
             logger: OffLogger()
         )
-        let listening = Listening(client.subscribe(to: ExecutionArgs(query: "subscription { news }")))
+        let listening = ResultCollector(client.subscribe(to: ExecutionArgs(query: "subscription { news }")))
         await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))
         let again = await server.started(2)
         again.emit(again.operation.result("one"))
@@ -145,25 +153,27 @@ import struct BeagleNetExchanges.Operation
         #expect(listening.texts == ["one"])
     }
 
-    @Test(arguments: LadderWay.allCases) func whatIsUnderWayIsNotStartedTwice(_ way: LadderWay) async throws {
-        let world = try way.world(server.exchange())
-        await world.ask([s, s])
+    @Test(arguments: ExchangePlacement.allCases) func runningSubscriptionIsNotStartedTwice(_ way: ExchangePlacement)
+        async throws
+    {
+        let fixture = try way.fixture(server.exchange())
+        await fixture.ask([s, s])
         _ = await server.started(1)
         #expect(server.started.count == 1)
     }
 
-    /// What comes while who asked leaves and another comes, in one turn, is for none of them.
-    @Test func whatIsLateIsNotForWhoComesNext() async {
+    /// A result that arrives while one subscriber cancels and another subscribes, in one block, reaches neither of them.
+    @Test func lateResultDoesNotReachTheNextSubscriber() async {
         let client = Client(
             request: URLRequest(url: URL(filePath: "/graphql")),
             exchanges: [server.exchange()],
             logger: OffLogger()
         )
         let news = ExecutionArgs(query: "subscription { news }")
-        let first = Listening(client.subscribe(to: news))
+        let first = ResultCollector(client.subscribe(to: news))
         let running = await server.started(1)
-        let second = Lock<Listening?>(nil)
-        client.lane.run {
+        let second = Lock<ResultCollector?>(nil)
+        client.queue.run {
             let given = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 running.emit(running.operation.result("late"))
@@ -171,7 +181,7 @@ import struct BeagleNetExchanges.Operation
             }
             given.wait()
             first.leave()
-            let listening = Listening(client.subscribe(to: news))
+            let listening = ResultCollector(client.subscribe(to: news))
             second.withLock { $0 = listening }
         }
         let again = await server.started(2)
@@ -180,7 +190,7 @@ import struct BeagleNetExchanges.Operation
         #expect(first.texts.isEmpty)
     }
 
-    /// Defect D12 of the original: its socket refused an id that it had known, and forgot who had left.
+    /// Defect D12 of the original: its socket rejected an id that it had used before and forgot cancelled subscribers.
     @Test func sameSubscriptionStartsAgainUnderItsID() async throws {
         let client = Client(
             request: URLRequest(url: URL(filePath: "/graphql")),
@@ -188,17 +198,17 @@ import struct BeagleNetExchanges.Operation
             logger: OffLogger()
         )
         let news = ExecutionArgs(query: "subscription { news }")
-        // Left, and asked for again at once.
-        let left = Listening(client.subscribe(to: news))
+        // Cancelled and started again immediately.
+        let left = ResultCollector(client.subscribe(to: news))
         left.leave()
-        let first = Listening(client.subscribe(to: news))
+        let first = ResultCollector(client.subscribe(to: news))
         let running = await server.started(2)
         running.emit(running.operation.result("one"))
         #expect(first.texts == ["one"])
-        // Ended by the server, and asked for again.
+        // Ended by the server and started again.
         running.end.finish()
         while !first.isOver { await Task.yield() }
-        let second = Listening(client.subscribe(to: news))
+        let second = ResultCollector(client.subscribe(to: news))
         let again = await server.started(3)
         again.emit(again.operation.result("two"))
         #expect(second.texts == ["two"])

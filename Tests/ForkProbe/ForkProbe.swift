@@ -10,12 +10,12 @@ import Dispatch
     import Darwin
 #endif
 
-/// What tests look at in a process of its own.
+/// A program for tests that need a separate process.
 ///
-/// With a server's authority it asks the server, forks, and asks it again with the same transport from the child and then
-/// from the parent; then it forks children that let go of the parent's WebSocket and of a body that it reads. It ends with 0
-/// where each had an answer and the parent was left alone. With `--look-up` and a host's name it says how requests end that `Timeouts.resolve`,
-/// `connect` and `total` limit.
+/// With a server's authority, it sends a request, forks, and sends requests with the same transport from the child and then
+/// from the parent. Then it forks children that release the parent's WebSocket and a body that it reads. It exits with 0
+/// if each received a response and the parent was not affected. With `--look-up` and a host name, it prints how requests
+/// end that `Timeouts.resolve`, `connect` and `total` limit.
 @main
 struct ForkProbe {
     static func main() {
@@ -37,8 +37,8 @@ struct ForkProbe {
         exit(socket.flatMap(next) == .text("a") ? 0 : 7)
     }
 
-    /// Whether a child finds that it is so. One that hangs is followed by another: a lock of Swift's runtime that a thread of
-    /// the parent had stays locked in a child, which is nobody's fault but of the moment.
+    /// Whether a test passes in a child. If a child hangs, another one is forked: a lock of Swift's runtime that a thread of
+    /// the parent holds during the fork stays locked in the child.
     private static func isFine(_ test: () -> Bool) -> Bool {
         for _ in 0..<3 {
             let status = status(ofChild: test)
@@ -48,14 +48,14 @@ struct ForkProbe {
         return false
     }
 
-    /// What a child ends with: 0 where it finds that it is so, `SIGALRM` where it hangs.
+    /// The wait status of a child: 0 if the test passes, `SIGALRM` if it hangs.
     private static func status(ofChild test: () -> Bool) -> Int32 {
-        // Swift hides it, with reason: only what a single thread can do is left to a child.
+        // Swift hides `fork` because a child can only rely on what works with a single thread.
         guard let symbol = dlsym(nil, "fork") else { exit(2) }
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
         let child = fork()
         if child == 0 {
-            // Whoever started this may have blocked or ignored it.
+            // The parent process may have blocked or ignored SIGALRM.
             var alarms = sigset_t()
             sigemptyset(&alarms)
             sigaddset(&alarms, SIGALRM)
@@ -69,7 +69,7 @@ struct ForkProbe {
         return status
     }
 
-    /// Whether nobody is woken in the parent when the child lets go of its WebSocket.
+    /// Whether no event loop of the parent wakes when the child releases its WebSocket.
     private static func leavesTheParentAlone(_ socket: inout WebSocket?) -> Bool {
         weak let inherited = socket
         let before = wakes
@@ -77,14 +77,14 @@ struct ForkProbe {
         return inherited == nil && wakes == before
     }
 
-    /// Whether nobody is woken in the parent when the child lets go of the body.
+    /// Whether no event loop of the parent wakes when the child releases the body.
     private static func leavesTheBodyAlone(_ body: inout HTTPBody?) -> Bool {
         let before = wakes
         body = nil
         return wakes == before
     }
 
-    /// How often the loops that this process inherited were woken: what an eventfd has counted. Linux only.
+    /// The eventfd counters of the inherited event loops, which increase with each wake-up. Linux only.
     private static var wakes: [Int] {
         (0..<256).compactMap { descriptor in
             guard let file = fopen("/proc/self/fdinfo/\(descriptor)", "r") else { return nil }
@@ -116,7 +116,7 @@ struct ForkProbe {
         }
     }
 
-    /// What a task gives; nil where it fails.
+    /// Waits for the value of a task; `nil` if the task throws.
     private static func wait<Value: Sendable>(for task: @escaping @Sendable () async throws -> Value?) -> Value? {
         let ended = DispatchSemaphore(value: 0)
         let value = Lock<Value?>(nil)

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 struct CorpusTests {
-    /// The fuzzers' inputs, whole and cut off at every byte.
+    /// The fuzzers' inputs, complete and truncated at every byte.
     @Test(arguments: FuzzTarget.allCases)
-    func corpusIsSurvived(_ target: FuzzTarget) throws {
+    func corpusDoesNotCrashTheTarget(_ target: FuzzTarget) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpus/\(target.rawValue)")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(!files.isEmpty)

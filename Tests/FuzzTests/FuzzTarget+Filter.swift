@@ -2,8 +2,8 @@ import BeagleNetHTTP
 import BeagleNetReplay
 
 extension FuzzTarget {
-    /// The first line is a filter, what follows a URL and a body. What is not wanted is wanted by its opposite, and a command
-    /// of curl made of it has no line that it did not have.
+    /// The first line is a filter, the second a URL and the rest a body. A filter and its negation never agree, and the
+    /// curl command of the entry has no invalid characters.
     static func fuzzFilter(_ text: String) {
         let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         let (url, body) = (lines.dropFirst().first ?? "", lines.dropFirst(2).first ?? "")
@@ -15,10 +15,13 @@ extension FuzzTarget {
         )
         _ = entry.redacted(by: Redactor())
         let command = entry.curlCommand()
-        precondition(!command.utf8.contains(0) && !command.contains("\r"), "a command holds what no argument can")
+        precondition(
+            !command.utf8.contains(0) && !command.contains("\r"),
+            "a command contains characters that no argument can contain"
+        )
         guard let filter = try? EntryFilter(lines[0]) else { return }
-        // Deeper by one than what was read, which may be at the limit.
+        // One level deeper than the filter, which may be at the limit.
         guard let opposite = try? EntryFilter("!(\(lines[0]))") else { return }
-        precondition(filter.matches(entry) != opposite.matches(entry), "a filter and its opposite agree")
+        precondition(filter.matches(entry) != opposite.matches(entry), "a filter and its negation agree")
     }
 }

@@ -2,7 +2,7 @@
 import BeagleNetHTTP
 
 extension FuzzTarget {
-    /// A document that reads is the same one when it is made short, and that is as short as it gets.
+    /// A valid document is equivalent to its minified form, which can't be minified further.
     static func fuzzDocument(_ text: String) {
         guard let document = try? GraphQLDocument(parsing: text) else { return }
         do {
@@ -10,27 +10,27 @@ extension FuzzTarget {
             precondition(short.minified == document.minified, "a minified document can be made shorter")
             precondition(short.rootFields == document.rootFields, "a minified document has other root fields")
         } catch {
-            preconditionFailure("a minified document does not read: \(error)")
+            preconditionFailure("a minified document cannot be parsed: \(error)")
         }
     }
 
-    /// A line each: payloads of an answer that comes in pieces, and each as a whole answer.
+    /// Each line is a payload of an incremental response, and is also parsed as a complete response.
     static func fuzzPieces(_ bytes: UnsafeRawBufferPointer) {
         var merge = IncrementalMerge()
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let data = Data(line)
-            _ = try? GraphQLAnswer(reading: NetworkResponse(data: data))
+            _ = try? ParsedGraphQLResponse(reading: NetworkResponse(data: data))
             guard let payload = try? JSONValue(parsing: data) else { continue }
             do throws(NetworkError) {
-                _ = try merge.take(payload)
+                _ = try merge.apply(payload)
             } catch {
                 precondition(error.kind == .decoding || error.kind == .protocol, "a piece fails with \(error.kind)")
             }
         }
     }
 
-    /// A line each: messages of a server over a WebSocket, of the older protocol where the first byte is odd. What is taken is
-    /// JSON, and its payload a part of it; whatever comes, each operation ends once.
+    /// Each line is a message of a server over a WebSocket. The older protocol is used if the first byte is odd. An
+    /// accepted message is JSON, its payload is a part of it, and each operation ends once.
     static func fuzzSocket(_ bytes: UnsafeRawBufferPointer) {
         let isOlder = (bytes.first ?? 0) & 1 == 1
         var session = SocketSession(isOlder ? .graphQLWS : .graphQLTransportWS)
@@ -45,7 +45,7 @@ extension FuzzTarget {
             guard let step = try? session.receive(message) else { continue }
             if case .begin(let begun) = step {
                 precondition(begun == ids, "not all operations begin with the acknowledgement")
-                for id in begun { _ = session.ask(id) }
+                for id in begun { _ = session.markSent(id) }
             }
             if case .end = step { ended += 1 }
         }
@@ -59,17 +59,17 @@ extension FuzzTarget {
             try bytes.withUnsafeBufferPointer { bytes throws(JSONFault) in try tokenizer.feed(bytes) { _ in } }
             try tokenizer.finish { _ in }
         } catch {
-            preconditionFailure("a message is taken that is no JSON: \(error)")
+            preconditionFailure("an accepted message is not JSON: \(error)")
         }
         switch message {
         case .result(_, let payload), .failure(_, let payload), .ping(let payload?), .refusal(let payload?):
-            precondition(bytes.firstRange(of: payload) != nil, "a payload is no part of its message")
+            precondition(bytes.firstRange(of: payload) != nil, "a payload is not a part of its message")
         default: break
         }
     }
 }
 
 extension GraphQLDocument {
-    /// Those of all operations; defaults are told as they are written, and so differ.
+    /// The root fields of all operations. Default values are reported as written, so they would differ.
     fileprivate var rootFields: [[RootField]] { operations.map(\.rootFields) }
 }

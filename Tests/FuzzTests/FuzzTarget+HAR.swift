@@ -2,19 +2,22 @@
 @testable import BeagleNetReplay
 
 extension FuzzTarget {
-    /// The first byte is the size of the pieces that an archive comes in, which makes no difference. Any entry can be read,
-    /// checked and written, and is valid JSON then.
+    /// The first byte is the size of the pieces of an archive, which doesn't change the result. Any entry can be read,
+    /// checked and written, and the written entry is valid JSON.
     static func fuzzHAR(_ bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return }
         let text = Array(bytes.dropFirst())
         let (parts, fault) = scan(text, size: max(text.count, 1))
         let again = scan(text, size: Int(first) + 1)
-        precondition(parts == again.parts, "the parts of an archive differ with the pieces it comes in")
-        precondition(fault == again.fault, "a fault differs with the pieces it comes in")
+        precondition(parts == again.parts, "the parts of an archive depend on its pieces")
+        precondition(fault == again.fault, "a fault depends on the pieces of the archive")
         var last: String?
         for part in parts {
-            precondition(Array(text[part.offset...].prefix(part.bytes.count)) == part.bytes, "a part is elsewhere")
-            guard let document = try? JSONDocument(part.bytes) else { preconditionFailure("a part is no JSON") }
+            precondition(
+                Array(text[part.offset...].prefix(part.bytes.count)) == part.bytes,
+                "a part has the wrong offset"
+            )
+            guard let document = try? ParsedJSON(part.bytes) else { preconditionFailure("a part is not JSON") }
             let check = HARCheck(file: "", part: part) { finding in
                 precondition(finding.offset.map { $0 < text.count } ?? true, "a finding is outside of the text")
             }
@@ -24,7 +27,7 @@ extension FuzzTarget {
             var output = JSONOutput()
             LogEntry(document.root).write(to: &output)
             do throws(JSONFault) {
-                _ = LogEntry(try JSONDocument(output.bytes).root)
+                _ = LogEntry(try ParsedJSON(output.bytes).root)
             } catch {
                 preconditionFailure("a written entry is \(error)")
             }

@@ -4,9 +4,9 @@ import Foundation
 @testable import BeagleNetReplay
 
 extension FuzzTarget {
-    /// The first byte is the size of the pieces that a log is read in, which makes no difference; `\f` ends a segment.
-    /// Whatever is in it, each line is where it is said to be, is a record or told as none, and what is recorded behind it
-    /// is there.
+    /// The first byte is the size of the pieces in which a log is read, which doesn't change the result. `\f` ends a
+    /// segment. For any content, each line has the right offset and is either a record or reported as invalid, and the
+    /// record that is appended after it is found.
     static func fuzzLog(_ bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return }
         let segments = bytes.dropFirst().split(separator: 0x0C, maxSplits: 3, omittingEmptySubsequences: false)
@@ -18,7 +18,7 @@ extension FuzzTarget {
             let index = try LogIndex(directory, includesInFlight: true)
             let entries = try LogReader(directory: directory.path).entries(includesInFlight: true)
             precondition(entries.count == index.rows.count, "the rows of a log differ when they are read again")
-            precondition(entries.contains { $0.id == LogScratch.id }, "what was recorded last is not there")
+            precondition(entries.contains { $0.id == LogScratch.id }, "the last record is missing")
             for entry in entries { write(entry) }
         } catch {
             preconditionFailure("a log cannot be read: \(error)")
@@ -28,13 +28,13 @@ extension FuzzTarget {
     private static func check(_ path: String, _ bytes: [UInt8], size: Int) throws(NetworkError) {
         let lines = try read(LogLines(path: path))
         let again = try read(LogLines(path: path, pieceBytes: size))
-        precondition(again == lines, "lines differ with the pieces they come in")
+        precondition(again == lines, "lines depend on the pieces in which they are read")
         let whole = bytes + (try contents(path).dropFirst(bytes.count))
         var covered = 0
         for line in lines {
             let end = Int(line.offset) + line.bytes.count
-            precondition(Array(whole[Int(line.offset)..<end]) == line.bytes, "a line is elsewhere")
-            precondition(whole[covered..<Int(line.offset)].allSatisfy { $0 == 0x0A }, "something was passed over")
+            precondition(Array(whole[Int(line.offset)..<end]) == line.bytes, "a line has the wrong offset")
+            precondition(whole[covered..<Int(line.offset)].allSatisfy { $0 == 0x0A }, "bytes were skipped")
             covered = end
             let alone = try read(LogLines(path: path, from: line.offset, pieceBytes: 4_096)).first
             precondition(alone == line, "a line differs when it is the first that is read")
@@ -42,7 +42,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A record is what it was when it is written again.
+    /// A record doesn't change when it is written again.
     private static func check(_ line: [UInt8]) {
         guard case .success(let record) = LogRecord.read(line) else { return }
         switch record {
@@ -51,7 +51,7 @@ extension FuzzTarget {
         case .message(_, let node, _):
             var output = JSONOutput()
             LoggedMessage(node).write(to: &output)
-            precondition((try? JSONDocument(output.bytes)) != nil, "a written message is no JSON")
+            precondition((try? ParsedJSON(output.bytes)) != nil, "a written message is not JSON")
         case .losses, .other: break
         }
     }
@@ -59,7 +59,7 @@ extension FuzzTarget {
     private static func write(_ entry: LogEntry) {
         var output = JSONOutput()
         entry.write(to: &output)
-        precondition((try? JSONDocument(output.bytes)) != nil, "a written entry is no JSON")
+        precondition((try? ParsedJSON(output.bytes)) != nil, "a written entry is not JSON")
     }
 
     private struct Line: Equatable {
@@ -67,7 +67,7 @@ extension FuzzTarget {
         let bytes: [UInt8]
     }
 
-    /// The whole lines; whatever is recorded ends with a line feed.
+    /// Returns the complete lines. Every record ends with a line feed.
     private static func read(_ lines: LogLines) throws(NetworkError) -> [Line] {
         var lines = lines
         var read: [Line] = []
@@ -89,14 +89,14 @@ extension FuzzTarget {
     }
 }
 
-/// Where logs are made up.
+/// The place of the generated logs.
 private enum LogScratch {
     static let id = "last-1"
 
-    /// One for each process, used again.
+    /// The folder of this process, which is reused.
     private static let path = FileManager.default.temporaryDirectory.appending(path: "beagle-fuzz-\(getpid())").path
 
-    /// What a log appends.
+    /// The bytes that a log appends.
     private static let record: [UInt8] = {
         let request = LoggedRequest(method: "GET", url: "http://a.example/")
         let entry = LogEntry(id: id, started: Date(timeIntervalSince1970: 1), request: request)
@@ -109,7 +109,7 @@ private enum LogScratch {
         return [0x0A] + output.bytes + [0x0A]
     }()
 
-    /// A log of these segments, each with a record behind it.
+    /// Writes a log of these segments, each with a record appended.
     static func directory(of segments: [Data]) throws -> LogDirectory {
         let directory = LogDirectory(path: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -1,8 +1,8 @@
 import BeagleNetHTTP
 
 extension FuzzTarget {
-    /// The first byte chooses the type, the second the size of the pieces, the third the mode. What comes out does not
-    /// depend on the pieces, and a secret of JSON or of a form does not survive whatever stands before it.
+    /// The first byte selects the type, the second the size of the pieces and the third the mode. The result doesn't
+    /// depend on the pieces, and a secret in JSON or in a form is redacted regardless of the bytes before it.
     static func fuzzBody(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 3 else { return }
         let types: [String?] = [
@@ -23,7 +23,7 @@ extension FuzzTarget {
         ] {
             let body = Data(before.utf8) + body + Data(behind.utf8)
             let data = redactor.redact(body: body, contentType: type).data
-            precondition(data?.firstRange(of: secret) == nil, "a redacted body holds its secret")
+            precondition(data?.firstRange(of: secret) == nil, "a redacted body contains its secret")
         }
     }
 

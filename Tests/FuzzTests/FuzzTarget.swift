@@ -2,9 +2,9 @@
 @testable import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// What reads bytes that somebody else chose.
+/// The parsers of untrusted bytes.
 ///
-/// An error is a fine answer to any input. A crash, a hang, or a broken promise (a failed `precondition`) is not.
+/// An error is a valid result for any input. A crash, a hang or a broken invariant (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
     case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces, socket, image
@@ -38,7 +38,7 @@ enum FuzzTarget: String, CaseIterable {
     }
 }
 
-/// What was parsed can be written, and reads as the same value.
+/// A parsed value can be written and parsed again to the same value.
 private func fuzzJSON(_ bytes: UnsafeRawBufferPointer) {
     let data = Data(bytes)
     _ = try? TapeDecoder.decode(JSONValue.self, from: data)
@@ -46,27 +46,27 @@ private func fuzzJSON(_ bytes: UnsafeRawBufferPointer) {
     guard let value = try? JSONValue(parsing: data) else { return }
     do {
         let again = try JSONValue(parsing: value.data())
-        precondition(again == value, "written JSON reads as another value")
+        precondition(again == value, "written JSON is parsed as another value")
         _ = try TapeDecoder.decode(JSONValue.self, from: TreeEncoder.encode(value))
     } catch {
         preconditionFailure("parsed JSON cannot be written or read again: \(error)")
     }
 }
 
-/// A secret does not survive, whatever stands before it in the query.
+/// A secret in the query is redacted, regardless of the text before it.
 private func fuzzRedactor(_ text: String) {
     _ = Redactor().redact(url: text)
     let secret = "tOpSeCrEt"
     precondition(
         !Redactor().redact(text: "\(text)\npassword=\(secret)").contains(secret),
-        "a redacted text holds its secret"
+        "a redacted text contains its secret"
     )
     let query = text.filter { $0 != "#" }
     let url = "https://example.com/?\(query)&access_token=\(secret)"
-    precondition(!Redactor().redact(url: url).contains(secret), "a redacted URL holds its secret")
+    precondition(!Redactor().redact(url: url).contains(secret), "a redacted URL contains its secret")
 }
 
-/// A path never leads to another host than the base's.
+/// A path never leads to a host other than that of the base URL.
 private func fuzzURL(_ text: String) {
     let base = URL(string: "https://example.com/api?version=1")
     _ = UrlBuilder(baseUrl: nil).build(path: text)
@@ -74,7 +74,7 @@ private func fuzzURL(_ text: String) {
     precondition(url.host() == "example.com" && url.scheme == "https", "a path led to \(url.absoluteString)")
 }
 
-/// A line each: URL, header name, header value, field name, field value. Nothing that breaks the framing is built.
+/// The lines are a URL, header name, header value, field name and field value. No built request breaks the framing.
 private func fuzzRequest(_ text: String) {
     let parts =
         text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) + Array(repeating: "", count: 5)
@@ -92,13 +92,16 @@ private func fuzzRequest(_ text: String) {
             guard let built = try? builder.build(request) else { continue }
             let written = [built.head.urlText] + built.head.headerFields.flatMap { [$0.name.rawName, $0.value] }
             for part in written {
-                precondition(part.utf8.allSatisfy { $0 != 10 && $0 != 13 && $0 != 0 }, "a line break was let through")
+                precondition(
+                    part.utf8.allSatisfy { $0 != 10 && $0 != 13 && $0 != 0 },
+                    "a built request contains a line break"
+                )
             }
         }
     }
 }
 
-/// Header lines as libcurl would give them, to a head that takes them as a hop has it and to one that looks long at each.
+/// Feeds header lines, as libcurl passes them, to a head that uses the fast path and to one that parses each line.
 private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
     var head = ResponseHead()
     var plain = ResponseHead()
@@ -109,7 +112,9 @@ private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
         rest = rest[end...]
         let expected = try? plain.feed(line)
         if head.takes(line) {
-            guard case .more = expected else { preconditionFailure("a line was taken that says more") }
+            guard case .more = expected else {
+                preconditionFailure("the fast path took a line with a different result")
+            }
             continue
         }
         switch (try? head.feed(line), expected) {
@@ -119,7 +124,7 @@ private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
             precondition(raw.head == expected.head, "the heads differ")
         case (.interim(let raw), .interim(let expected)): precondition(raw == expected, "the interim heads differ")
         case (.more, .more): break
-        default: preconditionFailure("a line was told otherwise")
+        default: preconditionFailure("the results for a line differ")
         }
         precondition(head.bytes == plain.bytes && head.isComplete == plain.isComplete)
     }
@@ -128,7 +133,7 @@ private func fuzzHead(_ bytes: UnsafeRawBufferPointer) {
     if let trailers { precondition(trailers.count < 2_000, "more trailers than lines") }
 }
 
-/// The first byte chooses the encodings, the second the size of the pieces.
+/// The first byte selects the encodings, the second the size of the pieces.
 private func fuzzDecoder(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 2 else { return }
     let encodings = ["gzip", "deflate", "x-gzip", "br", "zstd", "gzip, deflate", "identity, gzip, br"]
@@ -144,7 +149,7 @@ private func fuzzDecoder(_ bytes: UnsafeRawBufferPointer) {
                 let output = try decoder.decode(&piece)
                 if output.isEmpty { break }
                 decoded += output.count
-                // A client has such a limit too: a kilobyte may hold a megabyte.
+                // A client has such a limit, too: a kilobyte can decode to a megabyte.
                 if decoded > 4 << 20 { return }
             }
             precondition(piece.isEmpty, "encoded bytes were left over")
@@ -154,16 +159,19 @@ private func fuzzDecoder(_ bytes: UnsafeRawBufferPointer) {
     } catch {}
 }
 
-/// A line each: `Content-Range` and a date. A range lies inside what it is a part of.
+/// The lines are a `Content-Range` and a date. A range lies within its total length.
 private func fuzzRange(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if let range = ContentRange(lines[0]), let bytes = range.bytes {
-        precondition(bytes.lowerBound >= 0 && bytes.upperBound < range.total ?? .max, "a range outside of its whole")
+        precondition(
+            bytes.lowerBound >= 0 && bytes.upperBound < range.total ?? .max,
+            "a range outside of its total length"
+        )
     }
     if let line = lines.last { _ = HTTPDate(line) }
 }
 
-/// The first byte chooses the size of the pieces, which makes no difference.
+/// The first byte selects the size of the pieces, which doesn't change the result.
 private func fuzzEvents(_ bytes: UnsafeRawBufferPointer) {
     func events(size: Int) -> [EventStream.Event] {
         var stream = EventStream(maxEventBytes: 256)
@@ -177,11 +185,11 @@ private func fuzzEvents(_ bytes: UnsafeRawBufferPointer) {
         return events
     }
     let whole = events(size: max(1, bytes.count))
-    precondition(events(size: Int(bytes.first ?? 0) + 1) == whole, "events differ with the pieces they come in")
-    precondition(whole.allSatisfy { !$0.id.contains("\0") }, "an id holds what it must not")
+    precondition(events(size: Int(bytes.first ?? 0) + 1) == whole, "events depend on the pieces")
+    precondition(whole.allSatisfy { !$0.id.contains("\0") }, "an id contains NUL")
 }
 
-/// The first byte chooses the size of the pieces, which makes no difference.
+/// The first byte selects the size of the pieces, which doesn't change the result.
 private func fuzzMultipart(_ bytes: UnsafeRawBufferPointer) {
     func parts(size: Int) -> [(HTTPFields, Data)] {
         var parts: [(HTTPFields, Data)] = []
@@ -199,22 +207,26 @@ private func fuzzMultipart(_ bytes: UnsafeRawBufferPointer) {
             }
             try reader.finish()
         } catch {
-            // How much of a part that is not whole was given depends on the pieces.
+            // The returned bytes of an incomplete part depend on the pieces.
             parts = parts.dropLast()
         }
         return parts
     }
     let whole = parts(size: max(1, bytes.count))
     let other = parts(size: Int(bytes.first ?? 0) + 1)
-    precondition(whole.elementsEqual(other, by: ==), "parts differ with the pieces they come in")
-    precondition(whole.allSatisfy { $0.1.firstRange(of: Data("\r\n--b\r\n".utf8)) == nil }, "a body holds a boundary")
+    precondition(whole.elementsEqual(other, by: ==), "parts depend on the pieces")
+    precondition(
+        whole.allSatisfy { $0.1.firstRange(of: Data("\r\n--b\r\n".utf8)) == nil },
+        "a body contains a boundary"
+    )
 }
 
 private func pieces(of bytes: Data, size: Int) -> [Data] {
     stride(from: 0, to: bytes.count, by: size).map { bytes.dropFirst($0).prefix(size) }
 }
 
-/// The first byte is the size of the pieces; the rest is what a WebSocket's server sends. It means the same whole.
+/// The first byte is the size of the pieces, and the rest is sent by a WebSocket server. The pieces don't change the
+/// result.
 private func fuzzFrames(_ bytes: UnsafeRawBufferPointer) {
     guard let first = bytes.first else { return }
     let size = Int(first) + 1
@@ -227,14 +239,14 @@ private func fuzzFrames(_ bytes: UnsafeRawBufferPointer) {
         again += pieces.receive(UnsafeRawBufferPointer(rebasing: rest.prefix(size)))
         rest = rest.dropFirst(size)
     }
-    precondition(messages == again, "what the frames mean depends on how they are cut")
-    precondition(whole.peerClose == pieces.peerClose, "what the frames end with depends on how they are cut")
-    precondition(whole.violation?.message == pieces.violation?.message, "what is wrong depends on how it is cut")
+    precondition(messages == again, "the messages depend on the pieces")
+    precondition(whole.peerClose == pieces.peerClose, "the close depends on the pieces")
+    precondition(whole.violation?.message == pieces.violation?.message, "the violation depends on the pieces")
     precondition(messages.allSatisfy { $0.byteCount <= limit }, "a message is larger than allowed")
-    precondition(whole.nextChunk().count < 300 && whole.nextChunk().isEmpty, "answers pile up")
+    precondition(whole.nextChunk().count < 300 && whole.nextChunk().isEmpty, "pongs accumulate")
 }
 
-/// The first byte is where the answer to a handshake is cut. It means the same whole.
+/// The first byte is the position at which the handshake response is split, which doesn't change the result.
 private func fuzzHandshake(_ bytes: UnsafeRawBufferPointer) {
     guard let first = bytes.first else { return }
     let answer = bytes.dropFirst()
@@ -259,6 +271,6 @@ private func fuzzHandshake(_ bytes: UnsafeRawBufferPointer) {
     }
     precondition(
         outcome([answer]) == outcome([answer.prefix(Int(first)), answer.dropFirst(Int(first))]),
-        "what the answer means depends on how it is cut"
+        "the result of the handshake depends on the pieces"
     )
 }

@@ -15,7 +15,7 @@ private let chosen: FuzzTarget = {
     return target
 }()
 
-/// What libFuzzer calls with each input: https://llvm.org/docs/LibFuzzer.html
+/// The function that libFuzzer calls with each input: https://llvm.org/docs/LibFuzzer.html
 @_cdecl("LLVMFuzzerTestOneInput")
 public func feedOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     chosen.feed(UnsafeRawBufferPointer(start: start, count: count))

@@ -2,14 +2,14 @@ package import BeagleNetGraphQL
 import Foundation
 import TestPrograms
 
-/// The GraphQL servers of `graphql_server.py`, which tells what is at which path: one process for all tests, begun by the
-/// first that asks. It ends with the tests, however they end: its input ends then.
+/// The GraphQL servers of `graphql_server.py`, which lists their paths. The first test that needs them starts one process
+/// for all tests. The process ends with the tests, however they end, because its input closes then.
 package final class GraphQLServer: Sendable {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    /// What `scripts/setup.sh --peers` makes.
+    /// The Python interpreter that `scripts/setup.sh --peers` installs.
     private static let python = folder.appending(path: "../../.build/python").standardizedFileURL.path
 
-    /// Whether `scripts/setup.sh --peers` has installed it:
+    /// Whether `scripts/setup.sh --peers` has installed the servers:
     /// `.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)")`.
     package static let isAvailable =
         (try? FileManager.default.contentsOfDirectory(atPath: "\(python)/lib"))?
@@ -19,7 +19,7 @@ package final class GraphQLServer: Sendable {
 
     private static let starting = Task { try await GraphQLServer() }
 
-    /// The one of all tests; waits until it listens.
+    /// The server shared by all tests. Waits until it listens.
     package static var shared: GraphQLServer {
         get async throws { try await starting.value }
     }
@@ -40,7 +40,7 @@ package final class GraphQLServer: Sendable {
         port = try await Self.port(toldBy: stdout.reader)
     }
 
-    /// The number in its only line.
+    /// Reads the port from the only line of output.
     private static func port(toldBy output: FileHandle) async throws -> Int {
         let line = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -57,23 +57,23 @@ package final class GraphQLServer: Sendable {
         return port
     }
 
-    /// The URL of a path as `/graphql`, with a query where there is one.
+    /// Returns the URL of a path such as `/graphql`, which may include a query.
     package func url(_ path: String, scheme: String = "http") throws -> URL {
         guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") else {
-            throw NetworkError(.badURL, during: .build, "\(path) is no path")
+            throw NetworkError(.badURL, during: .build, "\(path) is not a valid path")
         }
         return url
     }
 
-    /// What it received of requests whose field `X-Test` is this: `requests`, each with `method`, `path`, `query`,
-    /// `headers`, `body` and `messages` of a WebSocket, and `events`, as `count ended`.
+    /// Returns the log of requests with this `X-Test` field: `requests`, each with `method`, `path`, `query`, `headers`,
+    /// `body` and the `messages` of a WebSocket, and `events` such as `count ended`.
     package func log(of test: String) async throws -> JSONValue {
         let client = NetworkClientDefault(dependencies: BeagleDependencies())
         let request = Request(url: try url("/log?test=\(test)"), type: .rawRequest(Request.RequestData()))
         return try JSONValue(parsing: try await client.executeRequest(request).data)
     }
 
-    /// Waits until this has happened to a request whose field `X-Test` is this.
+    /// Waits for an event of a request with this `X-Test` field.
     package func event(_ name: String, of test: String) async throws {
         while try await log(of: test)["events"]?.array?.contains(where: { $0["event"]?.string == name }) != true {
             try await Task.sleep(for: .milliseconds(20))

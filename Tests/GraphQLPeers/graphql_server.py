@@ -1,19 +1,19 @@
-"""GraphQL servers for tests, all at one port: prints "port N", and ends when its input ends.
+"""GraphQL servers for tests, all on one port. Prints "port N" and ends when its input closes.
 
-/graphql            Strawberry with all that it has: batches, uploads, @defer, @stream, SSE, multipart, WebSockets
-/strict             the same, speaking application/graphql-response+json with its statuses, and persisted queries
-/apq-unsupported    the same, refusing persisted queries
-/ariadne            another maker's: answers 400 with JSON; GET, uploads, graphql-transport-ws, SSE
-/ariadne-older      the same, speaking graphql-ws over WebSockets
-/single             event streams that operations share (graphql-sse, single connection mode), with Strawberry's schema:
-                    notes "reserved", "stream ended", "operation ended" and "operation deleted"
-/ids                a subscription of ?to= events with ids, broken off every few hundred, that goes on behind Last-Event-ID
-/sse-only           Strawberry that takes neither WebSockets nor multipart
-/v2022, /relay      answers in pieces of the older form and of Relay's: ?case=, ?as=multipart|sse|jsonl
-/html, /empty       500 with a page; 200 with nothing
-/odd                answers ?status= ?type= ?body= ?header=Name:Value, in chunks of ?chunk= bytes, broken off with ?cut=1
-/log                what was received, as JSON: {"requests": [...], "events": [...]}; of one test with ?test=, which is the
-                    field X-Test of its requests; ?clear=1 forgets that
+/graphql            Strawberry with all its features: batches, uploads, @defer, @stream, SSE, multipart, WebSockets
+/strict             the same with application/graphql-response+json and its statuses, and with persisted queries
+/apq-unsupported    the same without persisted queries
+/ariadne            Ariadne: error status 400 with JSON; GET, uploads, graphql-transport-ws, SSE
+/ariadne-older      the same with graphql-ws over WebSockets
+/single             event streams shared by operations (graphql-sse, single connection mode), with Strawberry's schema;
+                    logs "reserved", "stream ended", "operation ended" and "operation deleted"
+/ids                a subscription of ?to= events with ids; disconnects every few hundred, resumes after Last-Event-ID
+/sse-only           Strawberry without WebSockets and multipart
+/v2022, /relay      incremental responses in the older format and in Relay's: ?case=, ?as=multipart|sse|jsonl
+/html, /empty       500 with a page; 200 with an empty body
+/odd                responds with ?status= ?type= ?body= ?header=Name:Value in chunks of ?chunk= bytes; ?cut=1 truncates
+/log                everything received, as JSON: {"requests": [...], "events": [...]}; ?test= selects one test by the
+                    field X-Test of its requests; ?clear=1 deletes them
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from strawberry.file_uploads import Upload
 from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
-# --- what happened
+# --- Log
 
 requests: list[dict] = []
 events: list[dict] = []
@@ -67,7 +67,7 @@ async def log(request):
 
 
 class Logged:
-    """Notes every request with its body, and every message that comes over a WebSocket."""
+    """Logs every request with its body and every message received over a WebSocket."""
 
     def __init__(self, app):
         self.app = app
@@ -122,7 +122,7 @@ class Comment:
 
     @strawberry.field
     async def likes(self) -> int | None:
-        """Fails at the second comment of each post."""
+        """Fails for the second comment of each post."""
         return await failing("no likes", "NO_LIKES") if self.id.endswith("-2") else 7
 
 
@@ -214,7 +214,7 @@ class File:
 
 
 async def described(upload) -> File:
-    # One that is at two places is read twice.
+    # A file with two paths is read twice.
     await upload.seek(0)
     data = await upload.read()
     data = data if isinstance(data, bytes) else data.encode()
@@ -248,7 +248,7 @@ class Query:
 
     @strawberry.field
     async def ticks(self, info: strawberry.Info, to: int = 3, every: int = 1) -> strawberry.Streamable[int]:
-        """From 1, one each so many milliseconds."""
+        """Counts from 1, with this many milliseconds between numbers."""
         try:
             for number in range(1, to + 1):
                 await asyncio.sleep(every / 1000)
@@ -276,7 +276,7 @@ class Query:
 
     @strawberry.field
     async def echo(self, value: JSON | None = strawberry.UNSET) -> JSON:
-        """Tells absent from null."""
+        """Distinguishes absent from null."""
         return "absent" if value is strawberry.UNSET else {"value": value}
 
     @strawberry.field
@@ -314,7 +314,7 @@ class Subscription:
     async def count(
         self, info: strawberry.Info, to: int = 3, every: int = 1, fail_at: int | None = None
     ) -> AsyncGenerator[int, None]:
-        """From 1, one each so many milliseconds."""
+        """Counts from 1, with this many milliseconds between numbers."""
         try:
             happened(info.context, "count began")
             for number in range(1, to + 1):
@@ -342,7 +342,7 @@ schema = strawberry.Schema(
 
 
 class Full(GraphQL):
-    """Connection parameters {"reject": true} are refused."""
+    """Rejects the connection parameters {"reject": true}."""
 
     def __init__(self):
         super().__init__(
@@ -361,7 +361,7 @@ class Full(GraphQL):
         return {"server": "strawberry"}
 
 
-# --- with persisted queries and statuses
+# --- Persisted queries and statuses
 
 
 class PersistedQueryError(Exception):
@@ -371,7 +371,7 @@ class PersistedQueryError(Exception):
 
 
 class Persisting(Full):
-    """Persisted queries: `persisted` gives the text for a hash and a text."""
+    """Persisted queries: `persisted` returns the text for a hash and an optional text."""
 
     async def parse_http_body(self, request):
         data = await super().parse_http_body(request)
@@ -394,7 +394,7 @@ class Unsupporting(Persisting):
 
 
 class Strict(Persisting):
-    """As GraphQL over HTTP has it where that media type is accepted; uploads need a field that no form can set."""
+    """Follows GraphQL over HTTP if its media type is accepted. Uploads require a field that no HTML form can set."""
 
     texts: dict[str, str] = {}
 
@@ -496,7 +496,7 @@ ariadne = Ariadne(
 )
 ariadne_older = Ariadne(ariadne_schema, websocket_handler=GraphQLWSHandler())
 
-# --- event streams
+# --- Event streams
 
 
 class Single:
@@ -601,7 +601,7 @@ class Single:
 async def ids(request):
     last = int(request.query_params.get("to", "10000"))
     first = int(request.headers.get("last-event-id", "0")) + 1
-    # Another number each time, but of each run the same.
+    # The number varies between connections but is the same in each test run.
     end = first + 100 + first * 7919 % 300
 
     async def body():
@@ -627,7 +627,7 @@ class EventsOnly(Full):
         await super().__call__(scope, receive, send)
 
 
-# --- answers in pieces, of forms that Strawberry does not speak
+# --- Incremental responses in formats that Strawberry doesn't support
 
 v2022 = {
     "defer": [
@@ -705,7 +705,7 @@ def in_pieces(cases):
     return answer
 
 
-# --- answers of no GraphQL server
+# --- Responses that no GraphQL server sends
 
 
 async def odd(request):
@@ -733,7 +733,7 @@ async def empty(request):
     return Response(status_code=200)
 
 
-# --- all at one port
+# --- All servers on one port
 
 anything = ["GET", "POST", "PUT", "DELETE"]
 raw = {
@@ -747,7 +747,7 @@ servers = {
 
 
 class Routed:
-    """Gives each server its path without a slash behind, which Starlette's Mount would demand."""
+    """Routes each path without a trailing slash, which Starlette's Mount would require."""
 
     def __init__(self):
         self.app = Starlette(routes=[Route(path, answer, methods=anything) for path, answer in raw.items()])
@@ -762,7 +762,7 @@ def end_with_input():
 
 
 def main():
-    # What resolvers throw is an answer here.
+    # Errors of resolvers are expected responses here.
     logging.disable(logging.CRITICAL)
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -770,7 +770,7 @@ def main():
     listener.listen(128)
     print("port", listener.getsockname()[1], flush=True)
     threading.Thread(target=end_with_input, daemon=True).start()
-    # Connections that tests leave idle are theirs to close.
+    # Tests close idle connections themselves.
     config = uvicorn.Config(
         Logged(Routed()), log_level="critical", lifespan="off", timeout_keep_alive=600, http="h11"
     )

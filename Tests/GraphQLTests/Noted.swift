@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// What is noted on many threads, and waited for.
+/// A value that many threads change and that tests wait for.
 final class Noted<Value: Sendable>: Sendable {
     private struct State {
         var value: Value

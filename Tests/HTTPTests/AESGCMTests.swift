@@ -6,8 +6,9 @@ struct AESGCMTests {
     private let key = Data(0..<32)
     private let line = Data("line".utf8)
 
-    @Test("the test vectors of the mode's specification are decrypted (McGrew and Viega, test cases 13 and 14)")
-    func vectorsAreDecrypted() throws {
+    /// Test cases 13 and 14 of the specification of GCM (McGrew and Viega).
+    @Test
+    func testVectorsAreDecrypted() throws {
         let zeros = Data(repeating: 0, count: 32)
         let nonce = Data(repeating: 0, count: 12)
         let empty: [UInt8] = [
@@ -29,11 +30,11 @@ struct AESGCMTests {
         let sealed = try AESGCM.seal(data, key: key, authenticating: line)
         #expect(sealed.count == count + 28)
         #expect(try AESGCM.open(sealed, key: key, authenticating: line) == data)
-        // A nonce is never used twice.
+        // A nonce is never reused.
         #expect(try AESGCM.seal(data, key: key, authenticating: line) != sealed)
     }
 
-    @Test func changedDataIsRefused() throws {
+    @Test func changedDataIsRejected() throws {
         let sealed = try AESGCM.seal(Data("text".utf8), key: key, authenticating: line)
         for index in sealed.indices {
             var changed = sealed

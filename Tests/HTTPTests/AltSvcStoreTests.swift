@@ -26,19 +26,20 @@ struct AltSvcStoreTests {
             headerFields: HTTPFields([HTTPField(name: .altSvc, value: text)])
         )
         if let age { response.headerFields[.age] = String(age) }
-        store.take(from: response, of: try head(url))
+        store.store(from: response, of: try head(url))
     }
 
-    /// Where a message goes, as host and port; nil for its origin.
-    private func place(_ url: String = "https://example.org/a", speaking: [HTTPVersion] = [.http2]) throws -> String? {
-        store.service(for: try head(url)) { speaking.contains($0) }.map { "\($0.host):\($0.port)" }
+    /// Returns the host and port of the alternative for a request, or `nil` if the request uses its origin.
+    private func place(_ url: String = "https://example.org/a", supporting: [HTTPVersion] = [.http2]) throws -> String?
+    {
+        store.service(for: try head(url)) { supporting.contains($0) }.map { "\($0.host):\($0.port)" }
     }
 
     private func wait(_ seconds: TimeInterval) {
         time.withLock { $0 = $0.addingTimeInterval(seconds) }
     }
 
-    @Test func alternativeAnswersForItsOriginUntilItsTime() throws {
+    @Test func alternativeIsUsedForItsOriginUntilItExpires() throws {
         try take("h2=\"a.org:1\"; ma=60")
         #expect(try place() == "a.org:1")
         #expect(try place("https://example.org:443/") == "a.org:1")
@@ -51,7 +52,7 @@ struct AltSvcStoreTests {
         #expect(store.services.isEmpty)
     }
 
-    @Test func timeBeginsWithTheAnswersAge() throws {
+    @Test func ageOfTheResponseCountsTowardsMaxAge() throws {
         try take("h2=\"a.org:1\"; ma=60", age: 50)
         wait(10)
         #expect(try place() == nil)
@@ -59,19 +60,19 @@ struct AltSvcStoreTests {
         #expect(try place() == nil)
     }
 
-    @Test func firstThatIsSpokenIsAsked() throws {
+    @Test func firstAlternativeWithASupportedProtocolIsUsed() throws {
         try take("x9=\"x.org:1\", h3=\":443\", h2=\"a.org:1\", h2=\"b.org:1\"")
         #expect(try place() == "a.org:1")
-        #expect(try place(speaking: [.http2, .http3]) == "example.org:443")
-        #expect(try place(speaking: []) == nil)
+        #expect(try place(supporting: [.http2, .http3]) == "example.org:443")
+        #expect(try place(supporting: []) == nil)
     }
 
-    @Test func originItselfIsNoAlternativeOverTheSameProtocol() throws {
+    @Test func originIsNotItsOwnAlternativeOverTheSameProtocol() throws {
         try take("h2=\":443\", h2=\"EXAMPLE.org:443\", h2=\":444\"")
         #expect(store.services.map(\.port) == [444])
     }
 
-    @Test func laterAnswerTakesThePlaceOfTheEarlier() throws {
+    @Test func laterFieldReplacesAnEarlierOne() throws {
         try take("h2=\"a.org:1\"")
         try take("nonsense")
         #expect(try place() == "a.org:1")
@@ -81,15 +82,15 @@ struct AltSvcStoreTests {
         #expect(try place() == nil)
     }
 
-    @Test func answerThatProvesNothingIsIgnored() throws {
+    @Test func untrustworthyResponseIsIgnored() throws {
         try take("h2=\"a.org:1\"", from: "http://example.org/")
         try take("h2=\"a.org:1\"", status: 421)
         #expect(store.services.isEmpty)
     }
 
-    @Test func oneThatFailedRestsAlsoWhenItIsNamedAgain() throws {
+    @Test func failedAlternativeIsSuspendedEvenIfAnnouncedAgain() throws {
         try take("h2=\"a.org:1\", h2=\"b.org:1\"")
-        store.rest(try #require(store.services.first))
+        store.markBroken(try #require(store.services.first))
         #expect(try place() == "b.org:1")
         try take("h2=\"a.org:1\"")
         #expect(try place() == nil)
@@ -99,15 +100,15 @@ struct AltSvcStoreTests {
         #expect(store.services.isEmpty)
     }
 
-    @Test func anotherNetworkHasOtherAlternatives() throws {
+    @Test func networkChangeKeepsOnlyPersistentAlternatives() throws {
         try take("h2=\"a.org:1\", h2=\"b.org:1\"; persist=1")
-        store.rest(try #require(store.services.last))
-        store.leaveNetwork()
+        store.markBroken(try #require(store.services.last))
+        store.networkDidChange()
         #expect(try place() == "b.org:1")
         #expect(store.services.count == 1)
     }
 
-    @Test func storeKeepsNoMoreThan1000And8OfAnOrigin() throws {
+    @Test func storeKeepsAtMost1000ServicesAnd8OfAnOrigin() throws {
         let many = (1...20).map { "h2=\"a.org:\($0)\"" }.joined(separator: ",")
         for number in 1...126 { try take(many + ";ma=\(number)", from: "https://h\(number).org/") }
         #expect(store.services.count == 1_000)
@@ -119,7 +120,7 @@ struct AltSvcStoreTests {
         #expect(store.services.count <= 1_000)
     }
 
-    private static let serviceThatCannotBeAskedIsRefusedArguments: [(AltSvcStore.Service, String)] = [
+    private static let invalidServiceIsRejectedArguments: [(AltSvcStore.Service, String)] = [
         (Service(for: Origin(scheme: "http", host: "h"), host: "a"), "does not use https"),
         (Service(for: Origin(scheme: "https", host: "h"), .http1, host: "a"), "neither HTTP/2"),
         (Service(for: Origin(scheme: "https", host: "h"), host: "a b"), "its host"),
@@ -128,15 +129,15 @@ struct AltSvcStoreTests {
         (Service(for: Origin(scheme: "https", host: "h"), host: "a", port: 0), "its port 0"),
     ]
 
-    @Test(arguments: Self.serviceThatCannotBeAskedIsRefusedArguments)
-    func serviceThatCannotBeAskedIsRefused(_ service: AltSvcStore.Service, problem: String) throws {
+    @Test(arguments: Self.invalidServiceIsRejectedArguments)
+    func invalidServiceIsRejected(_ service: AltSvcStore.Service, problem: String) throws {
         let error = #expect(throws: NetworkError.self) { try store.add(service) }
         #expect(error?.kind == .badConfiguration && error?.phase == .build)
         #expect(error?.message.contains(problem) == true)
         #expect(store.services.isEmpty)
     }
 
-    @Test func appNamesAndForgetsServices() throws {
+    @Test func appCanAddAndRemoveServices() throws {
         let origin = Origin(scheme: "https", host: "example.org")
         try store.add(Service(for: origin, host: "A.org"))
         try store.add(Service(for: origin, host: "[::1]", port: 8_443))
@@ -148,7 +149,7 @@ struct AltSvcStoreTests {
         #expect(try place() == nil)
     }
 
-    @Test func storeIsSavedAsCurlReadsItAndLoaded() throws {
+    @Test func storeIsSavedInCurlsFormatAndLoaded() throws {
         let path = "/tmp/beaglenet-altsvc-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try take("h3=\":443\"; ma=60; persist=1, h2=\"[::1]:8443\"; ma=60")
@@ -163,7 +164,7 @@ struct AltSvcStoreTests {
         #expect(loaded.services == store.services)
     }
 
-    @Test func linesOfOtherProtocolsArePassedOver() throws {
+    @Test func linesOfOtherProtocolsAreSkipped() throws {
         let path = "/tmp/beaglenet-altsvc-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try PrivateFile(path: path).write(
@@ -178,15 +179,15 @@ struct AltSvcStoreTests {
         #expect(services.map { "\($0.origin.port) \($0.host) \($0.isPersistent)" } == ["8443 [::1] true"])
     }
 
-    private static let lineThatCannotBeReadIsNamedArguments: [String] = [
+    private static let errorNamesTheInvalidLineArguments: [String] = [
         "h2 a 443 h2 b 443", "h2 a 443 h2 b 443 \"soon\" 0 0", "h2 a x h2 b 443 \"20301231 23:59:59\" 0 0",
         "h2 a 443 h2 b 0 \"20301231 23:59:59\" 0 0", "h2 a 443 h2 b 443 \"20301231 23:59:59\" 2 0",
         "h2 a 443 h2 b 443 \"20301231 23:59:59\"", "h2 a 443 h2 b/c 443 \"20301231 23:59:59\" 0 0",
         "h2 a 0 h2 b 443 \"20301231 23:59:59\" 0 0", "\"20301231 23:59:59\"",
     ]
 
-    @Test(arguments: Self.lineThatCannotBeReadIsNamedArguments)
-    func lineThatCannotBeReadIsNamed(_ line: String) throws {
+    @Test(arguments: Self.errorNamesTheInvalidLineArguments)
+    func errorNamesTheInvalidLine(_ line: String) throws {
         let path = "/tmp/beaglenet-altsvc-\(UInt32.random(in: .min ... .max))"
         defer { _ = remove(path) }
         try PrivateFile(path: path).write("# head\n\(line)\n")

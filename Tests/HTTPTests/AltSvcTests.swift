@@ -2,11 +2,11 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-/// RFC 7838, 3.
+/// The Alt-Svc field (RFC 7838, 3).
 struct AltSvcTests {
     private typealias Alternative = AltSvc.Alternative
 
-    private static let textIsReadArguments: [(String, [(String, String, Int, Int, Bool)]?)] = [
+    private static let fieldIsParsedArguments: [(String, [(String, String, Int, Int, Bool)]?)] = [
         ("h2=\":8000\"", [("h2", "", 8_000, 86_400, false)]),
         (
             "h2=\"alt.example.com:8000\", h2=\":443\"",
@@ -22,7 +22,7 @@ struct AltSvcTests {
         ),
         ("h2=\":1\"; ma=99999999999999999999", [("h2", "", 1, .max, false)]),
         ("h2=\"\\127.0.0.1:1\"", [("h2", "127.0.0.1", 1, 86_400, false)]),
-        // What is left out alone.
+        // Invalid alternatives are skipped individually.
         (
             "h2=\":0\", h2=\":65536\", h2=\":\", h2=\":1x\", h2=\"a\", h2=\"\", h2=\":1\"",
             [("h2", "", 1, 86_400, false)]
@@ -34,8 +34,8 @@ struct AltSvcTests {
         ("h2=\":1\"; ma=x, h2=\":2\"; ma=-1, h2=\":3\"; ma=\"\"", []),
     ]
 
-    @Test(arguments: Self.textIsReadArguments)
-    func textIsRead(_ text: String, _ expected: [(String, String, Int, Int, Bool)]?) {
+    @Test(arguments: Self.fieldIsParsedArguments)
+    func fieldIsParsed(_ text: String, _ expected: [(String, String, Int, Int, Bool)]?) {
         let alternatives = expected.map { expected in
             AltSvc.alternatives(
                 expected.map {
@@ -46,18 +46,18 @@ struct AltSvcTests {
         #expect(AltSvc(text) == alternatives)
     }
 
-    @Test(arguments: ["clear", " clear ", "clear,"]) func allIsTakenBack(_ text: String) {
+    @Test(arguments: ["clear", " clear ", "clear,"]) func clearRemovesAllAlternatives(_ text: String) {
         #expect(AltSvc(text) == .clear)
     }
 
-    private static let textThatBreaksTheRulesIsIgnoredArguments: [String] = [
+    private static let invalidFieldIsIgnoredArguments: [String] = [
         "", " , ", "Clear", "clear, h2=\":1\"", "h2=\":1\", clear", "h2", "h2=", "h2=:443", "h2=\":443", "=\":443\"",
         "h2 = \":443\"", "h2=\":443\" h3=\":443\"", "h2=\":443\";", "h2=\":443\"; ma", "h2=\":443\"; ma=",
         "h2=\":443\"; =1",
     ]
 
-    @Test(arguments: Self.textThatBreaksTheRulesIsIgnoredArguments)
-    func textThatBreaksTheRulesIsIgnored(_ text: String) {
+    @Test(arguments: Self.invalidFieldIsIgnoredArguments)
+    func invalidFieldIsIgnored(_ text: String) {
         #expect(AltSvc(text) == nil)
     }
 }

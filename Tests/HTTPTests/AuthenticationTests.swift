@@ -10,7 +10,7 @@ struct AuthenticationTests {
         return TransferRequest(head, body: body)
     }
 
-    @Test func userAndPasswordAreEncoded() throws {
+    @Test func credentialsAreEncoded() throws {
         // RFC 7617, 2 and 2.1.
         let aladdin = Authentication.basic(Credentials(user: "Aladdin", password: "open sesame"))
         #expect(try aladdin.field(for: request()) == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
@@ -26,13 +26,13 @@ struct AuthenticationTests {
         .bearer(""), .bearer("a b"), .bearer("a\r\nX: y"), .bearer("="), .bearer("a=b"), .bearer("ü"),
     ]
 
-    @Test(arguments: refused) func whatCannotBeSentIsRefused(_ authentication: Authentication) throws {
+    @Test(arguments: refused) func invalidCredentialsAreRejected(_ authentication: Authentication) throws {
         let error = #expect(throws: NetworkError.self) { try authentication.field(for: request()) }
         #expect(error?.kind == .badConfiguration)
         #expect(error?.message.hasPrefix("TransferOptions.authentication: ") == true)
     }
 
-    @Test func headerOfTheRequestsOwnIsAConflict() throws {
+    @Test func authorizationFieldOfTheRequestIsAConflict() throws {
         let own = request([.authorization: "Bearer own"])
         for authentication in [Authentication.basic(credentials), .bearer("a"), .digest(credentials)] {
             let error = #expect(throws: NetworkError.self) { try authentication.field(for: own) }
@@ -41,7 +41,7 @@ struct AuthenticationTests {
         #expect(try Authentication.netrc(path: "/nonexistent").field(for: own) == nil)
     }
 
-    @Test func digestWantsABodyThatCanBeReplayed() throws {
+    @Test func digestRequiresAReplayableBody() throws {
         let once = request(body: .stream { AsyncStream<Data> { $0.finish() } })
         let error = #expect(throws: NetworkError.self) { try Authentication.digest(credentials).field(for: once) }
         #expect(error?.message.contains("replay") == true)
@@ -61,7 +61,7 @@ struct AuthenticationTests {
 
     // MARK: - Netrc
 
-    private static let hostIsLookedUpArguments: [(String, String, String)] = [
+    private static let netrcCredentialsOfTheHostAreFoundArguments: [(String, String, String)] = [
         ("machine h.org login me password x", "me", "x"), ("machine h.org\n\tlogin me\n\tpassword x\n", "me", "x"),
         ("machine other login you password y machine h.org login me password x", "me", "x"),
         ("machine h.org login me password x machine h.org login you password y", "me", "x"),
@@ -76,22 +76,22 @@ struct AuthenticationTests {
         ("machine h.org login #me account #a password x#y # login you", "#me", "x#y"),
     ]
 
-    @Test(arguments: Self.hostIsLookedUpArguments)
-    func hostIsLookedUp(_ text: String, _ user: String, _ password: String) {
+    @Test(arguments: Self.netrcCredentialsOfTheHostAreFoundArguments)
+    func netrcCredentialsOfTheHostAreFound(_ text: String, _ user: String, _ password: String) {
         #expect(Netrc.credentials(for: "h.org", of: text) == Credentials(user: user, password: password))
     }
 
-    private static let hostThatIsNotThereGetsNothingArguments: [String] = [
+    private static let netrcHasNoCredentialsForAnUnknownHostArguments: [String] = [
         "", "machine", "machine h.org", "machine other login you password y", "login me password x",
         "machine h.org.evil login me password x", "macdef init\nmachine h.org login you", "\"", "machine h.org login",
     ]
 
-    @Test(arguments: Self.hostThatIsNotThereGetsNothingArguments)
-    func hostThatIsNotThereGetsNothing(_ text: String) {
+    @Test(arguments: Self.netrcHasNoCredentialsForAnUnknownHostArguments)
+    func netrcHasNoCredentialsForAnUnknownHost(_ text: String) {
         #expect(Netrc.credentials(for: "h.org", of: text) == nil)
     }
 
-    @Test func fileThatCannotBeReadIsNamed() {
+    @Test func errorNamesTheUnreadableFile() {
         let error = #expect(throws: NetworkError.self) {
             try Authentication.netrc(path: "/nonexistent/netrc").field(for: request())
         }

@@ -1,7 +1,7 @@
 @testable import BeagleNetHTTP
 import Testing
 
-/// Bodies put together by chance, and the same ones at every run.
+/// Randomly generated bodies, which are the same in every run.
 struct BodyRedactorPiecesTests {
     private static let fragments = [
         "{", "}", "[", "]", "\"", "\\", "\\\"", ",", ":", "=", "&", "?", "#", ";", " ", "\n", "\r\n", "\u{0}", "\u{1}",
@@ -21,13 +21,13 @@ struct BodyRedactorPiecesTests {
     private static let modes: [Redactor.Mode] = [.mask, .drop, .hash(Redactor.Key(Data("0123456789abcdef".utf8)))]
 
     @Test(arguments: 0..<40)
-    func howAShortBodyIsCutMakesNoDifference(seed: UInt64) {
+    func splittingAShortBodyDoesNotChangeTheResult(seed: UInt64) {
         var chance = Chance(state: seed)
         for _ in 0..<20 { check(Self.fragments(40, &chance), &chance) }
     }
 
     @Test(arguments: 0..<20)
-    func howALongBodyIsCutMakesNoDifference(seed: UInt64) {
+    func splittingALongBodyDoesNotChangeTheResult(seed: UInt64) {
         var chance = Chance(state: seed + 1_000)
         var parts = Self.fragments(12, &chance)
         for _ in 0..<2 { parts.insert(Self.longText(&chance), at: chance.next(parts.count)) }
@@ -39,7 +39,7 @@ struct BodyRedactorPiecesTests {
         let type = chance.element(of: Self.types)
         let redactor = Redactor(mode: chance.element(of: Self.modes))
         let whole = redactor.redact(body: body, contentType: type)
-        // Many small pieces of a long body take their time.
+        // Skips small pieces of a long body, which are slow.
         for size in [1, 1 + chance.next(50), 1 + chance.next(100_000)] where size * 20_000 > body.count {
             let isEqual = redacted(body, type, size, redactor) == whole
             #expect(isEqual, "\(type ?? "no type") in pieces of \(size)")
@@ -64,14 +64,14 @@ struct BodyRedactorPiecesTests {
         (0..<chance.next(count) + 1).map { _ in chance.element(of: fragments) }
     }
 
-    /// About as long as a window or two, a little less or a little more.
+    /// Returns a text that is slightly shorter or longer than one or two windows.
     private static func longText(_ chance: inout Chance) -> String {
         let piece = chance.element(of: ["x", "1", " ", "\\", "a ", "\\u0065", "?a=", "{\"", "[1,", "a&", "\n"])
         let size = TextScan.window * (1 + chance.next(2)) - 12 + chance.next(24)
         return String(repeating: piece, count: size / piece.utf8.count)
     }
 
-    /// JSON, of which the end is missing now and then.
+    /// Returns JSON that is sometimes truncated.
     private static func json(of parts: [String], _ chance: inout Chance) -> String {
         var json = "{"
         var ends = ["}"]
@@ -94,7 +94,7 @@ struct BodyRedactorPiecesTests {
     }
 }
 
-/// SplitMix64: numbers that are the same at every run.
+/// A SplitMix64 generator, whose numbers are the same in every run.
 private struct Chance {
     var state: UInt64
 

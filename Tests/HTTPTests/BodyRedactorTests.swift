@@ -210,13 +210,13 @@ struct BodyRedactorTests {
     static let rows = jsonRows + graphQLRows + formRows + textRows + multipartRows
 
     @Test(arguments: rows)
-    func redacts(row: Row) {
+    func bodyIsRedacted(row: Row) {
         #expect(Redactor().redact(body: Data(row.body.utf8), contentType: row.type) == row.expected)
     }
 
-    /// What came out before a body turned out to be unredactable shows no secret either.
+    /// The output before a body turns out to be unredactable doesn't contain secrets either.
     @Test(arguments: rows)
-    func howABodyIsCutMakesNoDifference(row: Row) {
+    func splittingABodyDoesNotChangeTheResult(row: Row) {
         let body = Data(row.body.utf8)
         for cut in 0...body.count {
             #expect(redact([body[..<cut], body[cut...]], row.type, Redactor()) == row.expected, "cut at \(cut)")
@@ -232,18 +232,15 @@ struct BodyRedactorTests {
         return redactor.unredactable.map { .omitted($0) } ?? .body(output)
     }
 
-    private static let dropsMembersArguments: [(String, String)] = [
+    private static let droppingMembersLeavesValidJSONArguments: [(String, String)] = [
         (#"{"pin":1}"#, "{}"), (#"{"pin":1 , "a":1}"#, #"{  "a":1}"#),
         (#"{ "a":1, "pin":1 , "b":2}"#, #"{ "a":1 , "b":2}"#),
         (#"{"a":1,"pin":{"x":1}}"#, #"{"a":1}"#), (#"{"pin":1,"otp":2,"a":{"pin":1},"b":[]}"#, #"{"a":{},"b":[]}"#),
         (#"{"pin":1,"a":"\#(jwt)","otp":[1,2]}"#, #"{"a":"REDACTED"}"#),
     ]
 
-    @Test(
-        "dropped members leave valid JSON",
-        arguments: Self.dropsMembersArguments
-    )
-    func dropsMembers(body: String, expected: String) throws {
+    @Test(arguments: Self.droppingMembersLeavesValidJSONArguments)
+    func droppingMembersLeavesValidJSON(body: String, expected: String) throws {
         for cut in 0...body.utf8.count {
             let bytes = Data(body.utf8)
             #expect(
@@ -254,13 +251,13 @@ struct BodyRedactorTests {
         _ = try JSONValue(parsing: expected)
     }
 
-    private static let dropsItemsOfFormsArguments: [(String, String)] = [
+    private static let formFieldsAreDroppedArguments: [(String, String)] = [
         ("pin=1&a=1&otp=2", "a=1"), ("a=1&pin=1", "a=1"), ("pin=1", ""), ("pin=1&otp=1&a=1&b=2", "a=1&b=2"),
         ("a=1&pin=1&b=2", "a=1&b=2"),
     ]
 
-    @Test(arguments: Self.dropsItemsOfFormsArguments)
-    func dropsItemsOfForms(body: String, expected: String) {
+    @Test(arguments: Self.formFieldsAreDroppedArguments)
+    func formFieldsAreDropped(body: String, expected: String) {
         for cut in 0...body.utf8.count {
             let bytes = Data(body.utf8)
             let redacted = redact([bytes[..<cut], bytes[cut...]], Self.form, Redactor(mode: .drop))
@@ -268,7 +265,7 @@ struct BodyRedactorTests {
         }
     }
 
-    @Test func equalSecretsLookEqualInAllPlaces() {
+    @Test func equalSecretsHaveEqualHashesEverywhere() {
         let redactor = Redactor(mode: .hash())
         let hash = redactor.redact(url: "?pin=s%22")
         let body = redactor.redact(body: Data(#"{"pin":"s\"","sid":"\u0073\""}"#.utf8), contentType: Self.json)
@@ -276,11 +273,11 @@ struct BodyRedactorTests {
         #expect(body.data == Data("{\"pin\":\"\(expected)\",\"sid\":\"\(expected)\"}".utf8))
     }
 
-    // MARK: what is longer than the window
+    // MARK: bodies larger than the window
 
     private static let long = String(repeating: "0123456789 \\n", count: 20_000)
 
-    private static let largeBodiesArguments: [(String, String, String)] = [
+    private static let bodyLargerThanTheWindowIsRedactedInPiecesArguments: [(String, String, String)] = [
         (json, "{\"a\":\"\(long)\(jwt)\",\"b\":1}", "{\"a\":\"\(long)REDACTED\",\"b\":1}"),
         (json, "{\"pin\":\"\(long)\",\"b\":1}", "{\"pin\":\"REDACTED\",\"b\":1}"),
         (json, "{\"tokens\":[\"\(long)\",1],\"b\":1}", "{\"tokens\":\"REDACTED\",\"b\":1}"),
@@ -294,11 +291,8 @@ struct BodyRedactorTests {
         ("text/plain", "password=\(String(repeating: "x", count: 65_535))", "password=REDACTED"),
     ]
 
-    @Test(
-        "a body larger than the window is looked through piece by piece",
-        arguments: Self.largeBodiesArguments
-    )
-    func largeBodies(type: String, body: String, expected: String) {
+    @Test(arguments: Self.bodyLargerThanTheWindowIsRedactedInPiecesArguments)
+    func bodyLargerThanTheWindowIsRedactedInPieces(type: String, body: String, expected: String) {
         for size in [1_000, 65_536, 1 << 20] {
             let bytes = Data(body.utf8)
             let pieces = stride(from: 0, to: bytes.count, by: size).map { bytes.dropFirst($0).prefix(size) }
@@ -306,7 +300,7 @@ struct BodyRedactorTests {
         }
     }
 
-    private static let failsClosedArguments: [(String, String, RedactedBody.Reason)] = [
+    private static let bodyThatExceedsTheWindowUndecidedIsOmittedArguments: [(String, String, RedactedBody.Reason)] = [
         (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", RedactedBody.Reason.tooLong),
         (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
         (json, "{\"\(String(repeating: "x", count: 70_000))\" 1}", .tooLong),
@@ -319,11 +313,8 @@ struct BodyRedactorTests {
         ("text/plain", "password=\"\(String(repeating: "a", count: 70_000))\u{0}", .tooLong),
     ]
 
-    @Test(
-        "what only a longer look would tell makes a body unredactable",
-        arguments: Self.failsClosedArguments
-    )
-    func failsClosed(type: String, body: String, reason: RedactedBody.Reason) {
+    @Test(arguments: Self.bodyThatExceedsTheWindowUndecidedIsOmittedArguments)
+    func bodyThatExceedsTheWindowUndecidedIsOmitted(type: String, body: String, reason: RedactedBody.Reason) {
         for size in [1_000, 65_536, 1 << 20] {
             let bytes = Data(body.utf8)
             let pieces = stride(from: 0, to: bytes.count, by: size).map { bytes.dropFirst($0).prefix(size) }
@@ -331,16 +322,16 @@ struct BodyRedactorTests {
         }
     }
 
-    @Test func withoutATypeWhatIsNoTextStays() {
+    @Test func binaryBodyWithoutATypeIsUnchanged() {
         let binary = Data([1, 0xFF]) + Data(Self.jwt.utf8)
         #expect(Redactor().redact(body: binary, contentType: nil) == .body(binary))
-        // A character that the end of the window cuts is one.
+        // A character that the end of the window splits still counts as text.
         let text = "\u{1}pin=1 " + String(repeating: "é", count: TextScan.window)
         let expected = "\u{1}pin=REDACTED" + text.dropFirst("\u{1}pin=1".count)
         #expect(Redactor().redact(body: Data(text.utf8), contentType: nil) == .body(Data(expected.utf8)))
     }
 
-    @Test func aWordBehindTheWindowIsOneHoweverItIsCut() {
+    @Test func wordAfterTheWindowIsReadAtEverySplit() {
         let body = "[" + String(repeating: " ", count: TextScan.window) + "true]"
         for cut in body.utf8.count - 5...body.utf8.count {
             let bytes = Data(body.utf8)
@@ -348,19 +339,19 @@ struct BodyRedactorTests {
         }
     }
 
-    @Test func theWayIntoADeepDocumentIsCut() {
+    @Test func pathIntoADeepDocumentIsShortened() {
         let name = String(repeating: "a", count: 64)
         let body =
             String(repeating: "{\"\(name)\":", count: 510) + "{\"pin\":1}" + String(repeating: "}", count: 510)
         var audit = RedactionAudit()
-        let redacted = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "b", noting: &audit)
+        let redacted = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "b", recordingTo: &audit)
         #expect(redacted == .body(Data(body.replacing(":1", with: ":\"REDACTED\"").utf8)))
         #expect(audit.places.map(\.utf8.count).allSatisfy { $0 < 400 })
         #expect(audit.places.count == 1 && audit.places[0].hasSuffix(".pin"))
     }
 
     @Test(
-        "time grows with the body alone",
+        "the time for redacting a body is proportional to its size",
         arguments: [
             "{\"state\":1,\"a\":{\"code\":1},\"pin\":1,\"code\":2},", "{\"state\":1,\"state\":2,", "data: [\n",
             "[1,2]\n", "sk-", "\"\\",
@@ -368,14 +359,14 @@ struct BodyRedactorTests {
         ],
         [json, form, "text/event-stream", "text/html", "multipart/mixed; boundary=b", "application/graphql"]
     )
-    func timeGrowsWithTheBodyAlone(piece: String, type: String) {
+    func timeIsProportionalToTheBody(piece: String, type: String) {
         let body = Data(String(repeating: piece, count: 40_000 / piece.utf8.count).utf8)
         let whole = Redactor().redact(body: Data("[".utf8) + body, contentType: type)
         let pieces = stride(from: 0, to: body.count, by: 100).map { body.dropFirst($0).prefix(100) }
         #expect(redact([Data("[".utf8)] + pieces, type, Redactor()) == whole)
     }
 
-    @Test func anAuditTellsEachPlaceOnceAndNoMoreThanAThousand() {
+    @Test func auditListsEachPlaceOnceAndAtMostAThousand() {
         let places = (0..<1_001).map { "\($0).pin" }
         for count in [15, 16, 17, 1_000, 1_001] {
             var audit = RedactionAudit()
@@ -385,15 +376,15 @@ struct BodyRedactorTests {
                     body: Data("{\(items)}".utf8),
                     contentType: Self.json,
                     at: "b",
-                    noting: &audit
+                    recordingTo: &audit
                 )
             }
             #expect(audit.places == places.prefix(min(count, 1_000)).map { "b:$.\($0)" })
-            #expect(audit.isCut == (count > 1_000))
+            #expect(audit.isTruncated == (count > 1_000))
         }
     }
 
-    @Test func anAuditIsCutWhereThatOfAPartIs() {
+    @Test func auditIsTruncatedIfThatOfAPartIs() {
         let items = (0..<1_001).map { "\"\($0)\":{\"pin\":1}" }.joined(separator: ",")
         let head = "--b\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: application/json\r\n\r\n"
         var audit = RedactionAudit()
@@ -401,16 +392,16 @@ struct BodyRedactorTests {
             body: Data("\(head){\(items)}\r\n--b--\r\n".utf8),
             contentType: "multipart/form-data; boundary=b",
             at: "b",
-            noting: &audit
+            recordingTo: &audit
         )
-        #expect(audit.places.count == 1_000 && audit.isCut)
+        #expect(audit.places.count == 1_000 && audit.isTruncated)
     }
 
-    @Test func anAuditTellsTheWays() {
+    @Test func auditListsThePathsOfRedactedValues() {
         var audit = RedactionAudit()
         let body =
             #"{"user":{"pin":"hidden"},"list":[{"pin":1},{"pin":2},"\#(Self.jwt)"],"next":"/?otp=1","a":"{\"sid\":1}"}"#
-        _ = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "postData.text", noting: &audit)
+        _ = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "postData.text", recordingTo: &audit)
         #expect(
             audit.places == [
                 "postData.text:$.user.pin", "postData.text:$.list[*].pin", "postData.text:$.list[*]:<JWT>",
@@ -425,7 +416,7 @@ struct BodyRedactorTests {
         #expect(redactor.audit.places == ["postData.text:part password", "postData.text:part operations:$.pin"])
     }
 
-    @Test func findingsAreWhatIsStillThere() {
+    @Test func findingsListUnredactedSecrets() {
         let redactor = Redactor()
         let body = Data(#"{"pin":"REDACTED","otp":"x","sid":"REDACTED:h:0123456789ab"}"#.utf8)
         #expect(redactor.findings(in: body, contentType: Self.json, at: "content.text") == ["content.text:$.otp"])

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Foundation
 import Testing
 
-/// A folder with a file, in which `link` leads to a folder beside it and `linked` to a file there.
+/// A folder with a file and two symbolic links: `link` to a folder outside of it, and `linked` to a file there.
 struct ConfinedFolderTests {
     private let place = FileManager.default.temporaryDirectory.appending(path: "beaglenet-\(UUID().uuidString)").path
     private let folder: ConfinedFolder
@@ -25,7 +25,7 @@ struct ConfinedFolderTests {
         try String(contentsOfFile: "\(place)/\(name)", encoding: .utf8)
     }
 
-    @Test func filesInItAreReadWrittenAndRemoved() throws {
+    @Test func filesAreReadRenamedAndRemoved() throws {
         defer { clear() }
         #expect(try folder.file(reading: "sub/file").contents(upTo: 100) == Data("in/sub/file".utf8))
         #expect(try folder.folder("sub").file(reading: "file").beginning(3) == Data("in/".utf8))
@@ -42,9 +42,9 @@ struct ConfinedFolderTests {
         #expect(folder.status(of: "new")?.type == .folder)
     }
 
-    /// What would lead out of the folder.
+    /// Names that would lead out of the folder.
     @Test(arguments: ["link/file", "linked", "../out/file", "/etc/hostname", "sub/../file", "", ".", "link/new"])
-    func noNameLeadsOutOfIt(_ name: String) throws {
+    func nameThatLeavesTheFolderIsRejected(_ name: String) throws {
         defer { clear() }
         let error = #expect(throws: NetworkError.self) { try folder.file(reading: name) }
         #expect(error?.kind == .file)
@@ -59,7 +59,7 @@ struct ConfinedFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(place)/out") == ["file"])
     }
 
-    @Test func foldersBehindLinksAreNone() throws {
+    @Test func linkedFolderIsNotFollowed() throws {
         defer { clear() }
         #expect(try folder.entries(of: "link") == nil)
         #expect(try folder.folder("link").entries() == nil)
@@ -69,7 +69,7 @@ struct ConfinedFolderTests {
         #expect(try text("out/file") == "out/file")
     }
 
-    @Test func linksThemselvesAreReplacedAndRemoved() throws {
+    @Test func linkItselfIsReplacedOrRemoved() throws {
         defer { clear() }
         let sink = try FileSink("linked", in: folder)
         try sink.write(Data("new".utf8))
@@ -80,7 +80,7 @@ struct ConfinedFolderTests {
         #expect(try text("out/file") == "out/file")
     }
 
-    @Test func pipesAndFoldersAreNotReplaced() throws {
+    @Test func pipeOrFolderIsNotReplaced() throws {
         defer { clear() }
         try #require(mkfifo("\(place)/in/pipe", 0o600) == 0)
         for name in ["pipe", "sub"] {
@@ -88,12 +88,12 @@ struct ConfinedFolderTests {
             #expect(throws: NetworkError.self) { try FileSink(name, in: folder) }
         }
         #expect(folder.status(of: "pipe")?.type == .other)
-        // Nothing waits for a writer.
+        // Opening the pipe doesn't wait for a writer.
         let error = #expect(throws: NetworkError.self) { try folder.file(reading: "pipe") }
         #expect(error?.message.contains("not a regular file") == true)
     }
 
-    @Test func filesThatAreTooLargeAreNotRead() throws {
+    @Test func tooLargeFileIsNotRead() throws {
         defer { clear() }
         try #require(truncate("\(place)/in/file", 1 << 42) == 0)
         let file = try folder.file(reading: "file")

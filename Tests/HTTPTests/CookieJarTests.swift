@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetHTTP
 
 struct CookieJarTests {
-    /// A time that a test moves on.
+    /// A clock that a test advances.
     final class Clock: Sendable {
         private let time = Lock(Date(timeIntervalSince1970: 1_700_000_000))
 
@@ -29,7 +29,7 @@ struct CookieJarTests {
     private func set(_ text: String..., from url: String = "https://www.example.com/a/b") throws {
         var fields = HTTPFields()
         for text in text { fields.append(HTTPField(name: .setCookie, value: text)) }
-        jar.take(from: fields, of: try head(url))
+        jar.store(from: fields, of: try head(url))
     }
 
     private func field(_ url: String, own: String? = nil) throws -> String? {
@@ -70,7 +70,7 @@ struct CookieJarTests {
         .init("https://github.io/", "n=v; Domain=github.io", "https://github.io/", true),
         .init("https://github.io/", "n=v; Domain=github.io", "https://a.github.io/", false),
         .init("https://localhost/", "n=v; Domain=localhost", "https://localhost/", true),
-        // The dot of the root makes no other suffix of one.
+        // A trailing root dot doesn't change the public suffix.
         .init("https://a.co.uk./", "n=v; Domain=co.uk.", "https://a.co.uk./", false),
         .init("https://a.co.uk../", "n=v; Domain=co.uk..", "https://a.co.uk../", false),
         .init("https://github.io./", "n=v; Domain=github.io.", "https://github.io./", true),
@@ -100,7 +100,7 @@ struct CookieJarTests {
         .init("https://h.org/", "__Host-n=v; Secure; Path=/x", "https://h.org/x", false),
         .init("https://h.org/", "__Host-n=v; Secure; Path=/; Domain=h.org", "https://h.org/", false),
         .init("https://h.org/", "=__Secure-n=v; Secure", "https://h.org/", false),
-        // A mark that combines with what is before it hides no prefix.
+        // A combining mark doesn't hide a prefix.
         .init("https://h.org/", "__Secure-\u{301}n=v", "https://h.org/", false),
         .init("https://h.org/", "__Host-\u{301}n=v", "https://h.org/", false),
         // Time (5.5)
@@ -110,33 +110,33 @@ struct CookieJarTests {
         .init("https://h.org/", "n=v; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=9", "https://h.org/", true),
     ]
 
-    @Test(arguments: rows) func cookieGoesWhereItMay(_ row: Row) throws {
+    @Test(arguments: rows) func cookieIsSentOnlyWhereItIsAllowed(_ row: Row) throws {
         try set(row.text, from: row.from)
         #expect(try (field(row.to) != nil) == row.isSent)
     }
 
-    @Test func withoutAListOfPublicSuffixesACookieStaysWithItsHost() throws {
+    @Test func cookieIsHostOnlyWithoutAPublicSuffixList() throws {
         let jar = CookieJar(suffixes: nil) { [clock] in clock.now }
-        jar.take(from: [.setCookie: "n=v; Domain=example.com"], of: try head("https://a.example.com/"))
+        jar.store(from: [.setCookie: "n=v; Domain=example.com"], of: try head("https://a.example.com/"))
         #expect(jar.field(for: try head("https://a.example.com/"), own: nil) == "n=v")
         #expect(jar.field(for: try head("https://b.example.com/"), own: nil) == nil)
     }
 
-    @Test func longerPathsGoFirstThenTheOlder() throws {
+    @Test func cookiesAreSortedByPathLengthAndAge() throws {
         try set("a=1; Path=/", "b=2; Path=/x", "c=3; Path=/", "d=4; Path=/x")
         #expect(try field("https://www.example.com/x") == "b=2; d=4; a=1; c=3")
         try set("a=5; Path=/")
         #expect(try field("https://www.example.com/") == "a=5; c=3", "a cookie keeps its age when its value changes")
     }
 
-    @Test func fieldOfTheRequestsOwnComesFirst() throws {
+    @Test func cookieFieldOfTheRequestComesFirst() throws {
         try set("a=1; Path=/", "b=2; Path=/")
         #expect(try field("https://www.example.com/", own: "b=own; =; x") == "b=own; =; x; a=1")
         #expect(try field("https://www.example.com/", own: "") == "a=1; b=2")
         #expect(try field("https://elsewhere.org/", own: "b=own") == "b=own")
     }
 
-    @Test func cookieEndsWithItsTime() throws {
+    @Test func cookieExpires() throws {
         try set("a=1; Max-Age=10", "b=2; Max-Age=99999999999")
         clock.pass(9.5)
         #expect(try field("https://www.example.com/a") == "a=1; b=2")
@@ -146,7 +146,7 @@ struct CookieJarTests {
         #expect(jar.cookies.isEmpty, "no cookie lives longer than 400 days")
     }
 
-    @Test func cookieIsTakenBack() throws {
+    @Test func cookieIsRemovedByTheServerOrTheApp() throws {
         try set("a=1", "b=2")
         try set("a=; Max-Age=0")
         #expect(try field("https://www.example.com/a") == "b=2")
@@ -155,7 +155,7 @@ struct CookieJarTests {
     }
 
     /// 5.7, step 17.
-    @Test func cookieThatCameWithoutTLSDoesNotHideOneThatCameWithIt() throws {
+    @Test func insecureCookieDoesNotShadowASecureOne() throws {
         try set("a=1; Secure; Path=/login; Domain=example.com")
         try set("a=2; Path=/login", from: "http://www.example.com/")
         try set("a=2; Path=/login/x; Domain=example.com", from: "http://example.com/")
@@ -164,14 +164,14 @@ struct CookieJarTests {
         #expect(jar.cookies.count == 2)
     }
 
-    @Test func cookieThatHasEndedIsHiddenByNone() throws {
+    @Test func expiredSecureCookieDoesNotBlockOthers() throws {
         try set("a=1; Secure; Path=/; Max-Age=10")
         clock.pass(10)
         try set("a=2; Path=/; Domain=example.com", from: "http://www.example.com/")
         #expect(jar.cookies.map(\.value) == ["2"])
     }
 
-    @Test func hostKeepsNoMoreThan180() throws {
+    @Test func jarKeepsAtMost180CookiesOfAHost() throws {
         for number in 1...180 { try set("n\(number)=v") }
         _ = try field("https://other.org/")
         try set("last=v")
@@ -180,13 +180,13 @@ struct CookieJarTests {
         #expect(jar.cookies.contains { $0.name == "last" })
     }
 
-    @Test func jarKeepsNoMoreThan3000() throws {
+    @Test func jarKeepsAtMost3000Cookies() throws {
         for number in 1...3_001 { try set("n=v", from: "https://h\(number).org/") }
         #expect(jar.cookies.count == 3_000)
         #expect(!jar.cookies.contains { $0.domain == "h1.org" })
     }
 
-    @Test func fieldIsNoLongerThanServersTake() throws {
+    @Test func cookieFieldIsLimitedInLength() throws {
         for number in 1...10 { try set("n\(number)=" + String(repeating: "v", count: 1_000)) }
         let sent = try #require(try field("https://www.example.com/a"))
         #expect(sent.utf8.count <= CookieJar.fieldLimit)
@@ -196,21 +196,21 @@ struct CookieJarTests {
     private func take(_ lines: [[UInt8]], from url: String = "https://www.example.com/") throws {
         let block = lines.flatMap { Array("Set-Cookie: ".utf8) + $0 + Array("\r\n".utf8) }
         let head = try RawHead(parsing: Array("HTTP/1.1 200 OK\r\n".utf8) + block + Array("\r\n".utf8))
-        jar.take(from: head, of: try self.head(url))
+        jar.store(from: head, of: try self.head(url))
     }
 
     private static let cookieWithAControlCharacterIsRejectedArguments: [String] = [
         "a=b\u{1}", "a\u{7F}=b", "a=b; Path=/\u{1F}", "a=b; Secure\u{8}", "a=b\r; Secure", "\u{1}a=b",
     ]
 
-    /// A field has spaces in the place of control characters.
+    /// Uses raw heads, because a field replaces control characters with spaces.
     @Test(arguments: Self.cookieWithAControlCharacterIsRejectedArguments)
     func cookieWithAControlCharacterIsRejected(_ text: String) throws {
         try take([Array(text.utf8), Array("good=1".utf8)])
         #expect(jar.cookies.map(\.name) == ["good"])
     }
 
-    @Test func bytesThatAreNotUTF8ComeBackAsTheyCame() throws {
+    @Test func bytesThatAreNotUTF8ArePreserved() throws {
         try take([Array("a=caf".utf8) + [0xE9], Array("b".utf8) + [0xFC] + Array("=1; Path=/".utf8), Array("c=é".utf8)])
         let sent = Array("a=caf".utf8) + [0xE9] + Array("; b".utf8) + [0xFC] + Array("=1; c=é".utf8)
         #expect(try field("https://www.example.com/")?.opaqueBytes == sent)
@@ -221,14 +221,14 @@ struct CookieJarTests {
             let loaded = try CookieJar(contentsOf: path) { [clock] in clock.now }
             #expect(Set(loaded.cookies) == Set(jar.cookies))
         }
-        // Another byte makes another name.
+        // Names that differ in such a byte are different.
         try take([
             Array("b".utf8) + [0xFD] + Array("=2; Path=/".utf8), Array("b".utf8) + [0xFC] + Array("=3; Path=/".utf8),
         ])
         #expect(jar.cookies.map(\.value).sorted() == ["2", "3", "caf\u{10FFE9}", "é"])
     }
 
-    @Test func valueIsNotShown() throws {
+    @Test func descriptionDoesNotContainTheValue() throws {
         try set("a=hunter2")
         let cookie = try #require(jar.cookies.first)
         #expect(!"\(cookie) \(String(reflecting: cookie)) \(jar.cookies) \(jar)".contains("hunter2"))
@@ -256,7 +256,7 @@ struct CookieJarTests {
         }
     }
 
-    @Test func fileIsWrittenAsCurlReadsIt() throws {
+    @Test func fileIsWrittenInCurlsFormat() throws {
         try set("a=1; HttpOnly; Secure; Path=/x", "b=2; Domain=example.com; Max-Age=60; Path=/")
         try withPath { path in
             try jar.save(to: path)
@@ -270,7 +270,7 @@ struct CookieJarTests {
     }
 
     @Test(arguments: ["253402300800", "9223372036854774784", "9223372036854775807"])
-    func endThatIsFarAwayIsLoadedAndSaved(_ seconds: String) throws {
+    func distantExpirationIsLoadedAndSaved(_ seconds: String) throws {
         try withPath { path in
             try PrivateFile(path: path).write("h.org\tFALSE\t/\tFALSE\t\(seconds)\ta\tb\n")
             let jar = try CookieJar(contentsOf: path) { [clock] in clock.now }
@@ -281,12 +281,12 @@ struct CookieJarTests {
         }
     }
 
-    private static let endThatNoFileHoldsIsSavedArguments: [Double] = [
+    private static let unrepresentableExpirationIsSavedArguments: [Double] = [
         1e19, Double.greatestFiniteMagnitude, .infinity, -1e19, -.infinity, .nan,
     ]
 
-    @Test(arguments: Self.endThatNoFileHoldsIsSavedArguments)
-    func endThatNoFileHoldsIsSaved(_ seconds: Double) throws {
+    @Test(arguments: Self.unrepresentableExpirationIsSavedArguments)
+    func unrepresentableExpirationIsSaved(_ seconds: Double) throws {
         jar.set(Cookie(name: "a", value: "b", domain: "h.org", expires: Date(timeIntervalSince1970: seconds)))
         try withPath { path in
             try jar.save(to: path, keepsSessions: false)
@@ -295,14 +295,14 @@ struct CookieJarTests {
         }
     }
 
-    private static let lineThatIsNoCookieIsNamedArguments: [String] = [
+    private static let errorNamesTheInvalidLineArguments: [String] = [
         "nonsense", "h.org\tFALSE\t/\tFALSE\tsoon\ta\tb", "h.org\tFALSE\tx\tFALSE\t0\ta\tb",
         "\tFALSE\t/\tFALSE\t0\ta\tb",
         "h.org\tFALSE\t/\tFALSE\t0", "h.org\tFALSE\t/\tFALSE\t0\ta\tb\tc", "h.org\tFALSE\t/\tFALSE\t0\ta\tb\u{0}c",
     ]
 
-    @Test(arguments: Self.lineThatIsNoCookieIsNamedArguments)
-    func lineThatIsNoCookieIsNamed(_ line: String) throws {
+    @Test(arguments: Self.errorNamesTheInvalidLineArguments)
+    func errorNamesTheInvalidLine(_ line: String) throws {
         try withPath { path in
             try PrivateFile(path: path).write("# head\r\n\r\n\r\n\(line)\n")
             let error = #expect(throws: NetworkError.self) { try CookieJar(contentsOf: path) }
@@ -311,7 +311,7 @@ struct CookieJarTests {
         }
     }
 
-    @Test func lineThatIsNoCookieIsSkipped() throws {
+    @Test func invalidLineIsSkipped() throws {
         try withPath { path in
             try PrivateFile(path: path).write(
                 "nonsense\nh.org\tFALSE\t/\tFALSE\t0\ta\tb\n\nh.org\tFALSE\tx\tFALSE\t0\tc\td\n"
@@ -324,7 +324,7 @@ struct CookieJarTests {
         }
     }
 
-    private static let jarReadsWhatItWroteArguments: [Cookie] = [
+    private static let savedFileWithoutInvalidCookiesIsLoadedArguments: [Cookie] = [
         Cookie(name: "a\tb", value: "c", domain: "h.org"), Cookie(name: "a", value: "b\tc", domain: "h.org"),
         Cookie(name: "a", value: "b\nc", domain: "h.org"), Cookie(name: "a", value: "b", domain: "h.org", path: "/\tx"),
         Cookie(name: "a", value: "b", domain: "h.org", path: "x"), Cookie(name: "a", value: "b", domain: ""),
@@ -332,9 +332,9 @@ struct CookieJarTests {
         Cookie(name: "a", value: "b", domain: "h.org", path: "/\u{0}"),
     ]
 
-    /// What the app sets may have any parts.
-    @Test(arguments: Self.jarReadsWhatItWroteArguments)
-    func jarReadsWhatItWrote(_ odd: Cookie) throws {
+    /// Cookies of the app may have invalid parts.
+    @Test(arguments: Self.savedFileWithoutInvalidCookiesIsLoadedArguments)
+    func savedFileWithoutInvalidCookiesIsLoaded(_ odd: Cookie) throws {
         jar.set(odd)
         jar.set(Cookie(name: "good", value: "1", domain: "h.org"))
         try withPath { path in
@@ -350,7 +350,7 @@ struct CookieJarTests {
         }
     }
 
-    @Test func fileThatIsNotThereIsNamed() {
+    @Test func errorNamesTheMissingFile() {
         let error = #expect(throws: NetworkError.self) { try CookieJar(contentsOf: "/nonexistent/jar") }
         #expect(error?.message.contains("/nonexistent/jar") == true)
         let failed = #expect(throws: NetworkError.self) { try jar.save(to: "/nonexistent/jar") }

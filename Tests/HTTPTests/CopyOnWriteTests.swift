@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Testing
 
 struct CopyOnWriteTests {
-    @Test func aCopyDoesNotChangeWithTheOther() {
+    @Test func changingACopyDoesNotAffectTheOriginal() {
         let first = CopyOnWrite([1])
         var second = first
         second.value.append(2)
@@ -10,7 +10,7 @@ struct CopyOnWriteTests {
         #expect(second.value == [1, 2])
     }
 
-    @Test func aCopyOfARequestDoesNotChangeWithTheOther() {
+    @Test func changingACopiedRequestDoesNotAffectTheOriginal() {
         let first = TransferRequest(HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/"))
         var second = first
         second.head.path = "/other"

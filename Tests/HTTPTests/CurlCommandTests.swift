@@ -14,13 +14,13 @@ struct CurlCommandTests {
         return CurlCommand(TransferRequest(head, body: body), Redactor()).description
     }
 
-    @Test func aPlainOneIsShort() {
+    @Test func plainRequestIsAShortCommand() {
         #expect(command() == "curl --location --compressed --url 'http://host/a?b=c'")
         #expect(command(.head) == "curl --head --location --compressed --url 'http://host/a?b=c'")
         #expect(command(.delete, "/") == "curl --request DELETE --location --compressed --url http://host/")
     }
 
-    @Test func fieldsAreQuotedAndSecretsLeftOut() throws {
+    @Test func fieldsAreQuotedAndSecretsOmitted() throws {
         let empty = try #require(HTTPField.Name("X-Empty"))
         let text = command(.get, "/?token=tOpSeCrEt", [.authorization: "Bearer tOpSeCrEt", .accept: "a/b", empty: ""])
         #expect(!text.contains("tOpSeCrEt"))
@@ -28,26 +28,23 @@ struct CurlCommandTests {
         #expect(text.contains("--header 'X-Empty;'"))
     }
 
-    @Test func aWordOfEmptyPartsIsOne() {
+    @Test func emptyPartsFormAnEmptyWord() {
         #expect(ShellWord([.text(""), .text("")]).text == "''" && ShellWord([]).text == "''")
         #expect(ShellWord([.text(""), .variable("A"), .text("b c")]).text == #""${A:?}"'b c'"#)
     }
 
-    @Test func bodiesAreNamed() {
+    @Test func bodyIsReferredToByName() {
         #expect(command(.get, body: HTTPBody("x")).hasPrefix("curl --request GET "))
         #expect(command(.post, body: HTTPBody("tOpSeCrEt")).contains(" --data-binary @body --url "))
         #expect(command(.post, body: .file(path: "/tmp/it's")).contains(" --data-binary '@/tmp/it'\\''s' "))
     }
 
-    private static let shellsReadNothingIntoItArguments: [String] = [
+    private static let shellPassesValuesOnUnchangedArguments: [String] = [
         "it's", "$(exit 9)", "`exit 9`", "a b", "!!", "\\", "\"", "*", "~", "a;b", "'\u{301}", "é", "-x",
     ]
 
-    @Test(
-        "whatever a value holds, a shell hands it on as it is",
-        arguments: Self.shellsReadNothingIntoItArguments
-    )
-    func shellsReadNothingIntoIt(_ value: String) async throws {
+    @Test(arguments: Self.shellPassesValuesOnUnchangedArguments)
+    func shellPassesValuesOnUnchanged(_ value: String) async throws {
         let text = command(.get, "/", [.accept: value])
         let (_, output) = try await Program.run("/bin/sh", ["-c", "curl() { printf '%s\\n' \"$@\"; }; \(text)"])
         let words = String(decoding: output, as: UTF8.self)

@@ -9,7 +9,7 @@ struct DigestChallengeTests {
         return DigestChallenge(of: all)
     }
 
-    private static let challengesThatCannotBeAnsweredSayWhyArguments: [([String], String?)] = [
+    private static let obstacleExplainsAnUnsupportedChallengeArguments: [([String], String?)] = [
         (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "qop=auth-int"),
         (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256, qop=\"auth\""], "the algorithm SHA-512-256;"),
         (["Digest realm=\"r\", nonce=\"n\", algorithm=\"a b\""], "an unknown algorithm;"),
@@ -19,15 +19,15 @@ struct DigestChallengeTests {
         (["Digest realm=\"r\", nonce=\"n\", qop=\"auth, auth-int\""], nil), (["Basic realm=\"r\""], nil), ([], nil),
     ]
 
-    @Test(arguments: Self.challengesThatCannotBeAnsweredSayWhyArguments)
-    func challengesThatCannotBeAnsweredSayWhy(_ challenges: [String], _ reason: String?) {
+    @Test(arguments: Self.obstacleExplainsAnUnsupportedChallengeArguments)
+    func obstacleExplainsAnUnsupportedChallenge(_ challenges: [String], _ reason: String?) {
         var fields = HTTPFields()
         for challenge in challenges {
             fields.append(HTTPField(name: HTTPField.Name("WWW-Authenticate")!, value: challenge))
         }
-        let obstacle = DigestChallenge.obstacle(in: fields)
-        #expect((obstacle == nil) == (reason == nil))
-        if let reason { #expect(obstacle?.contains(reason) == true, "\(obstacle ?? "")") }
+        let unsupportedReason = DigestChallenge.unsupportedReason(in: fields)
+        #expect((unsupportedReason == nil) == (reason == nil))
+        if let reason { #expect(unsupportedReason?.contains(reason) == true, "\(unsupportedReason ?? "")") }
     }
 
     struct Answer: Sendable, CustomTestStringConvertible {
@@ -101,11 +101,11 @@ struct DigestChallengeTests {
         ),
     ]
 
-    @Test(arguments: answers) func challengeIsAnswered(_ answer: Answer) throws {
+    @Test(arguments: answers) func fieldForAChallengeIsComputed(_ answer: Answer) throws {
         let challenge = try #require(read(answer.challenge))
         let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/dir/index.html")
         let credentials = Credentials(user: answer.user, password: answer.password)
-        let field = try challenge.answer(to: head, as: credentials, count: 1, word: answer.word)
+        let field = try challenge.authorization(for: head, as: credentials, nonceCount: 1, clientNonce: answer.word)
         #expect(field.hasPrefix("Digest "))
         for part in answer.parts { #expect(field.contains(part), "\(field)") }
         #expect(!field.contains(answer.password))
@@ -115,8 +115,8 @@ struct DigestChallengeTests {
         let challenge = try #require(read("Digest realm=\"r\", nonce=\"n\", qop=auth"))
         let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")
         let credentials = Credentials(user: "u", password: "p")
-        #expect(try challenge.answer(to: head, as: credentials, count: 0x1F).contains("nc=0000001f,"))
-        let words = try (1...2).map { try challenge.answer(to: head, as: credentials, count: $0) }
+        #expect(try challenge.authorization(for: head, as: credentials, nonceCount: 0x1F).contains("nc=0000001f,"))
+        let words = try (1...2).map { try challenge.authorization(for: head, as: credentials, nonceCount: $0) }
         #expect(words[0] != words[1])
     }
 
@@ -128,19 +128,19 @@ struct DigestChallengeTests {
         #expect(read("\(md5), Digest realm=\"r\", nonce=\"3\", algorithm=SHA-512-256")?.nonce == "1")
     }
 
-    private static let whatCannotBeAnsweredIsNoChallengeArguments: [String] = [
+    private static let unsupportedChallengeIsIgnoredArguments: [String] = [
         "Basic realm=\"r\"", "Digest", "Digest realm=\"r\"", "Digest nonce=\"n\"", "",
         "Digest realm=\"r\", nonce=\"n\", algorithm=odd", "Digest realm=\"r\", nonce=\"n\", qop=auth-int",
         "realm=\"r\", nonce=\"n\"", "Digest realm=\"r, nonce=\"n\"", "Digest realm=\"r\" nonce=\"n",
     ]
 
-    @Test(arguments: Self.whatCannotBeAnsweredIsNoChallengeArguments)
-    func whatCannotBeAnsweredIsNoChallenge(_ field: String) {
+    @Test(arguments: Self.unsupportedChallengeIsIgnoredArguments)
+    func unsupportedChallengeIsIgnored(_ field: String) {
         #expect(read(field) == nil)
     }
 
-    /// RFC 9110, 11.6.1, and what is sent in practice.
-    @Test func challengesOfOneFieldAreToldApart() {
+    /// RFC 9110, 11.6.1, and fields that servers send in practice.
+    @Test func challengesOfOneFieldAreSeparated() {
         #expect(
             Challenge.read("Basic realm=\"simple, \\\"x\\\"\" , ,Newauth realm=\"apps\", type = 1,\ttitle=\"L=1\"")
                 == [
@@ -158,13 +158,13 @@ struct DigestChallengeTests {
         #expect(Challenge.read("Digest realm=a, realm=b") == [Challenge(scheme: "digest", parameters: ["realm": "a"])])
     }
 
-    /// Realm, nonce and opaque go back as they came, and are hashed so.
-    @Test func bytesThatAreNotUTF8AreAnsweredAsTheyCame() throws {
+    /// Realm, nonce and opaque are sent back unchanged, and the unchanged bytes are hashed.
+    @Test func bytesThatAreNotUTF8AreSentBackUnchanged() throws {
         let field = Array("Digest realm=\"caf".utf8) + [0xE9] + Array("\", nonce=\"n".utf8) + [0xFC] + Array("\"".utf8)
         let name = try #require(HTTPField.Name("WWW-Authenticate"))
         let challenge = try #require(DigestChallenge(of: HTTPFields([HTTPField(name: name, value: field)])))
         let head = HTTPRequest(method: .get, scheme: "http", authority: "h.org", path: "/")
-        let answer = try challenge.answer(to: head, as: Credentials(user: "u", password: "p"), count: 1)
+        let answer = try challenge.authorization(for: head, as: Credentials(user: "u", password: "p"), nonceCount: 1)
         let bytes = Data(answer.opaqueBytes)
         #expect(bytes.firstRange(of: Data("realm=\"caf".utf8) + [0xE9, 0x22]) != nil)
         #expect(bytes.firstRange(of: Data("nonce=\"n".utf8) + [0xFC, 0x22]) != nil)

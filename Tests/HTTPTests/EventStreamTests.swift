@@ -1,11 +1,11 @@
 import BeagleNetHTTP
 import Testing
 
-/// Clauses are those of https://html.spec.whatwg.org/multipage/server-sent-events.html, 9.2.5 and 9.2.6.
+/// The clauses are those of https://html.spec.whatwg.org/multipage/server-sent-events.html, 9.2.5 and 9.2.6.
 struct EventStreamTests {
     private typealias Event = EventStream.Event
 
-    /// What is read of a text that is fed in these pieces.
+    /// The result of parsing a text in pieces.
     private struct Reading: Equatable {
         var events: [Event] = []
         var lastEventID = ""
@@ -27,7 +27,7 @@ struct EventStreamTests {
         }
     }
 
-    /// The reading of the whole, which is that of every split and of one byte at a time.
+    /// Parses the whole text, and expects the same result for every split and byte by byte.
     private func read(_ bytes: Data, maxEventBytes: Int = 1 << 20) -> Reading {
         let whole = Reading([bytes], maxEventBytes: maxEventBytes)
         for place in 0...bytes.count {
@@ -38,7 +38,7 @@ struct EventStreamTests {
         return whole
     }
 
-    private static let eventsArguments: [(String, [(String, String, String)])] = [
+    private static let eventsAreParsedAtEverySplitArguments: [(String, [(String, String, String)])] = [
         ("", []),
         ("data: a\n\n", [("message", "a", "")]),
         // Lines end with CRLF, LF or CR (9.2.5).
@@ -49,7 +49,7 @@ struct EventStreamTests {
             ]
         ),
         ("data: a\n\rdata: b\r\n\r", [("message", "a", ""), ("message", "b", "")]),
-        // One byte order mark may stand at the beginning (9.2.5).
+        // One byte order mark is allowed at the beginning (9.2.5).
         ("\u{FEFF}data: a\n\n", [("message", "a", "")]),
         ("\u{FEFF}\u{FEFF}data: a\n\n", []),
         ("\n\u{FEFF}data: a\n\n", []),
@@ -63,55 +63,49 @@ struct EventStreamTests {
         ("data\n\ndata\ndata\n\ndata:", [("message", "", ""), ("message", "\n", "")]),
         ("data:test\n\ndata: test\n\n", [("message", "test", ""), ("message", "test", "")]),
         ("data: YHOO\ndata: +2\ndata: 10\n\n", [("message", "YHOO\n+2\n10", "")]),
-        // A type is for one event; without data there is none, and the type is forgotten.
+        // A type applies to one event. Without data there is no event, and the type is discarded.
         ("event: add\ndata: 1\n\ndata: 2\n\n", [("add", "1", ""), ("message", "2", "")]),
         ("event: add\n\ndata: 2\n\n", [("message", "2", "")]),
         ("event: add\nevent: \ndata: 2\n\n", [("message", "2", "")]),
-        // An id stays until there is another; one with NUL is none.
+        // An id applies until the next one. An id with NUL is ignored.
         (
             "id: 1\ndata: a\n\ndata: b\n\nid: 2\0\ndata: c\n\nid:\ndata: d\n\n",
             [
                 ("message", "a", "1"), ("message", "b", "1"), ("message", "c", "1"), ("message", "d", ""),
             ]
         ),
-        // Names are compared as they are; what is unknown means nothing.
+        // Names are case-sensitive. Unknown names are ignored.
         ("Data: a\ndata : b\n data: c\nfoo: d\ndata:e:f\n\n", [("message", "e:f", "")]),
         (":\n:data: a\n::\n\n", []),
-        // What no empty line has ended is no event.
+        // An event without its final empty line is discarded.
         ("data: a\n", []), ("data: a\n\ndata: b", [("message", "a", "")]),
         ("data: é😀\n\n", [("message", "é😀", "")]),
         ("data: a\0b\n\n", [("message", "a\0b", "")]),
     ]
 
-    @Test(
-        "events are read at any split",
-        arguments: Self.eventsArguments
-    )
-    func events(text: String, expected: [(type: String, data: String, id: String)]) {
+    @Test(arguments: Self.eventsAreParsedAtEverySplitArguments)
+    func eventsAreParsedAtEverySplit(text: String, expected: [(type: String, data: String, id: String)]) {
         let reading = read(Data(text.utf8))
         #expect(reading.events == expected.map { Event(type: $0.type, data: $0.data, id: $0.id) })
         #expect(reading.kind == nil)
     }
 
-    @Test func bytesThatAreNoTextAreReplaced() {
+    @Test func invalidUTF8IsReplaced() {
         let reading = read(Data("data: a".utf8) + [0xFF, 0xE2, 0x82] + Data("b\n\n".utf8))
         #expect(reading.events.map(\.data) == ["a\u{FFFD}\u{FFFD}b"])
     }
 
-    private static let lastEventIDArguments: [(String, String)] = [
+    private static let lastEventIDIsSetAtTheEndOfAnEventArguments: [(String, String)] = [
         ("id: 1\n", ""), ("id: 1\n\n", "1"), ("id: 1\ndata: a\n\nid: 2\n", "1"), ("id: 1\n\nid\n\n", ""),
         ("id: 1\n\nid: 2\0\n\n", "1"), ("id:  1 \n\n", " 1 "),
     ]
 
-    @Test(
-        "the last id counts when its event has ended, with data or without",
-        arguments: Self.lastEventIDArguments
-    )
-    func lastEventID(text: String, expected: String) {
+    @Test(arguments: Self.lastEventIDIsSetAtTheEndOfAnEventArguments)
+    func lastEventIDIsSetAtTheEndOfAnEvent(text: String, expected: String) {
         #expect(read(Data(text.utf8)).lastEventID == expected)
     }
 
-    @Test func aStreamThatGoesOnBeginsWithTheIDOfTheOneBefore() throws {
+    @Test func resumedStreamStartsWithThePreviousLastEventID() throws {
         var stream = EventStream(lastEventID: "7")
         #expect(stream.lastEventID == "7")
         stream.feed(Data("data: a\n\nid: 8\ndata: b\n\n".utf8))
@@ -120,22 +114,19 @@ struct EventStreamTests {
         #expect(try stream.next() == nil)
     }
 
-    private static let retryArguments: [(String, Duration?)] = [
+    private static let retryIsParsedAsMillisecondsArguments: [(String, Duration?)] = [
         ("retry: 3000\n", .seconds(3)), ("retry:0\n", .zero), ("retry: 007\n", .milliseconds(7)),
         ("retry: 1\nretry: x\n", .milliseconds(1)), ("retry\n", nil), ("retry:\n", nil), ("retry: -1\n", nil),
         ("retry: 1.5\n", nil), ("retry: 1 \n", nil), ("retry: ١\n", nil), ("retry: 1", nil),
         ("retry: 99999999999999999999\n", .milliseconds(Int64.max)),
     ]
 
-    @Test(
-        "retry is a number of milliseconds, or nothing",
-        arguments: Self.retryArguments
-    )
-    func retry(text: String, expected: Duration?) {
+    @Test(arguments: Self.retryIsParsedAsMillisecondsArguments)
+    func retryIsParsedAsMilliseconds(text: String, expected: Duration?) {
         #expect(read(Data(text.utf8)).retry == expected)
     }
 
-    private static let limitArguments: [(String, Int, Int, Bool)] = [
+    private static let tooLongEventIsRejectedAfterTheEventsBeforeItArguments: [(String, Int, Int, Bool)] = [
         ("data: 12345678\n\n", 16, 1, false), ("data: 1234567890\n\n", 16, 1, false),
         ("data: 12345678901\n\n", 16, 0, true), (": 123456789012345\n\n", 16, 0, true),
         ("data: 1\n\ndata: 2\n\ndata: 12345678901", 16, 2, true),
@@ -144,17 +135,14 @@ struct EventStreamTests {
         ("data:\ndata:\ndata:\ndata:\n\n", 6, 1, false), ("data:\ndata:\ndata:\n\n", 2, 0, true),
     ]
 
-    @Test(
-        "what is longer than allowed is refused, and what came before it is not",
-        arguments: Self.limitArguments
-    )
-    func limit(text: String, maxEventBytes: Int, count: Int, isRefused: Bool) {
+    @Test(arguments: Self.tooLongEventIsRejectedAfterTheEventsBeforeItArguments)
+    func tooLongEventIsRejectedAfterTheEventsBeforeIt(text: String, maxEventBytes: Int, count: Int, isRefused: Bool) {
         let reading = read(Data(text.utf8), maxEventBytes: maxEventBytes)
         #expect(reading.events.count == count)
         #expect(reading.kind == (isRefused ? .tooLarge : nil))
     }
 
-    @Test func whatIsTooLongStaysSo() {
+    @Test func tooLongEventEndsTheStream() {
         var stream = EventStream(maxEventBytes: 8)
         stream.feed(Data("data: 123456789\n\ndata: a\n\n".utf8))
         for _ in 0..<3 { #expect(throws: NetworkError.self) { try stream.next() } }

@@ -3,8 +3,8 @@ import Testing
 @testable import BeagleNetHTTP
 
 struct FieldNamesTests {
-    /// One that lost its place would be made anew for each head.
-    @Test(arguments: FieldNames.usual) func eachHasItsPlace(name: String) {
+    /// A name without a place in the table would be created again for every head.
+    @Test(arguments: FieldNames.usual) func everyUsualNameIsInTheTable(name: String) {
         for spelling in [name, name.lowercased()] {
             #expect(FieldNames.known.contains { $0?.rawName == spelling })
             var bytes = spelling
@@ -12,7 +12,7 @@ struct FieldNamesTests {
         }
     }
 
-    @Test func othersAreMade() {
+    @Test func otherNamesAreCreated() {
         func name(_ text: String) -> String? {
             var text = text
             return text.withUTF8 { FieldNames.name($0) }?.rawName

@@ -4,19 +4,19 @@ import Testing
 struct FieldValueTests {
     private static let name = HTTPField.Name("x")!
 
-    /// Each character at either end and within, and none.
-    @Test func aQuickLookSaysWhatALongOneDoes() {
+    /// Values with each character at the start, at the end and within, and the empty value.
+    @Test func quickCheckMatchesTheFullCheck() {
         let texts = (0...0x180).compactMap(Unicode.Scalar.init).flatMap { scalar in
             ["\(scalar)", "\(scalar)b", "a\(scalar)", "a long value, \(scalar) of which more is looked at"]
         }
-        for text in texts + [""] { #expect(HTTPField.maySend(text) == HTTPField.isValidValue(text), "\(text.utf8)") }
+        for text in texts + [""] { #expect(HTTPField.isSendable(text) == HTTPField.isValidValue(text), "\(text.utf8)") }
     }
 
-    @Test func bytesOfAFieldAreTakenAsTheyAre() {
+    @Test func bytesOfAFieldAreChecked() {
         for byte in UInt8.min...UInt8.max {
             for bytes in [[byte], [0x61, byte], [byte, 0x61], [0x61, byte, 0x61]] {
                 let field = HTTPField(name: Self.name, lenientValue: bytes)
-                #expect(field.maySend == HTTPField.isValidValue(field.value), "\(bytes)")
+                #expect(field.isSendable == HTTPField.isValidValue(field.value), "\(bytes)")
             }
         }
     }

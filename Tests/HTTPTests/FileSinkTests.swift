@@ -18,9 +18,9 @@ struct FileSinkTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted() }
     }
 
-    @Test func twoSinksOfOnePathDoNotMeet() throws {
-        let first = try FileSink(path: path, mayWait: false)
-        let second = try FileSink(path: path, mayWait: false)
+    @Test func twoSinksOfOnePathAreIndependent() throws {
+        let first = try FileSink(path: path, mayBlock: false)
+        let second = try FileSink(path: path, mayBlock: false)
         try write("first", to: first)
         try write("second", to: second)
         try first.commit()
@@ -30,10 +30,10 @@ struct FileSinkTests {
         #expect(try names == ["file"])
     }
 
-    @Test func whatIsNotWholeLeavesEverythingAsItWas() throws {
+    @Test func uncommittedSinkLeavesTheFileUnchanged() throws {
         try Data("before".utf8).write(to: URL(fileURLWithPath: path))
         do {
-            let sink = try FileSink(path: path, mayWait: false)
+            let sink = try FileSink(path: path, mayBlock: false)
             try write("half", to: sink)
             #expect(try names.count == 2)
         }
@@ -41,32 +41,32 @@ struct FileSinkTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
     }
 
-    @Test func linkStaysAndItsFileIsReplaced() throws {
+    @Test func linkIsKeptAndItsFileIsReplaced() throws {
         let link = folder.appending(path: "link").path()
         try Data("before".utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        let sink = try FileSink(path: link, mayWait: false)
+        let sink = try FileSink(path: link, mayBlock: false)
         try write("after", to: sink)
         try sink.commit()
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "after")
     }
 
-    @Test func deviceIsWrittenToAndStays() throws {
-        let sink = try FileSink(path: "/dev/null", mayWait: false)
+    @Test func deviceIsWrittenToAndKept() throws {
+        let sink = try FileSink(path: "/dev/null", mayBlock: false)
         try write("nothing", to: sink)
         try sink.commit()
         let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
         #expect(type == .typeCharacterSpecial)
     }
 
-    @Test func pipeIsRefusedWhereNobodyMayWaitForItsReader() throws {
+    @Test func pipeIsRejectedIfWaitingIsNotAllowed() throws {
         #expect(mkfifo(path, 0o600) == 0)
-        let error = #expect(throws: NetworkError.self) { try FileSink(path: path, mayWait: false) }
+        let error = #expect(throws: NetworkError.self) { try FileSink(path: path, mayBlock: false) }
         #expect(error?.kind == .file)
     }
 
-    /// What a client remembers between two runs.
+    /// The stores that a client saves between two runs.
     enum Remembered: CaseIterable {
         case cookies, hsts, altSvc
 
@@ -79,7 +79,7 @@ struct FileSinkTests {
         }
     }
 
-    @Test(arguments: Remembered.allCases) func whatIsRememberedReplacesNoPipe(_ remembered: Remembered) throws {
+    @Test(arguments: Remembered.allCases) func savingAStoreDoesNotReplaceAPipe(_ remembered: Remembered) throws {
         #expect(mkfifo(path, 0o600) == 0)
         let reader = open(path, O_RDONLY | O_NONBLOCK)
         try #require(reader >= 0)
@@ -92,7 +92,7 @@ struct FileSinkTests {
         #expect(try names == ["file"])
     }
 
-    @Test(arguments: Remembered.allCases) func whatIsRememberedKeepsALink(_ remembered: Remembered) throws {
+    @Test(arguments: Remembered.allCases) func savingAStoreKeepsALink(_ remembered: Remembered) throws {
         let link = folder.appending(path: "link").path()
         try Data("before".utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
@@ -101,15 +101,15 @@ struct FileSinkTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) != "before")
     }
 
-    @Test func whatHasBecomeAPipeMeanwhileIsNotReplaced() throws {
-        let sink = try FileSink(path: path, mayWait: false)
+    @Test func pipeCreatedBeforeCommitIsNotReplaced() throws {
+        let sink = try FileSink(path: path, mayBlock: false)
         try write("late", to: sink)
         #expect(mkfifo(path, 0o600) == 0)
         let error = #expect(throws: NetworkError.self) { try sink.commit() }
         #expect(error?.message.contains("not a regular file") == true)
     }
 
-    @Test func pipeIsNoFileToSend() throws {
+    @Test func pipeIsRejectedAsARequestBody() throws {
         #expect(mkfifo(path, 0o600) == 0)
         let error = #expect(throws: NetworkError.self) { try OpenFile(reading: path).size() }
         #expect(error?.message.contains("not a regular file") == true)

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Testing
 
 struct HMACSHA256Tests {
-    private static let codeIsThatOfTheStandardArguments: [(Data, [UInt8], String)] = [
+    private static let codeMatchesTheTestVectorsArguments: [(Data, [UInt8], String)] = [
         (
             Data(repeating: 0x0B, count: 20), Array("Hi There".utf8),
             "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
@@ -21,9 +21,9 @@ struct HMACSHA256Tests {
         ),
     ]
 
-    /// Test cases 1, 2, 3 and 6 of RFC 4231, 4; the last key is longer than a block.
-    @Test(arguments: Self.codeIsThatOfTheStandardArguments)
-    func codeIsThatOfTheStandard(key: Data, message: [UInt8], code: String) throws {
+    /// Test cases 1, 2, 3 and 6 of RFC 4231, 4. The last key is longer than a block.
+    @Test(arguments: Self.codeMatchesTheTestVectorsArguments)
+    func codeMatchesTheTestVectors(key: Data, message: [UInt8], code: String) throws {
         let bytes = try #require(HMACSHA256.bytes(of: message, key: key))
         #expect(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() == code)
     }

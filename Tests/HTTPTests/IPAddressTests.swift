@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Testing
 
 struct IPAddressTests {
-    /// The first and last address of each block, and their neighbours; RFC 6890 and what came after it.
+    /// The first and last address of each block and their neighbours (RFC 6890 and later registrations).
     static let scopes: [(IPAddress.Scope, [String])] = [
         (
             .global,
@@ -46,33 +46,33 @@ struct IPAddressTests {
     ]
 
     @Test(arguments: scopes)
-    func scopeIsThatOfTheBlock(_ scope: IPAddress.Scope, _ addresses: [String]) throws {
+    func scopeIsThatOfTheAddressBlock(_ scope: IPAddress.Scope, _ addresses: [String]) throws {
         for text in addresses {
             #expect(try #require(IPAddress(text)).scope == scope, "\(text)")
         }
     }
 
-    private static let isWrittenInItsShortFormArguments: [(String, String)] = [
+    private static let addressIsWrittenInItsShortFormArguments: [(String, String)] = [
         ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1"), ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"), ("::", "::"),
         ("255.255.255.255", "255.255.255.255"), ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
     ]
 
-    @Test(arguments: Self.isWrittenInItsShortFormArguments)
-    func isWrittenInItsShortForm(_ text: String, _ short: String) throws {
+    @Test(arguments: Self.addressIsWrittenInItsShortFormArguments)
+    func addressIsWrittenInItsShortForm(_ text: String, _ short: String) throws {
         let address = try #require(IPAddress(text))
         #expect(address.description == short)
         #expect(IPAddress(short) == address)
     }
 
-    /// Other readers take some of these for 127.0.0.1.
+    /// Other parsers accept some of these as 127.0.0.1.
     @Test(arguments: [
         "", "127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1 ", "017700000001", "[127.0.0.1", "a.b", ":::",
     ])
-    func isNil(_ text: String) {
+    func invalidAddressIsRejected(_ text: String) {
         #expect(IPAddress(text) == nil)
     }
 
-    private static let networkContainsAnAddressArguments: [(String, String, Bool)] = [
+    private static let networkContainsItsAddressesArguments: [(String, String, Bool)] = [
         ("::1/64", "::1", true), ("::1/64", "::ffff", true), ("::1/64", "0:0:0:1::1", false),
         ("::/0", "2001:db8::1", true),
         ("::1/128", "::1", true), ("::1/128", "::2", false), ("::1", "0:0:0:0:0:0:0:1", true), ("::1", "::2", false),
@@ -83,15 +83,15 @@ struct IPAddressTests {
         ("0.0.0.0/0", "::1", false), ("::/0", "127.0.0.1", false),
     ]
 
-    @Test(arguments: Self.networkContainsAnAddressArguments)
-    func networkContainsAnAddress(_ network: String, _ address: String, _ isInside: Bool) throws {
+    @Test(arguments: Self.networkContainsItsAddressesArguments)
+    func networkContainsItsAddresses(_ network: String, _ address: String, _ isInside: Bool) throws {
         #expect(try #require(IPNetwork(network)).contains(#require(IPAddress(address))) == isInside)
     }
 
     @Test(arguments: [
         "", "/8", "::1/", "::1/129", "127.0.0.1/33", "::1/-1", "::1/+1", "::1/64/1", "host/8", "127.1/8", "::1/ 1",
     ])
-    func textThatIsNoNetworkIsNil(_ text: String) {
+    func invalidNetworkIsRejected(_ text: String) {
         #expect(IPNetwork(text) == nil)
     }
 }

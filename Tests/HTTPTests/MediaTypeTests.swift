@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Testing
 
 struct MediaTypeTests {
-    private static let readsArguments: [(String, String, [String: String])] = [
+    private static let typeAndParametersAreParsedArguments: [(String, String, [String: String])] = [
         ("text/event-stream", "text/event-stream", [:]),
         (" Text/Event-Stream ;Charset=UTF-8", "text/event-stream", ["charset": "UTF-8"]),
         ("multipart/mixed; boundary=-; boundary=b", "multipart/mixed", ["boundary": "-"]),
@@ -12,22 +12,20 @@ struct MediaTypeTests {
         ("a/b; c=\"\\", "a/b", ["c": "\\"]),
     ]
 
-    @Test(
-        "type and parameters are read (RFC 9110, 8.3.1)",
-        arguments: Self.readsArguments
-    )
-    func reads(text: String, essence: String, parameters: [String: String]) throws {
+    /// RFC 9110, 8.3.1.
+    @Test(arguments: Self.typeAndParametersAreParsedArguments)
+    func typeAndParametersAreParsed(text: String, essence: String, parameters: [String: String]) throws {
         let mediaType = try #require(MediaType(text))
         #expect(mediaType.essence == essence)
         #expect(mediaType.parameters == parameters)
     }
 
-    private static let whatNamesNoTypeIsNoneArguments: [String] = [
+    private static let invalidMediaTypeIsRejectedArguments: [String] = [
         "", " ", "text", "text/", "/html", "text/html/x", "te xt/html", "text/ht\u{301}ml", ";a=b",
     ]
 
-    @Test(arguments: Self.whatNamesNoTypeIsNoneArguments)
-    func whatNamesNoTypeIsNone(text: String) {
+    @Test(arguments: Self.invalidMediaTypeIsRejectedArguments)
+    func invalidMediaTypeIsRejected(text: String) {
         #expect(MediaType(text) == nil)
     }
 }

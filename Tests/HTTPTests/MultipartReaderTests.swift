@@ -1,9 +1,9 @@
 import BeagleNetHTTP
 import Testing
 
-/// Clauses are those of RFC 2046.
+/// The clauses are those of RFC 2046.
 struct MultipartReaderTests {
-    /// A part, written `name: value|name: value>body`.
+    /// The result of reading a body. A part is written as `name: value|name: value>body`.
     private struct Reading: Equatable {
         var parts: [String] = []
         var isPartOpen = false
@@ -41,7 +41,7 @@ struct MultipartReaderTests {
         }
     }
 
-    /// The reading of the whole, which is that of every split and of one byte at a time.
+    /// Reads the whole text, and expects the same result for every split and byte by byte.
     private func read(
         _ text: String,
         boundary: String = "b",
@@ -65,40 +65,37 @@ struct MultipartReaderTests {
         return whole
     }
 
-    private static let partsArguments: [(String, [String])] = [
+    private static let partsAreReadAtEverySplitArguments: [(String, [String])] = [
         ("--b\r\nA: 1\r\n\r\nbody\r\n--b--\r\n", ["A: 1>body"]),
         ("\r\n--b\r\nA: 1\r\nB:2 \r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--", ["A: 1|B: 2>x", ">y"]),
-        // Preamble and epilogue are passed over (5.1.1).
+        // Preamble and epilogue are skipped (5.1.1).
         ("about\r\n--bx\r\n--b\r\n\r\nx\r\n--b--\r\nend\r\n--b\r\n\r\nz\r\n--b--", [">x"]),
-        // A boundary may have blanks behind it, and is not the beginning of another line (5.1.1).
+        // A boundary can be followed by white space, and isn't the prefix of a longer line (5.1.1).
         ("--b \t\r\n\r\nx\r\n--b-- ", [">x"]),
         ("--b\r\n\r\nx\r\n--bc\r\n--b-\r\n--b\n\r\n --b\r\n--b--", [">x\r\n--bc\r\n--b-\r\n--b\n\r\n --b"]),
         ("--b\r\n\r\nx\r\n--b \tc\r\n--b--", [">x\r\n--b \tc"]),
-        // The line end before a boundary belongs to it; those before that do not.
+        // Only the last line end before a boundary belongs to it.
         ("--b\r\n\r\n\r\n\r\n--b--", [">\r\n"]), ("--b\r\n\r\n\r\n--b--", [">"]),
         ("--b\r\n\r\nx\r\r\n--b--", [">x\r"]), ("--b\r\n\r\n\r\n\r\r\n-\r\n--\r\n--b--", [">\r\n\r\r\n-\r\n--"]),
-        // Some write no line end for a body of nothing.
+        // Some writers omit the line end of an empty body.
         ("--b\r\nA: 1\r\n\r\n--b\r\n\r\n--b--", ["A: 1>", ">"]), ("--b\r\n\r\n--bc\r\n--b--", [">--bc"]),
         ("--b--", []),
-        // Nor do some for a part of nothing.
+        // Some omit it for an empty part, too.
         ("--b\r\n\r\nx\r\n--b\r\n--b--", [">x", ">"]), ("--b\r\n--b \r\n\r\nx\r\n--b--", [">", ">x"]),
         ("--b\r\n--b: 1\r\n--bc: 2\r\n\r\nx\r\n--b--", ["--b: 1|--bc: 2>x"]),
-        // A field may go on in the next line (RFC 5322, 2.2.3).
+        // A field can continue on the next line (RFC 5322, 2.2.3).
         ("--b\r\nA: 1;\r\n b=2\r\n\r\nx\r\n--b--", ["A: 1; b=2>x"]),
         ("--b\r\nA: é\r\n\r\né😀\r\n--b--", ["A: é>é😀"]),
     ]
 
-    @Test(
-        "parts are read at any split",
-        arguments: Self.partsArguments
-    )
-    func parts(text: String, expected: [String]) {
+    @Test(arguments: Self.partsAreReadAtEverySplitArguments)
+    func partsAreReadAtEverySplit(text: String, expected: [String]) {
         let reading = read(text)
         #expect(reading.parts == expected)
         #expect(reading.kind == nil)
     }
 
-    private static let lineFeedsArguments: [(String, [String])] = [
+    private static let bareLineFeedsEndLinesIfAcceptedArguments: [(String, [String])] = [
         ("--b\nA: 1\n\nx\n--b\n\ny\n--b--\n", ["A: 1>x", ">y"]),
         ("about\n--b\r\nA: 1\n\r\nx\r\n--b \n\r\n\n\n\n--b--", ["A: 1>x", ">\n\n"]),
         ("--b\n\nx\r\r\n--bc\n--b\rd\n\n--b\n--b--", [">x\r\r\n--bc\n--b\rd\n", ">"]),
@@ -106,17 +103,14 @@ struct MultipartReaderTests {
         ("--b\r\nA: 1\r\n\r\nx\r\n--b--\r\n", ["A: 1>x"]),
     ]
 
-    @Test(
-        "a line feed alone may end a line where that is accepted",
-        arguments: Self.lineFeedsArguments
-    )
-    func lineFeeds(text: String, expected: [String]) {
+    @Test(arguments: Self.bareLineFeedsEndLinesIfAcceptedArguments)
+    func bareLineFeedsEndLinesIfAccepted(text: String, expected: [String]) {
         let reading = read(text, acceptsLineFeeds: true)
         #expect(reading.parts == expected)
         #expect(reading.kind == nil)
     }
 
-    @Test func whatCannotBeABoundaryIsGivenAtOnce() throws {
+    @Test func bytesOutsideOfABoundaryAreReturnedImmediately() throws {
         var reader = try MultipartReader(boundary: "boundary")
         reader.feed(Data("--boundary\r\n\r\n{}".utf8))
         #expect(try reader.next() == .head(HTTPFields()))
@@ -129,46 +123,40 @@ struct MultipartReaderTests {
         #expect(String(decoding: given, as: UTF8.self) == "\r\n--boundaryx")
     }
 
-    @Test func dashesMayBeTheBoundary() {
+    @Test func dashesCanBeTheBoundary() {
         let text = "---\r\nContent-Type: application/json\r\n\r\n{}\r\n---\r\n\r\n-\r\n-----\r\n"
         #expect(read(text, boundary: "-").parts == ["Content-Type: application/json>{}", ">-"])
     }
 
-    private static let truncationArguments: [String] = [
+    private static let bodyWithoutItsLastBoundaryIsTruncatedArguments: [String] = [
         "", "x", "--b", "--b\r\n", "--b\r\n\r\nx", "--b\r\n\r\nx\r\n--b", "--b\r\n\r\nx\r\n--b-",
         "--b\r\n\r\nx--b--",
     ]
 
-    @Test(
-        "a body that ends before its last boundary is cut off",
-        arguments: Self.truncationArguments
-    )
-    func truncation(text: String) {
+    @Test(arguments: Self.bodyWithoutItsLastBoundaryIsTruncatedArguments)
+    func bodyWithoutItsLastBoundaryIsTruncated(text: String) {
         #expect(read(text).kind == .truncated)
     }
 
-    private static let malformedHeadArguments: [String] = [
+    private static let malformedHeadIsRejectedArguments: [String] = [
         "--b\r\nA\r\n\r\n", "--b\r\n: 1\r\n\r\n", "--b\r\nA B: 1\r\n\r\n", "--b\r\nA: 1\0\r\n\r\n",
         "--b\r\n A: 1\r\n\r\n",
         "--b\r\nA: 1\r\n--b--\r\n\r\n",
     ]
 
-    @Test(
-        "a head that is none is refused",
-        arguments: Self.malformedHeadArguments
-    )
-    func malformedHead(text: String) {
+    @Test(arguments: Self.malformedHeadIsRejectedArguments)
+    func malformedHeadIsRejected(text: String) {
         #expect(read(text).kind == .protocol)
     }
 
-    @Test func aHeadHasALimit() {
+    @Test func headIsLimitedInSize() {
         #expect(read("--b\r\nA: 123\r\n\r\n\r\n--b--", maxHeadBytes: 10).kind == nil)
         #expect(read("--b\r\nA: 1234\r\n\r\n\r\n--b--", maxHeadBytes: 10).kind == .tooLarge)
         #expect(read("--b\r\nA: 12345678901234567890", maxHeadBytes: 10).kind == .tooLarge)
         #expect(read("--b\r\nA: 1\r\nB: 2\r\nC: 3\r\n", maxHeadBytes: 16).kind == .tooLarge)
     }
 
-    @Test func whatFailedStaysSo() throws {
+    @Test func failedReaderKeepsFailing() throws {
         var reader = try MultipartReader(boundary: "b")
         reader.feed(Data("--b\r\nA\r\n\r\nx\r\n--b--".utf8))
         for _ in 0..<3 { #expect(throws: NetworkError.self) { try reader.next() } }
@@ -176,10 +164,9 @@ struct MultipartReaderTests {
     }
 
     @Test(
-        "the boundary is the media type's",
         arguments: ["multipart/mixed; boundary=b", #"Multipart/Form-Data; x=y; Boundary="b""#]
     )
-    func mediaType(contentType: String) throws {
+    func boundaryIsReadFromTheMediaType(contentType: String) throws {
         var reader = try MultipartReader(contentType: contentType)
         reader.feed(Data("--b--".utf8))
         #expect(try reader.next() == nil)
@@ -187,13 +174,12 @@ struct MultipartReaderTests {
     }
 
     @Test(
-        "without a boundary there is nothing to read by",
         arguments: [
             "multipart/mixed", "text/html; boundary=b", "", "multipart/mixed; boundary=",
             "multipart/mixed; boundary=" + String(repeating: "b", count: 71),
         ]
     )
-    func noBoundary(contentType: String) {
+    func missingOrInvalidBoundaryIsAnError(contentType: String) {
         let error = #expect(throws: NetworkError.self) { try MultipartReader(contentType: contentType) }
         #expect(error?.kind == .protocol)
     }

@@ -7,7 +7,7 @@ struct NetworkErrorTests {
     }
 
     @Test(arguments: ["dump", "reflecting", "mirror", "description"])
-    func noWayOfShowingAnErrorShowsASecret(_ way: String) throws {
+    func noRepresentationOfAnErrorContainsSecrets(_ way: String) throws {
         var error = NetworkError(.status, during: .response, "the status is 401", advice: "log in", underlying: Below())
         error.request = HTTPRequest(
             method: .post,
@@ -35,15 +35,15 @@ struct NetworkErrorTests {
         }
     }
 
-    private static let messagesAndAdviceHoldNoSecretArguments: [(String, String)] = [
+    private static let messageAndAdviceAreRedactedArguments: [(String, String)] = [
         ("the server said password=hunter2", "the server said password=REDACTED"),
         ("cannot use 'http://u:hunter2#x@h:1'", "cannot use 'http://REDACTED:REDACTED@h:1'"),
         ("//u:hunter2@h/ has no scheme", "//REDACTED:REDACTED@h/ has no scheme"),
         ("the header Authorization is there twice", "the header Authorization is there twice"),
     ]
 
-    @Test(arguments: Self.messagesAndAdviceHoldNoSecretArguments)
-    func messagesAndAdviceHoldNoSecret(_ text: String, _ expected: String) {
+    @Test(arguments: Self.messageAndAdviceAreRedactedArguments)
+    func messageAndAdviceAreRedacted(_ text: String, _ expected: String) {
         var error = NetworkError(.other, during: .build, text, advice: text)
         #expect(error.message == expected && error.advice == expected)
         error.message = "see \(text)"

@@ -3,22 +3,22 @@ import Testing
 @testable import BeagleNetHTTP
 
 struct OpaqueTextTests {
-    private static let textHoldsItsBytesArguments: [([UInt8], String)] = [
+    private static let textPreservesItsBytesArguments: [([UInt8], String)] = [
         ([], ""), (Array("abc".utf8), "abc"), (Array("café €😀".utf8), "café €😀"),
         ([0x61, 0xE9, 0x62], "a\u{10FFE9}b"), ([0xFF, 0x80], "\u{10FFFF}\u{10FF80}"), ([0xC3], "\u{10FFC3}"),
-        // Surrogates and forms that are too long aren't UTF-8.
+        // Surrogates and overlong forms aren't valid UTF-8.
         ([0xED, 0xA0, 0x80], "\u{10FFED}\u{10FFA0}\u{10FF80}"), ([0xC0, 0xAF], "\u{10FFC0}\u{10FFAF}"),
-        // U+10FFE9 itself stands for a byte.
+        // U+10FFE9 itself represents a byte.
         ([0xF4, 0x8F, 0xBF, 0xA9], "\u{10FFF4}\u{10FF8F}\u{10FFBF}\u{10FFA9}"),
     ]
 
-    @Test(arguments: Self.textHoldsItsBytesArguments)
-    func textHoldsItsBytes(_ bytes: [UInt8], _ text: String) {
+    @Test(arguments: Self.textPreservesItsBytesArguments)
+    func textPreservesItsBytes(_ bytes: [UInt8], _ text: String) {
         #expect(String(opaque: bytes) == text)
         #expect(text.opaqueBytes == bytes)
     }
 
-    @Test func everyPairOfBytesComesBack() {
+    @Test func everyPairOfBytesRoundTrips() {
         for first in 0...255 as ClosedRange<UInt8> {
             for second in 0...255 as ClosedRange<UInt8> {
                 let bytes = [0x78, first, second, 0xC3]
@@ -33,7 +33,7 @@ struct OpaqueTextTests {
             (Array("/caf".utf8) + [0xE9] + Array("?q=é&r=".utf8) + [0xFC], "/caf%E9?q=é&r=%FC"),
         ] as [([UInt8], String)]
     )
-    func bytesArePercentEncoded(_ bytes: [UInt8], _ text: String) {
+    func opaqueBytesArePercentEncoded(_ bytes: [UInt8], _ text: String) {
         #expect(String(opaque: bytes).encodingOpaqueBytes == text)
     }
 

@@ -2,24 +2,22 @@ import BeagleNetHTTP
 import Testing
 
 struct OriginTests {
-    private static let comparesArguments: [(String, String, Bool)] = [
+    private static let originConsistsOfSchemeHostAndPortArguments: [(String, String, Bool)] = [
         ("https://a.com", "https://A.com:443/x?y#z", true), ("http://a.com", "http://a.com:80", true),
         ("https://a.com", "http://a.com", false), ("https://a.com", "https://a.com:8443", false),
         ("https://a.com", "https://b.a.com", false), ("http://[::1]/", "http://[::1]:80/", true),
     ]
 
-    @Test(
-        "scheme, host and port make the origin (RFC 6454, 4)",
-        arguments: Self.comparesArguments
-    )
-    func compares(one: String, other: String, areSame: Bool) throws {
+    /// RFC 6454, 4.
+    @Test(arguments: Self.originConsistsOfSchemeHostAndPortArguments)
+    func originConsistsOfSchemeHostAndPort(one: String, other: String, areSame: Bool) throws {
         let first = try #require(URL(string: one).flatMap(Origin.init(_:)))
         let second = try #require(URL(string: other).flatMap(Origin.init(_:)))
         #expect((first == second) == areSame)
     }
 
-    @Test("what names no host has no origin", arguments: ["/a", "www.x", "file:///etc", "mailto:a@b.c"])
-    func isNil(text: String) throws {
+    @Test(arguments: ["/a", "www.x", "file:///etc", "mailto:a@b.c"])
+    func urlWithoutAHostHasNoOrigin(text: String) throws {
         #expect(Origin(try #require(URL(string: text))) == nil)
     }
 
@@ -27,13 +25,13 @@ struct OriginTests {
         #expect(Origin(try #require(URL(string: "http://[::1]:8080/")))?.host == "[::1]")
     }
 
-    private static let isReadOfAMessageArguments: [(String, String, String, Int)] = [
+    private static let originOfARequestIsReadArguments: [(String, String, String, Int)] = [
         ("http", "A.com", "a.com", 80), ("https", "a.com", "a.com", 443), ("http", "a.com:8080", "a.com", 8080),
         ("http", "[::1]", "[::1]", 80), ("https", "[::1]:1", "[::1]", 1), ("http", "a.com:", "a.com", 80),
     ]
 
-    @Test(arguments: Self.isReadOfAMessageArguments)
-    func isReadOfAMessage(scheme: String, authority: String, host: String, port: Int) {
+    @Test(arguments: Self.originOfARequestIsReadArguments)
+    func originOfARequestIsRead(scheme: String, authority: String, host: String, port: Int) {
         let origin = Origin(of: HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/"))
         #expect(origin == Origin(scheme: scheme, host: host, port: port))
     }

@@ -11,7 +11,7 @@ struct ProxyURLTests {
         var password: String?
     }
 
-    private static let proxyIsWhatItsURLSaysArguments: [Row] = [
+    private static let proxyURLIsParsedArguments: [Row] = [
         Row(url: "proxy", scheme: .http, host: "proxy", port: 1080),
         Row(url: "proxy:3128", scheme: .http, host: "proxy", port: 3128),
         Row(url: "HTTP://proxy:3128/", scheme: .http, host: "proxy", port: 3128),
@@ -31,8 +31,8 @@ struct ProxyURLTests {
         Row(url: "http://me:p%40ss%3A@proxy:80", scheme: .http, host: "proxy", port: 80, user: "me", password: "p@ss:"),
     ]
 
-    @Test(arguments: Self.proxyIsWhatItsURLSaysArguments)
-    func proxyIsWhatItsURLSays(_ row: Row) throws {
+    @Test(arguments: Self.proxyURLIsParsedArguments)
+    func proxyURLIsParsed(_ row: Row) throws {
         let proxy = try Proxy(url: row.url)
         #expect((proxy.scheme, proxy.host, proxy.port) == (row.scheme, row.host, row.port))
         #expect(proxy.credentials == row.user.map { Credentials(user: $0, password: row.password ?? "") })
@@ -43,7 +43,7 @@ struct ProxyURLTests {
         "http://me:s3same@a b",
         "http://me:s3same@a:99999", "http://a%20b",
     ])
-    func urlThatNamesNoProxyIsAnErrorThatDoesNotRepeatIt(_ url: String) {
+    func invalidProxyURLIsAnErrorWithoutItsSecrets(_ url: String) {
         let error = #expect(throws: NetworkError.self) { try Proxy(url: url) }
         #expect(error?.kind == .badConfiguration)
         #expect(error?.message.hasPrefix("TransferOptions.proxy: ") == true)

@@ -7,11 +7,11 @@ import Testing
     import Foundation
 #endif
 
-/// Secrets whose names stand elsewhere than right before them, or in another language than JSON's.
+/// Secrets whose names don't directly precede them, or that are in formats other than JSON.
 struct RedactedNamesTests {
     private static let json = "application/json"
 
-    private static let ofJSONArguments: [(String, String?)] = [
+    private static let namedSecretsInJSONAreRedactedArguments: [(String, String?)] = [
         (#"{"name":"token","value":"x","b":1}"#, #"{"name":"token","value":"REDACTED","b":1}"#),
         (#"{"value":"x","name":"token"}"#, #"{"value":"REDACTED","name":"token"}"#),
         (#"{"key":"pass\u0077ord","value":17}"#, #"{"key":"pass\u0077ord","value":"REDACTED"}"#),
@@ -45,8 +45,8 @@ struct RedactedNamesTests {
         (#"{"required":["password","email"]}"#, #"{"required":["password","email"]}"#),
     ]
 
-    @Test(arguments: Self.ofJSONArguments)
-    func ofJSON(_ body: String, _ expected: String?) throws {
+    @Test(arguments: Self.namedSecretsInJSONAreRedactedArguments)
+    func namedSecretsInJSONAreRedacted(_ body: String, _ expected: String?) throws {
         let other = #"[{"name":"Cookie","value":"REDACTED"},{"name":"a","value":"b"}]"#
         #expect(try redacted(body, Self.json) == expected ?? other)
     }
@@ -80,11 +80,11 @@ struct RedactedNamesTests {
         ],
         ["text/html", "application/soap+xml; charset=utf-8", "application/javascript"]
     )
-    func ofMarkup(_ row: (body: String, expected: String), _ type: String) throws {
+    func namedSecretsInMarkupAreRedacted(_ row: (body: String, expected: String), _ type: String) throws {
         #expect(try redacted(row.body, type) == row.expected)
     }
 
-    @Test func ofAFileInAForm() throws {
+    @Test func namedSecretsInAFormFileAreRedacted() throws {
         func body(_ password: String) -> String {
             "--b\r\nContent-Disposition: form-data; name=\"a\"; filename=\"a.json\"\r\nContent-Type: application/json\r\n\r\n"
                 + "{\"password\":\"\(password)\"}\r\n--b--\r\n"
@@ -92,18 +92,18 @@ struct RedactedNamesTests {
         #expect(try redacted(body("x"), "multipart/form-data; boundary=b") == body("REDACTED"))
     }
 
-    private static let ofAnOrdinaryFieldArguments: [(String, String)] = [
+    private static let namedSecretsInAnOrdinaryFieldAreRedactedArguments: [(String, String)] = [
         (#"{"password":"x","a":1}"#, #"{"password":"REDACTED","a":1}"#), ("a=1; password=x", "a=1; password=REDACTED"),
         ("next=https%3A%2F%2Fa%2F%3Ftoken%3Dx", "next=https%3A%2F%2Fa%2F%3Ftoken%3DREDACTED"),
     ]
 
-    @Test(arguments: Self.ofAnOrdinaryFieldArguments)
-    func ofAnOrdinaryField(_ value: String, _ expected: String) throws {
+    @Test(arguments: Self.namedSecretsInAnOrdinaryFieldAreRedactedArguments)
+    func namedSecretsInAnOrdinaryFieldAreRedacted(_ value: String, _ expected: String) throws {
         let name = try #require(HTTPField.Name("X-Context"))
         #expect(Redactor().redact([name: value]).map(\.value) == [expected])
     }
 
-    /// In one piece and byte by byte.
+    /// Redacts the body in one piece and byte by byte, and expects the same result.
     private func redacted(_ body: String, _ type: String) throws -> String {
         let data = Data(body.utf8)
         let whole = try #require(Redactor().redact(body: data, contentType: type).data)

@@ -4,8 +4,8 @@ import Testing
 struct RedactorModeTests {
     private let key = Redactor.Key(Data("0123456789abcdef".utf8))
 
-    /// The code is that of `printf secret | openssl dgst -sha256 -hmac 0123456789abcdef`.
-    @Test func aHashIsThatOfTheKeyAndTheDecodedValue() {
+    /// The hash is that of `printf secret | openssl dgst -sha256 -hmac 0123456789abcdef`.
+    @Test func hashDependsOnTheKeyAndTheDecodedValue() {
         let redactor = Redactor(mode: .hash(key))
         let redacted = "REDACTED:h:59fa6a4dccc4"
         #expect(redactor.redact(url: "/?token=secret") == "/?token=\(redacted)")
@@ -15,14 +15,14 @@ struct RedactorModeTests {
         #expect(redactor.redact(url: "/?token=other") != "/?token=\(redacted)")
     }
 
-    @Test func equalSecretsLookEqualToOneRedactorAlone() {
+    @Test func equalSecretsHaveEqualHashesOnlyWithinOneRedactor() {
         let (one, other) = (Redactor(mode: .hash()), Redactor(mode: .hash()))
         #expect(one.redact(url: "/?token=x") == one.redact(url: "/?token=x"))
         #expect(one.redact(url: "/?token=x") != other.redact(url: "/?token=x"))
         #expect(one != other)
     }
 
-    @Test func nothingTellsTheKey() {
+    @Test func descriptionsDoNotContainTheKey() {
         let redactor = Redactor(mode: .hash(key))
         var told = "\(redactor) \(String(reflecting: redactor)) \(key)"
         dump(redactor, to: &told)
@@ -30,21 +30,18 @@ struct RedactorModeTests {
         #expect(Mirror(reflecting: key).children.isEmpty)
     }
 
-    private static let dropsArguments: [(String, String)] = [
+    private static let droppedURLPartsLeaveOthersUnchangedArguments: [(String, String)] = [
         ("https://u:p@h/?token=x&a=1&pin=2&b=3#otp=1", "https://h/?a=1&b=3"), ("/?token=x", "/"),
         ("/?token=x&pin=1", "/"), ("/?token=x&pin=1&a=1", "/?a=1"), ("/?a=1&token=x", "/?a=1"),
         ("/?a=ghp_0123456789abcdefghijABCDEFGHIJ012345", "/?a=REDACTED"),
     ]
 
-    @Test(
-        "dropped items leave nothing, and the others as they were",
-        arguments: Self.dropsArguments
-    )
-    func drops(url: String, expected: String) {
+    @Test(arguments: Self.droppedURLPartsLeaveOthersUnchangedArguments)
+    func droppedURLPartsLeaveOthersUnchanged(url: String, expected: String) {
         #expect(Redactor(mode: .drop).redact(url: url) == expected)
     }
 
-    @Test func droppedFieldsAreLeftOut() {
+    @Test func droppedFieldsAreRemoved() {
         let fields: HTTPFields = [
             .authorization: "Bearer x", .cookie: "a=b", .accept: "y", .wwwAuthenticate: "Digest realm=a, nonce=b",
         ]
@@ -54,7 +51,7 @@ struct RedactorModeTests {
     }
 
     @Test(arguments: [Redactor.Mode.mask, .hash(), .drop])
-    func toRedactTwiceChangesNothing(mode: Redactor.Mode) {
+    func redactingTwiceChangesNothing(mode: Redactor.Mode) {
         let redactor = Redactor(mode: mode)
         let url = redactor.redact(url: "https://u:p@h/?token=x&a=1#code=2&state=3")
         #expect(redactor.redact(url: url) == url)

@@ -5,7 +5,6 @@ struct RedactorTests {
     private let redactor = Redactor()
 
     @Test(
-        "headers that log a user in are secret",
         arguments: [
             "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "Cookie2", "WWW-Authenticate",
             "Proxy-Authenticate", "Authentication-Info", "X-Api-Key", "Api-Key", "apikey", "X-Auth-Token",
@@ -18,24 +17,23 @@ struct RedactorTests {
             "Cf-Access-Jwt-Assertion", "X-Goog-IAP-JWT-Assertion", "X-Acme-Access-Key",
         ]
     )
-    func hidesHeader(name: String) {
+    func credentialHeaderIsSecret(name: String) {
         #expect(redactor.isSecret(header: name))
     }
 
     @Test(
-        "other headers are not",
         arguments: [
             "Accept", "Content-Type", "Author", "Authority", "X-Auth-Type", "beagle-platform", "beagle-hash", "ETag",
             "Location", "Idempotency-Key", "X-Request-Id", "Keep-Alive", "Sec-WebSocket-Key", "Public-Key-Pins",
             "X-Session-Type", "Spin", "Authoring", "Server", "",
         ]
     )
-    func showsHeader(name: String) {
+    func otherHeaderIsNotSecret(name: String) {
         #expect(!redactor.isSecret(header: name))
     }
 
     @Test(
-        "a secret name is secret as a header field, in a query, in a form, in JSON and in GraphQL",
+        "a secret name is secret in header fields, queries, forms, JSON and GraphQL",
         arguments: [
             "Access-Key", "Private-Key", "Subscription-Key", "Encryption-Key", "Signing-Key", "Session-Key", "JWT",
             "Pwd",
@@ -43,7 +41,7 @@ struct RedactorTests {
             "Card-Number", "Relay-State", "AWS-Access-Key-Id", "DPoP", "Api-Key", "Auth-Token", "Functions-Key",
         ]
     )
-    func hidesNameEverywhere(name: String) throws {
+    func secretNameIsSecretEverywhere(name: String) throws {
         let plain = name.replacing("-", with: "_")
         for name in [name, name.lowercased(), "X-\(name)"] {
             #expect(redactor.isSecret(header: name), "\(name)")
@@ -62,14 +60,13 @@ struct RedactorTests {
     }
 
     @Test(
-        "other names are not secret as values",
         arguments: ["xcode", "X-Page", "xpass_count", "access_keys_count", "x"]
     )
-    func showsName(name: String) {
+    func otherNameIsNotSecret(name: String) {
         #expect(!redactor.isSecret(name: name, length: 1))
     }
 
-    private static let redactsBrokenURLArguments: [(String, String)] = [
+    private static let invalidURLIsRedactedArguments: [(String, String)] = [
         ("//u:PW@h/x", "//REDACTED:REDACTED@h/x"), ("///u:PW@h/x", "///REDACTED:REDACTED@h/x"),
         ("http:///u:PW@h/x", "http:///REDACTED:REDACTED@h/x"), ("http:/u:PW@h/x", "http:/REDACTED:REDACTED@h/x"),
         (#"http:\\u:PW@h/x"#, #"http:\\REDACTED:REDACTED@h/x"#), ("u:PW@h/x", "REDACTED:REDACTED@h/x"),
@@ -87,16 +84,13 @@ struct RedactorTests {
         ("/users/a@b", "/users/a@b"), ("a/b:c@d", "a/b:c@d"),
     ]
 
-    @Test(
-        "URLs that do not parse lose their secrets, too",
-        arguments: Self.redactsBrokenURLArguments
-    )
-    func redactsBrokenURL(url: String, expected: String) {
+    @Test(arguments: Self.invalidURLIsRedactedArguments)
+    func invalidURLIsRedacted(url: String, expected: String) {
         #expect(redactor.redact(url: url) == expected)
         #expect(redactor.redact(url: expected) == expected)
     }
 
-    private static let redactsURLArguments: [(String, String)] = [
+    private static let urlIsRedactedArguments: [(String, String)] = [
         ("https://h/p?a=1&b=%20", "https://h/p?a=1&b=%20"),
         ("https://h/?access_token=abc&x=1", "https://h/?access_token=REDACTED&x=1"),
         ("https://h/?Access-Token=abc", "https://h/?Access-Token=REDACTED"),
@@ -149,18 +143,18 @@ struct RedactorTests {
     ]
 
     @Test(
-        "secret values are replaced in URLs, everything else stays as it was",
-        arguments: Self.redactsURLArguments
+        "secret values in URLs are replaced, and everything else is unchanged",
+        arguments: Self.urlIsRedactedArguments
     )
-    func redactsURL(url: String, expected: String) {
+    func urlIsRedacted(url: String, expected: String) {
         #expect(redactor.redact(url: url) == expected)
     }
 
-    @Test func foundationURLsAreRedactedToo() throws {
+    @Test func foundationURLIsRedacted() throws {
         #expect(redactor.redact(url: try #require(URL(string: "http://h/?otp=1"))) == "http://h/?otp=REDACTED")
     }
 
-    private static let redactsFieldArguments: [(String, String, String)] = [
+    private static let redactedFieldKeepsItsFormArguments: [(String, String, String)] = [
         ("Authorization", "Bearer abc", "Bearer REDACTED"), ("Authorization", "abc", "REDACTED"),
         ("Cookie", "a=1; b=2", "a=REDACTED; b=REDACTED"), ("Cookie", "loose; b=2", "REDACTED; b=REDACTED"),
         ("Set-Cookie", "a=1; Path=/; Secure", "a=REDACTED; Path=/; Secure"), ("X-Api-Key", "k v", "REDACTED"),
@@ -204,11 +198,8 @@ struct RedactorTests {
         ("X-Next", "see https://u:p@h/", "see https://REDACTED:REDACTED@h/"),
     ]
 
-    @Test(
-        "of a secret header only the form is shown",
-        arguments: Self.redactsFieldArguments
-    )
-    func redactsField(name: String, value: String, expected: String) throws {
+    @Test(arguments: Self.redactedFieldKeepsItsFormArguments)
+    func redactedFieldKeepsItsForm(name: String, value: String, expected: String) throws {
         let redacted = redactor.redact([try #require(HTTPField.Name(name)): value])
         #expect(redacted.map(\.name) == [name])
         #expect(redacted.map(\.value) == [expected])
@@ -222,8 +213,8 @@ struct RedactorTests {
         #expect(redactor.redact(fields).map(\.value) == ["a", "a=REDACTED", "b=REDACTED"])
     }
 
-    @Test func theAppHasTheLastWordOnNames() {
-        let redactor = Redactor(secrets: ["X-Pet", "pet_name"], shown: ["X-Session-Id", "code"])
+    @Test func appOverridesSecretNames() {
+        let redactor = Redactor(secrets: ["X-Pet", "pet_name"], visibleNames: ["X-Session-Id", "code"])
         #expect(redactor.isSecret(header: "x-pet"))
         #expect(!redactor.isSecret(header: "x-session-id"))
         #expect(redactor.redact(url: "/?pet-name=x&code=1&pin=2") == "/?pet-name=REDACTED&code=1&pin=REDACTED")
@@ -233,7 +224,7 @@ struct RedactorTests {
         #expect(redactor.isSecret(name: "user[pin]", length: 1) && !redactor.isSecret(name: "user.id", length: 1))
     }
 
-    private static let sumsUpBodyArguments: [(String?, String?, String)] = [
+    private static let bodySummaryHasSizeAndMediaTypeArguments: [(String?, String?, String)] = [
         (nil, "text/plain", "no body"), ("", "text/plain", "no body"),
         ("secret", "application/JSON; charset=x", "6 bytes of application/json"),
         ("secret", nil, "6 bytes of unknown type"),
@@ -241,15 +232,12 @@ struct RedactorTests {
         ("secret", "a/b/c", "6 bytes of unknown type"), ("secret", "a/\u{7}", "6 bytes of unknown type"),
     ]
 
-    @Test(
-        "a body is summed up by size and media type",
-        arguments: Self.sumsUpBodyArguments
-    )
-    func sumsUpBody(body: String?, type: String?, expected: String) {
+    @Test(arguments: Self.bodySummaryHasSizeAndMediaTypeArguments)
+    func bodySummaryHasSizeAndMediaType(body: String?, type: String?, expected: String) {
         #expect(redactor.summary(of: body.map { Data($0.utf8) }, contentType: type) == expected)
     }
 
-    @Test func errorsAndMetricsShowNoSecretOfTheirURLs() {
+    @Test func errorsAndMetricsDoNotShowSecretsOfURLs() {
         var error = NetworkError(.badURL, during: .build, "the URL contains a user name")
         error.request = HTTPRequest(method: .get, scheme: "http", authority: "me:hidden@h:1", path: "/a?token=hidden")
         #expect("\(error)".hasPrefix("GET http://…@h:1/a?…: "))

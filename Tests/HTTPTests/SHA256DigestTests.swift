@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Testing
 
 struct SHA256DigestTests {
-    private static let hashIsThatOfTheStandardArguments: [(Data, String)] = [
+    private static let hashMatchesTheTestVectorsArguments: [(Data, String)] = [
         (Data(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         (Data("abc".utf8), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (
@@ -15,9 +15,9 @@ struct SHA256DigestTests {
         (Data(repeating: 97, count: 100_000), "6d1cf22d7cc09b085dfc25ee1a1f3ae0265804c607bc2074ad253bcc82fd81ee"),
     ]
 
-    /// The messages of FIPS 180-4's examples, and lengths on both sides of where the padding takes another block.
-    @Test(arguments: Self.hashIsThatOfTheStandardArguments)
-    func hashIsThatOfTheStandard(_ message: Data, _ hash: String) throws {
+    /// The messages of FIPS 180-4's examples, and lengths around those at which the padding needs another block.
+    @Test(arguments: Self.hashMatchesTheTestVectorsArguments)
+    func hashMatchesTheTestVectors(_ message: Data, _ hash: String) throws {
         let digest = try SHA256Digest.hex(of: message)
         #expect(digest == hash)
     }

@@ -11,33 +11,33 @@ struct SetCookieTests {
         return cookie
     }
 
-    private static let pairIsReadArguments: [(String, String, String)] = [
+    private static let pairIsParsedArguments: [(String, String, String)] = [
         ("id=1", "id", "1"), ("id=", "id", ""), ("=1", "", "1"), ("1", "", "1"), ("  id \t=\t 1  ", "id", "1"),
         ("a=b=c", "a", "b=c"), ("id=\"1\"", "id", "\"1\""), ("id=1;", "id", "1"), ("id=1; ; ;", "id", "1"),
         ("id=a,b", "id", "a,b"), ("é=ü", "é", "ü"), ("id=1; unknown=2", "id", "1"),
     ]
 
-    @Test(arguments: Self.pairIsReadArguments)
-    func pairIsRead(_ text: String, _ name: String, _ value: String) {
+    @Test(arguments: Self.pairIsParsedArguments)
+    func pairIsParsed(_ text: String, _ name: String, _ value: String) {
         #expect(SetCookie(text) == cookie(name, value))
     }
 
-    private static let textThatSetsNothingArguments: [String] = [
+    private static let invalidTextIsRejectedArguments: [String] = [
         "", " ", "=", " = ", ";", "; Path=/", "a=\u{0}", "a=\u{1F}b", "a=b\u{7F}", "a=b\tc", "a=b; Path=/\u{8}",
         "a=b; Path=/\tx", "a\tb=c",
     ]
 
-    @Test(arguments: Self.textThatSetsNothingArguments)
-    func textThatSetsNothing(_ text: String) {
+    @Test(arguments: Self.invalidTextIsRejectedArguments)
+    func invalidTextIsRejected(_ text: String) {
         #expect(SetCookie(text) == nil)
     }
 
-    @Test func pairOfMoreThan4096BytesIsNothing() {
+    @Test func pairOfMoreThan4096BytesIsRejected() {
         #expect(SetCookie("a=" + String(repeating: "b", count: 4095)) != nil)
         #expect(SetCookie("a=" + String(repeating: "b", count: 4096)) == nil)
     }
 
-    @Test func attributesAreRead() {
+    @Test func attributesAreParsed() {
         #expect(
             SetCookie(
                 "a=b; expires=Sun, 06 Nov 1994 08:49:37 GMT;MAX-AGE=7; domain=.Example.COM;path=/x;secure;HttpOnly"
@@ -56,7 +56,7 @@ struct SetCookieTests {
         #expect(SetCookie("a=b; Secure=no")?.isSecure == true)
     }
 
-    @Test func laterAttributeCountsAndABrokenOneDoesNot() {
+    @Test func lastValidAttributeIsUsed() {
         #expect(SetCookie("a=b; Path=/x; Path=/y")?.path == "/y")
         #expect(SetCookie("a=b; Path=/x; Path=y")?.path == nil)
         #expect(SetCookie("a=b; Domain=a.b; Domain=")?.domain == nil)
@@ -65,20 +65,20 @@ struct SetCookieTests {
         #expect(SetCookie("a=b; Path=/" + String(repeating: "x", count: 1024))?.path == nil)
     }
 
-    private static let ageIsANumberArguments: [(String, Int)] = [
+    private static let maxAgeIsParsedArguments: [(String, Int)] = [
         ("0", 0), ("-1", 0), ("12", 12), ("99999999999999999999", Int.max), ("-99999999999999999999", 0),
     ]
 
-    @Test(arguments: Self.ageIsANumberArguments)
-    func ageIsANumber(_ text: String, _ age: Int) {
+    @Test(arguments: Self.maxAgeIsParsedArguments)
+    func maxAgeIsParsed(_ text: String, _ age: Int) {
         #expect(SetCookie("a=b; Max-Age=\(text)")?.maxAge == age)
     }
 
-    @Test(arguments: ["", "-", "+1", "1.5", " ", "0x1"]) func ageThatIsNoNumberIsNone(_ text: String) {
+    @Test(arguments: ["", "-", "+1", "1.5", " ", "0x1"]) func invalidMaxAgeIsIgnored(_ text: String) {
         #expect(SetCookie("a=b; Max-Age=\(text)")?.maxAge == nil)
     }
 
-    private static let dateIsReadArguments: [(String, Int?)] = [
+    private static let expirationDateIsParsedArguments: [(String, Int?)] = [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
         ("Sun Nov  6 08:49:37 1994", 784_111_777), ("6 nov 1994 8:49:37", 784_111_777),
         ("Thu, 01-Jan-1970 00:00:00 GMT", 0), ("01 Jan 69 00:00:00", 3_124_224_000), ("01 Jan 70 00:00:00", 0),
@@ -90,9 +90,9 @@ struct SetCookieTests {
         ("31 Dec 9999 23:59:59", 253_402_300_799),
     ]
 
-    /// RFC 6265bis, 5.1.1; what `date -d` says of each.
-    @Test(arguments: Self.dateIsReadArguments)
-    func dateIsRead(_ text: String, _ seconds: Int?) {
+    /// RFC 6265bis, 5.1.1. The seconds are those of `date -d`.
+    @Test(arguments: Self.expirationDateIsParsedArguments)
+    func expirationDateIsParsed(_ text: String, _ seconds: Int?) {
         #expect(CookieDate.seconds(text) == seconds)
     }
 }

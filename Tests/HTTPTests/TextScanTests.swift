@@ -99,19 +99,19 @@ struct TextScanTests {
         ("write http://HOST:PORT, or mail", "write http://HOST:PORT, or mail"),
     ]
 
-    @Test("what is known by its look goes", arguments: known)
-    func hides(text: String, expected: String) {
+    @Test(arguments: known)
+    func secretWithAKnownPatternIsRedacted(text: String, expected: String) {
         #expect(Redactor().redact(text: text) == expected)
     }
 
-    @Test("what a name tells of goes", arguments: named)
-    func hidesNamed(text: String, expected: String) {
+    @Test(arguments: named)
+    func namedSecretIsRedacted(text: String, expected: String) {
         #expect(Redactor().redact(text: text) == expected)
     }
 
-    /// What is settled of the beginning stays as it is, whatever comes.
+    /// The finished part of the text doesn't change, regardless of the rest.
     @Test(arguments: known + named)
-    func howTextIsCutMakesNoDifference(text: String, expected: String) {
+    func splittingATextDoesNotChangeTheResult(text: String, expected: String) {
         let bytes = Array(text.utf8)
         for cut in 0...bytes.count {
             var first = TextScan(Redactor(), bytes, in: 0..<cut, isFinal: false, rules: .all, depth: 0)
@@ -123,38 +123,38 @@ struct TextScanTests {
         }
     }
 
-    private static let timeGrowsWithTheTextAloneArguments: [String] = [
+    private static let timeIsProportionalToTheTextArguments: [String] = [
         "eyJ", "4111 ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "a://", "\"pin\":", "ghp_", "=", "token={",
         "sk-", "data: [\n", "{\"state\":1,", "\"key\": ", "a=1&", "Bearer", "AKIA", "basic ",
         "?a=", "#a=?", "//", "//a:", "//a:b/", "token = ", "token  ", "a://b:c ", "\"Cookie: ", "[Cookie: a=\"",
         "=\\\\\\", "token=Bearer ", "\\\"pin\\\":", "a://b;token=", "key=]",
     ]
 
-    /// Thousands of times what it takes.
+    /// The time limit is thousands of times the usual duration.
     @Test(
         .timeLimit(.minutes(1)),
-        arguments: Self.timeGrowsWithTheTextAloneArguments
+        arguments: Self.timeIsProportionalToTheTextArguments
     )
-    func timeGrowsWithTheTextAlone(piece: String) {
+    func timeIsProportionalToTheText(piece: String) {
         let text = String(repeating: piece, count: 100_000 / piece.utf8.count)
         #expect(!Redactor().redact(text: text).isEmpty)
     }
 
-    @Test func whatIsTooLongToTellGoes() {
+    @Test func tooLongCandidateIsRedacted() {
         let text = "a ghp_" + String(repeating: "x", count: TextScan.window)
         #expect(Redactor().redact(text: text) == "a REDACTED")
     }
 
-    @Test func anAuditTellsPlacesWithoutValues() {
+    @Test func auditListsPlacesWithoutValues() {
         var audit = RedactionAudit()
         let redactor = Redactor()
         _ = redactor.redact(
             [.authorization: "Bearer hidden", .location: "/?pin=hidden"],
             at: "request.headers",
-            noting: &audit
+            recordingTo: &audit
         )
-        _ = redactor.redact(url: "https://hidden@h/?a=1&otp=hidden#sid=hidden", at: "request.url", noting: &audit)
-        _ = redactor.redact(text: "password=hidden \(Self.jwt) \(Self.jwt)", at: "error", noting: &audit)
+        _ = redactor.redact(url: "https://hidden@h/?a=1&otp=hidden#sid=hidden", at: "request.url", recordingTo: &audit)
+        _ = redactor.redact(text: "password=hidden \(Self.jwt) \(Self.jwt)", at: "error", recordingTo: &audit)
         #expect(
             audit.places == [
                 "request.headers.Authorization", "request.headers.Location:?pin", "request.url:user",
@@ -164,11 +164,11 @@ struct TextScanTests {
         )
     }
 
-    /// What is told by length and bytes alone is what the scan finds.
+    /// The check by length and bytes agrees with the scan.
     @Test(arguments: [
         "bearerBEARER x", "basicBASIC YTo=", "eyJ.AKIAghp_sk-", "411 11-", "pw=x:y?#&%\"'{}[]<>/token",
     ])
-    func harmlessTextHoldsNothing(alphabet: String) {
+    func harmlessTextContainsNoSecrets(alphabet: String) {
         let alphabet = Array(alphabet.utf8)
         var (seed, harmless) = (UInt64(1), 0)
         func next(below limit: Int) -> Int {
@@ -188,13 +188,13 @@ struct TextScanTests {
         #expect(harmless > 0)
     }
 
-    private static let harmlessIsToldByLengthAndBytesArguments: [(String, Bool)] = [
+    private static let harmlessTextIsRecognizedByLengthAndBytesArguments: [(String, Bool)] = [
         ("bearer x", false), ("a bearer", false), ("a word", true), ("word", true), ("", true), ("a=b", false),
         ("1234567890123", false), ("123456789012", true), ("a.b", false), ("é", false), ("a\tb", true),
     ]
 
-    @Test(arguments: Self.harmlessIsToldByLengthAndBytesArguments)
-    func harmlessIsToldByLengthAndBytes(text: String, isHarmless: Bool) {
+    @Test(arguments: Self.harmlessTextIsRecognizedByLengthAndBytesArguments)
+    func harmlessTextIsRecognizedByLengthAndBytes(text: String, isHarmless: Bool) {
         let bytes = Array(text.utf8)
         #expect(TextScan.isHarmless(bytes, 0..<bytes.count) == isHarmless)
     }

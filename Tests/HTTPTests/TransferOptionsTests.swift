@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Testing
 
 struct TransferOptionsTests {
-    @Test func whatIsSetBackToItsDefaultIsAsIfItHadNeverBeenSet() {
+    @Test func optionResetToItsDefaultEqualsAnUnsetOne() {
         var options = TransferOptions()
         options.trust = .file(path: "/ca.pem")
         #expect(options.extras?.trust == .file(path: "/ca.pem"))
@@ -12,7 +12,7 @@ struct TransferOptionsTests {
         #expect(options == TransferOptions())
     }
 
-    @Test func aCopyKeepsItsOwnValues() {
+    @Test func copyKeepsItsOwnValues() {
         var one = TransferOptions(trust: .file(path: "/one.pem"))
         let other = one
         one.trust = .file(path: "/two.pem")

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import Foundation
 import Testing
 
-/// A reference and the URL that it means in an answer to `http://h/from/a/b?c=d%2F`.
+/// A reference and its URL, resolved against `http://h/from/a/b?c=d%2F`.
 private struct Row: Sendable, CustomTestStringConvertible {
     let reference: String
     let url: String
@@ -17,7 +17,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
 struct WireURLTests {
     private let base = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/from/a/b?c=d%2F")
 
-    /// What a URL can't hold is encoded, and escapes stay (RFC 3986, 2.1 and 2.4).
+    /// Invalid characters are encoded, and escapes are kept (RFC 3986, 2.1 and 2.4).
     private static let encoded: [Row] = [
         Row("http://x/a?u=https%3A%2F%2Fb&s=openid email", "http://x/a?u=https%3A%2F%2Fb&s=openid%20email"),
         Row("http://x/a%20b|c", "http://x/a%20b%7Cc"),
@@ -35,24 +35,24 @@ struct WireURLTests {
         Row("http://u%40:p|w@x/", "http://u%40:p%7Cw@x/"), Row("data:text/plain,a b%20", "data:text/plain,a%20b%20"),
     ]
 
-    @Test("what a URL can't hold is encoded, and escapes stay", arguments: encoded)
-    private func encodes(_ row: Row) throws {
+    @Test(arguments: encoded)
+    private func invalidCharactersAreEncodedAndEscapesKept(_ row: Row) throws {
         #expect(try URLReference(row.reference).encoded() == row.url)
         #expect(try URLReference(row.reference).url().absoluteString == row.url)
-        #expect(try URLReference(row.url).encoded() == row.url, "encoding it again changes nothing")
+        #expect(try URLReference(row.url).encoded() == row.url, "encoding is not idempotent")
         let decoded = try TapeDecoder.decode([URL].self, from: JSONEncoder().encode([row.reference]))
         #expect(decoded.map(\.absoluteString) == [row.url])
     }
 
-    @Test("a redirect leads there, too", arguments: encoded)
-    private func redirects(_ row: Row) throws {
+    @Test(arguments: encoded)
+    private func redirectResolvesToTheEncodedURL(_ row: Row) throws {
         guard row.url.lowercased().hasPrefix("http:"), !row.url.contains("@") else { return }
         let url = try WireURL(URLReference(row.reference).resolved(against: base))
         let expected = try WireURL(row.url.replacing("/a/../b", with: "/b"))
         #expect(url == expected)
     }
 
-    private static let resolvesArguments: [Row] = [
+    private static let referenceIsResolvedArguments: [Row] = [
         Row("", "http://h/from/a/b?c=d%2F"), Row("#f", "http://h/from/a/b?c=d%2F"),
         Row("?y", "http://h/from/a/b?y"),
         Row("?", "http://h/from/a/b?"), Row("g", "http://h/from/a/g"), Row("./g", "http://h/from/a/g"),
@@ -71,16 +71,14 @@ struct WireURLTests {
         Row("/\u{301}", "http://h/%CC%81"), Row("é/%C3%A9", "http://h/from/a/%C3%A9/%C3%A9"),
     ]
 
-    @Test(
-        "references are resolved (RFC 3986, 5.4)",
-        arguments: Self.resolvesArguments
-    )
-    private func resolves(_ row: Row) throws {
+    /// RFC 3986, 5.4.
+    @Test(arguments: Self.referenceIsResolvedArguments)
+    private func referenceIsResolved(_ row: Row) throws {
         let url = try WireURL(URLReference(row.reference).resolved(against: base))
         #expect("\(url.scheme)://\(url.authority)\(url.target)" == row.url)
     }
 
-    private static let refusesArguments: [(String, NetworkError.Kind)] = [
+    private static let referenceWithoutAnHTTPHostIsRejectedArguments: [(String, NetworkError.Kind)] = [
         ("http:g", .badURL), ("http:///g", .badURL), ("http://", .badURL), ("///g", .badURL),
         ("http://u@h/", .badURL),
         ("http://a b/", .badURL), ("http://a%20b/", .badURL), ("http://h:99999/", .badURL),
@@ -88,18 +86,15 @@ struct WireURLTests {
         ("http://ﬁ.de/", .badURL), ("ftp://h/", .unsupportedScheme), ("javascript:alert(1)", .unsupportedScheme),
     ]
 
-    @Test(
-        "what names no host of HTTP is refused",
-        arguments: Self.refusesArguments
-    )
-    func refuses(reference: String, kind: NetworkError.Kind) {
+    @Test(arguments: Self.referenceWithoutAnHTTPHostIsRejectedArguments)
+    func referenceWithoutAnHTTPHostIsRejected(reference: String, kind: NetworkError.Kind) {
         let error = #expect(throws: NetworkError.self) {
             try WireURL(URLReference(reference).resolved(against: base))
         }
         #expect(error?.kind == kind)
     }
 
-    private static let convertsHostsArguments: [(String, String?)] = [
+    private static let hostNameIsConvertedToASCIIArguments: [(String, String?)] = [
         ("example.com", "example.com"), ("EXAMPLE.com", "EXAMPLE.com"), ("bücher.de", "xn--bcher-kva.de"),
         ("BÜCHER.DE", "xn--bcher-kva.de"), ("bu\u{308}cher.de", "xn--bcher-kva.de"), ("faß.de", "xn--fa-hia.de"),
         ("ς.gr", "xn--3xa.gr"), ("ДОМ.рф", "xn--d1aqf.xn--p1ai"), ("한국.kr", "xn--3e0b707e.kr"),
@@ -111,20 +106,18 @@ struct WireURLTests {
         (String(repeating: "ü", count: 64), nil), ("a\u{3000}b", nil), ("\u{E000}", nil),
     ]
 
-    @Test(
-        "host names have one ASCII form (RFC 5891, RFC 3492)",
-        arguments: Self.convertsHostsArguments
-    )
-    func convertsHosts(host: String, expected: String?) {
+    /// RFC 5891 and RFC 3492.
+    @Test(arguments: Self.hostNameIsConvertedToASCIIArguments)
+    func hostNameIsConvertedToASCII(host: String, expected: String?) {
         #expect(HostName.ascii(host) == expected)
         if let expected {
-            // Foundation, which this process links, converts hosts by tables of its own.
+            // Foundation, which this process links, converts hosts with its own tables.
             #expect(URL(string: "http://\(host)/")?.host(percentEncoded: false)?.lowercased() == expected.lowercased())
             #expect(Origin(scheme: "http", host: host).host == expected.lowercased())
         }
     }
 
-    @Test func originsOfOtherLettersAreTheSameInEveryForm() throws {
+    @Test func internationalOriginIsEqualInEveryForm() throws {
         let origin = Origin(scheme: "https", host: "bücher.de")
         for url in [
             "https://bücher.de", "https://BÜCHER.de:443/x", "https://b%C3%BCcher.de/", "https://xn--bcher-kva.de/",
@@ -137,12 +130,12 @@ struct WireURLTests {
         #expect(!Set(["bucher.de"]).allows(host: "xn--bcher-kva.de"))
     }
 
-    @Test func hostsOfOtherLettersAreRememberedInTheirASCIIForm() {
+    @Test func internationalHostIsStoredInASCIIForm() {
         let head = HTTPRequest(method: .get, scheme: "https", authority: "bücher.de", path: "/")
-        #expect(HSTSStore([HSTSStore.Host(name: "Bücher.de.")]).covers("xn--bcher-kva.de"))
+        #expect(HSTSStore([HSTSStore.Host(name: "Bücher.de.")]).requiresHTTPS("xn--bcher-kva.de"))
         let jar = CookieJar()
         jar.set(Cookie(name: "a", value: "1", domain: "Bücher.de"))
-        jar.take(from: [.setCookie: "b=2; Domain=bücher.de"], of: head)
+        jar.store(from: [.setCookie: "b=2; Domain=bücher.de"], of: head)
         #expect(jar.field(for: head, own: nil) == "a=1; b=2")
     }
 }

@@ -9,7 +9,7 @@ import Logging
 import Testing
 import Tracing
 
-/// What goes with a request from who asks to who hears.
+/// The context that a request carries from its caller to its subscribers.
 @Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct CallerContextTests {
     private let handler = InMemoryLogHandler()
 
@@ -21,7 +21,9 @@ import Tracing
 
     private static var span: String? { ServiceContext.current?.inMemorySpanContext?.spanID }
 
-    @Test(arguments: [false, true]) func eachWhoSharesARunHearsInItsOwnTrace(_ isCarried: Bool) async throws {
+    @Test(arguments: [false, true]) func subscribersOfASharedRunAreCalledInTheirOwnTraces(_ isCarried: Bool)
+        async throws
+    {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(200)]) }
         if isCarried { Beagle.dependencies.callerContexts = [.trace] }
@@ -36,12 +38,12 @@ import Tracing
         gate.open()
         var spans: [String?] = []
         for await span in heard.stream.prefix(3) { spans.append(span) }
-        // Not carried, all hear in the same one, or in none.
+        // Without carried contexts all are called in the same trace, or in none.
         #expect(isCarried ? spans == ["one", "two", nil] : Set(spans).count == 1)
         #expect(server.requests.count == 1)
     }
 
-    @Test func whoWatchesHearsInItsOwnTrace() async throws {
+    @Test func watcherIsCalledInItsOwnTrace() async throws {
         let server = try serve { _ in .response(200) }
         Beagle.dependencies.callerContexts = [.trace]
         let client = try client()
@@ -58,7 +60,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aQueueHearsInTheTraceOfWhoAsked() async throws {
+    @Test func completionOnAQueueIsCalledInTheCallersTrace() async throws {
         let server = try serve { _ in .response(200) }
         Beagle.dependencies.callerContexts = [.trace, .logger]
         let client = try client()
@@ -74,7 +76,7 @@ import Tracing
         server.stop()
     }
 
-    /// A client of a container that is not the scope's.
+    /// Makes a client with its own container, which isn't that of the scope.
     private func ownClient() -> (NetworkClientDefault, BeagleDependencies) {
         let own = BeagleDependencies(.live)
         own.logger = .off
@@ -83,7 +85,7 @@ import Tracing
         return (NetworkClientDefault(dependencies: own), own)
     }
 
-    @Test func whatCountsIsTheClientsOwnContainer() async throws {
+    @Test func containerOfTheClientIsUsed() async throws {
         let server = try serve { _ in .response(200) }
         let (client, own) = ownClient()
         let heard = AsyncStream.makeStream(of: String?.self)
@@ -108,7 +110,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aClientOfTheAppsOwnIsHeardInTheTraceOfWhoAsked() async throws {
+    @Test func customClientCallsBackInTheCallersTrace() async throws {
         Beagle.dependencies.callerContexts = [.trace]
         let request = try raw("http://127.0.0.1:1/")
         let heard = AsyncStream.makeStream(of: String?.self)
@@ -124,7 +126,9 @@ import Tracing
         #expect(spans == ["one", "one"])
     }
 
-    @Test(arguments: [false, true]) func whatIsEmittedIsHeardInTheTraceOfEach(_ isCarried: Bool) async throws {
+    @Test(arguments: [false, true]) func emittedResultsAreDeliveredInTheTraceOfEachCaller(_ isCarried: Bool)
+        async throws
+    {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(200, [:], "hello")]) }
         if isCarried { Beagle.dependencies.callerContexts = [.trace] }
@@ -156,7 +160,7 @@ import Tracing
         #expect(server.requests.count == 1)
     }
 
-    @Test func resultsAreReadInTheTraceOfEach() async throws {
+    @Test func resultSequenceIsReadInTheTraceOfEachCaller() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(200, [:], "hello")]) }
         let client = try client()
@@ -180,7 +184,7 @@ import Tracing
         #expect(server.requests.count == 1)
     }
 
-    @Test func messagesHaveTheMetadataOfWhoAsked() async throws {
+    @Test func logMessagesHaveTheMetadataOfTheCaller() async throws {
         let server = try serve { _ in .response(200) }
         Beagle.dependencies.logger = SwiftLogLogger.current
         let client = try client()
@@ -197,7 +201,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func theEndOfAStreamHasTheMetadataOfWhoAsked() async throws {
+    @Test func logOfAStreamsEndHasTheMetadataOfTheCaller() async throws {
         let server = try serve { _ in .response(200, [:], "abc") }
         Beagle.dependencies.logger = SwiftLogLogger.current
         let client = try client()
@@ -211,7 +215,7 @@ import Tracing
     }
 }
 
-/// Answers on a thread that does not know who asked.
+/// A client that completes on a thread without the caller's context.
 private struct ForeignClient: NetworkClient {
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         DispatchQueue.global().async { completion(.failure(NetworkError(.network, during: .connect, "no"))) }

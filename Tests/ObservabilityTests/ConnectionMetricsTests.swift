@@ -16,20 +16,20 @@ import Testing
         try metrics.expectMeter("http.client.open_connections", [("http.connection.state", state)]).values
     }
 
-    @Test func connectionsAreMeasuredFromTimeToTime() async throws {
+    @Test func connectionsAreMeasuredPeriodically() async throws {
         Beagle.dependencies.clock = clock
         let server = try LoopbackServer { request in
             request.target == "/slow" ? .response(200, ["Content-Length": "9"]) : .response(200, [:], "hello")
         }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let measuring = ConnectionMetrics(of: transport, factory: metrics)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         _ = try await client.executeRequest(raw("\(server.url)/a"))
         clock.advance(by: .seconds(10))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         let stream = try await client.stream(raw("\(server.url)/slow"))
         clock.advance(by: .seconds(10))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(try values("active") == [0, 0, 1])
         #expect(try values("idle") == [0, 1, 0])
         measuring.cancel()
@@ -37,17 +37,17 @@ import Testing
         withExtendedLifetime((stream, client, server)) {}
     }
 
-    @Test func lettingItGoEndsIt() async {
+    @Test func releasingTheMetricsEndsTheMeasurement() async {
         Beagle.dependencies.clock = clock
         do {
             let measuring = ConnectionMetrics(of: transport, factory: metrics)
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             withExtendedLifetime(measuring) {}
         }
         while clock.nextWait != nil { await Task.yield() }
     }
 
-    @Test func aTransportThatHasEndedHasNone() async throws {
+    @Test func shutDownTransportHasNoOpenConnections() async throws {
         let server = try LoopbackServer { _ in .response(200) }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         #expect(await transport.openConnections() == ConnectionCount())

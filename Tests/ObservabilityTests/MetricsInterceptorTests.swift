@@ -33,12 +33,12 @@ import Testing
 
     private var durations: [TestTimer] { metrics.timers(label: "http.client.request.duration") }
 
-    /// What a dimension of the durations says, each value once.
+    /// Returns the distinct values of a dimension of the durations.
     private func values(of name: String) -> Set<String> {
         Set(durations.flatMap { $0.dimensions.filter { $0.0 == name }.map(\.1) })
     }
 
-    @Test func anAttemptIsMeasured() async throws {
+    @Test func attemptIsMeasured() async throws {
         let server = try serve { _ in .response(200, [:], "hello") }
         measure()
         _ = try await client().executeRequest(raw("/a"))
@@ -52,7 +52,7 @@ import Testing
         #expect(metrics.counterTotal(label: "beagle.request.retries") == 0)
     }
 
-    @Test func connectionsAreCountedByWhetherTheyWereThere() async throws {
+    @Test func newAndReusedConnectionsAreCounted() async throws {
         let server = try serve { _ in .response(200) }
         measure()
         for _ in 1...3 { _ = try await client().executeRequest(raw("/a")) }
@@ -63,7 +63,7 @@ import Testing
         #expect(try count(reused: false) == 1 && count(reused: true) == 2)
     }
 
-    @Test func theDurationIsThatOfTheClientsClock() async throws {
+    @Test func durationUsesTheClientsClock() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(200)]) }
         let clock = ManualClock()
@@ -79,7 +79,7 @@ import Testing
         #expect(durations.map(\.values) == [[1_500_000_000]])
     }
 
-    @Test func eachAttemptIsMeasuredAndRetriesAreCounted() async throws {
+    @Test func everyAttemptIsMeasuredAndRetriesAreCounted() async throws {
         let server = try serve { _ in .response(503) }
         measure()
         Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 3)))
@@ -89,7 +89,7 @@ import Testing
         #expect(try metrics.expectCounter("beagle.request.retries", dimensions(server)).totalValue == 2)
     }
 
-    @Test func eachRedirectIsMeasured() async throws {
+    @Test func everyRedirectIsMeasured() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try serve { _ in .response(302, ["Location": "\(other.url)/b"]) }
         measure()
@@ -100,7 +100,7 @@ import Testing
         #expect(try metrics.expectMeter("http.client.active_requests", dimensions(server)).values == [1, 0])
     }
 
-    @Test func aStreamIsUnderWayUntilItsBodyHasEnded() async throws {
+    @Test func streamIsActiveUntilItsBodyHasEnded() async throws {
         let server = try serve { _ in .response(200, [:], "abc") }
         measure()
         let stream = try await client().stream(raw("/a"))
@@ -110,7 +110,7 @@ import Testing
         #expect(active.values == [1, 0] && durations.map(\.values.count) == [1])
     }
 
-    @Test func aFailureHasItsKind() async throws {
+    @Test func failureIsMeasuredWithItsKind() async throws {
         let server = try serve { _ in .close }
         measure()
         await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/a", "POST")) }
@@ -119,7 +119,7 @@ import Testing
         server.stop()
     }
 
-    @Test func allMeasurementsOfANameHaveDimensionsOfTheSameNames() async throws {
+    @Test func measurementsOfAMetricHaveTheSameDimensions() async throws {
         let server = try serve { request in
             switch request.target {
             case "/moved": .response(302, ["Location": "/a"])
@@ -146,7 +146,7 @@ import Testing
         server.stop()
     }
 
-    @Test func aBodyThatDidNotEndHasNoSize() async throws {
+    @Test func incompleteBodyHasNoSize() async throws {
         let server = try serve { request in
             .sequence([
                 .raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), request.target == "/stall" ? .stall : .close,
@@ -164,7 +164,7 @@ import Testing
         server.stop()
     }
 
-    @Test func aRedirectThatIsNotFollowedIsOneMessage() async throws {
+    @Test func unfollowedRedirectIsMeasuredAsOneRequest() async throws {
         let server = try serve { _ in .response(302, ["Location": "/b"]) }
         measure()
         let request = try raw("/a", redirects: .follow.deciding { _ in .refuse("no") })
@@ -174,7 +174,7 @@ import Testing
         server.stop()
     }
 
-    @Test func whatNeverLeavesIsNotMeasured() async throws {
+    @Test func unsentRequestIsNotMeasured() async throws {
         measure()
         let client = try client()
         await #expect(throws: NetworkError.self) {
@@ -183,7 +183,7 @@ import Testing
         #expect(durations.isEmpty && metrics.meters.isEmpty)
     }
 
-    @Test func serversBeyondTheLimitAreOneButNeverTheAppsOwn() async throws {
+    @Test func serversBeyondTheLimitAreGroupedExceptTheAppsOwn() async throws {
         let others = try (1...4).map { _ in try LoopbackServer(.response(200)) }
         let server = try serve { _ in .response(200) }
         measure(servers: 2)
@@ -194,7 +194,7 @@ import Testing
         #expect(values(of: "server.address") == ["127.0.0.1", "_OTHER"])
     }
 
-    @Test func templatesAndMethodsBeyondTheLimitAreOne() async throws {
+    @Test func templatesAndMethodsBeyondTheLimitAreGrouped() async throws {
         let server = try serve { _ in .response(200) }
         measure(templates: 1)
         for template in ["/a/{id}", "/b/{id}", "/c/{id}"] {
@@ -208,7 +208,7 @@ import Testing
         server.stop()
     }
 
-    @Test func theTwoInterceptorsGoTogether() async throws {
+    @Test func tracingAndMetricsInterceptorsWorkTogether() async throws {
         let server = try serve { request in
             request.target == "/a" ? .response(302, ["Location": "/b"]) : .response(200)
         }

@@ -4,7 +4,7 @@ import BeagleNetTesting
 import InMemoryTracing
 import Tracing
 
-/// A tracer that remembers its spans, and tells traces in W3C's fields.
+/// A tracer that records its spans and injects W3C trace fields.
 struct W3CTracer: Tracer {
     let memory = InMemoryTracer(recordInjections: false)
 
@@ -52,7 +52,7 @@ struct W3CTracer: Tracer {
 }
 
 extension FinishedInMemorySpan {
-    /// An attribute as text; nil where there is none.
+    /// The text of an attribute, or `nil` if there is none.
     subscript(name: String) -> String? {
         switch attributes.get(name) {
         case .string(let text): text
@@ -62,15 +62,15 @@ extension FinishedInMemorySpan {
         }
     }
 
-    /// What tells this span to a server.
+    /// The `traceparent` field of this span.
     var traceparent: String { "00-\(traceID)-\(spanID)-01" }
 
     var isError: Bool { status?.code == .error }
 }
 
-/// Answers, and makes the server the app's own backend.
+/// Starts a server and makes it the app's own backend.
 func serve(
-    _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer
+    _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
 ) throws -> LoopbackServer {
     let server = try LoopbackServer(answer: answer)
     Beagle.dependencies.environment = BeagleEnvironment(name: "loopback", baseURL: URL(string: server.url))
@@ -91,7 +91,7 @@ func raw(
     headers: [String: String] = [:],
     redirects: RedirectPolicy = .follow
 ) throws -> Request {
-    guard let url = URL(string: url) else { throw NetworkError(.badURL, during: .build, "\(url) is none") }
+    guard let url = URL(string: url) else { throw NetworkError(.badURL, during: .build, "\(url) is not a valid URL") }
     var options = TransferOptions()
     options.redirects = redirects
     return Request(

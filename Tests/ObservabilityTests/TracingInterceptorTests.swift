@@ -18,9 +18,9 @@ import Tracing
         )
     }
 
-    // MARK: - What a span says
+    // MARK: - Contents of a span
 
-    @Test func anAttemptIsASpan() async throws {
+    @Test func attemptCreatesASpan() async throws {
         let server = try serve { _ in .response(200, [:], "hello") }
         trace()
         _ = try await client().executeRequest(raw("/a"))
@@ -39,7 +39,7 @@ import Tracing
         #expect(server.requests.map { $0["tracestate"] } == ["vendor=1"])
     }
 
-    @Test func phasesAreEventsOfTheSpan() async throws {
+    @Test func phasesAreRecordedAsEvents() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         for _ in 1...2 { _ = try await client().executeRequest(raw("/a")) }
@@ -54,7 +54,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aTemplateNamesTheSpan() async throws {
+    @Test func urlTemplateIsPartOfTheSpanName() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         var operation = try NetworkOperation(raw("/users/7"))
@@ -65,7 +65,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aMethodThatAnybodyMayMakeUpNamesNothing() async throws {
+    @Test func unknownMethodIsNotPartOfTheSpanName() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         _ = try await client().executeRequest(raw("/a", "BREW"))
@@ -75,7 +75,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aGraphQLOperationHasItsType() async throws {
+    @Test func graphQLOperationTypeIsAnAttribute() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         _ = try await client().run(NetworkOperation(raw("/a"), kind: .query)) { _ in }
@@ -84,7 +84,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aGraphQLOperationsNameIsAnAttributeAndNoNameOfASpan() async throws {
+    @Test func graphQLOperationNameIsAnAttributeButNotTheSpanName() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         var operation = NetworkOperation(try raw("/a"), kind: .query)
@@ -95,7 +95,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func operationsOfGraphQLHaveTheirTypesAndNames() async throws {
+    @Test func graphQLSpansHaveTypesAndNamesOfTheirOperations() async throws {
         let server = try serve { _ in .response(200, ["Content-Type": "application/json"], #"{"data":{"post":"T"}}"#) }
         trace()
         let (client, endpoint) = (try client(), GraphQLEndpoint("\(server.url)/graphql"))
@@ -110,7 +110,7 @@ import Tracing
         #expect(tracer.spans.allSatisfy { span in !span.attributes.texts.contains { $0.contains("c4n4ry") } })
     }
 
-    @Test func noSpanHoldsASecret() async throws {
+    @Test func spansDoNotContainSecrets() async throws {
         let canary = "c4n4ry"
         let server = try serve { request in
             request.target.hasPrefix("/r") ? .response(302, ["Location": "/b?token=\(canary)"]) : .response(200)
@@ -133,7 +133,7 @@ import Tracing
 
     // MARK: - Attempts and redirects
 
-    @Test func eachAttemptHasASpanOfItsOwn() async throws {
+    @Test func everyAttemptHasItsOwnSpan() async throws {
         let server = try serve { request in .response(request.target == "/a" && request.connection > 0 ? 503 : 200) }
         trace()
         Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 2)))
@@ -145,7 +145,7 @@ import Tracing
         #expect(server.requests.map { $0["traceparent"] } == tracer.spans.map(\.traceparent))
     }
 
-    @Test func eachRedirectHasASpanAndATraceOfItsOwn() async throws {
+    @Test func everyRedirectHasItsOwnSpanAndTraceFields() async throws {
         let server = try serve { request in
             request.target == "/a" ? .response(303, ["Location": "/b"]) : .response(200)
         }
@@ -159,7 +159,7 @@ import Tracing
         #expect(server.requests.map { $0["traceparent"] } == tracer.spans.map(\.traceparent))
     }
 
-    @Test func aRedirectToAnotherOriginIsNotToldTheTrace() async throws {
+    @Test func traceIsNotSentToARedirectedOrigin() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try serve { _ in .response(302, ["Location": "\(other.url)/b"]) }
         trace(sendsBaggage: true)
@@ -176,7 +176,7 @@ import Tracing
         Set(try servers.map { try #require(URL(string: $0.url).flatMap(Origin.init)) })
     }
 
-    @Test func aRedirectToAnotherOriginOfTheAppsIsToldItsOwnTrace() async throws {
+    @Test func traceIsSentToARedirectedOriginOfTheApp() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try serve { _ in .response(302, ["Location": "\(other.url)/b"]) }
         trace(origins: try origins(server, other), sendsBaggage: true)
@@ -187,7 +187,7 @@ import Tracing
         }
     }
 
-    @Test func onlyTheAppsOwnOriginInAChainIsToldTheTrace() async throws {
+    @Test func traceIsSentOnlyToDeclaredOriginsOfARedirectChain() async throws {
         let last = try LoopbackServer(.response(200))
         let own = try LoopbackServer(.response(302, ["Location": "\(last.url)/c"]))
         let first = try serve { _ in .response(302, ["Location": "\(own.url)/b"]) }
@@ -200,7 +200,7 @@ import Tracing
         #expect(told == [[nil, nil, nil], [tracer.spans[1].traceparent, "vendor=1", "user=ada"], [nil, nil, nil]])
     }
 
-    @Test func aRedirectThatIsNotFollowedMakesNoSpan() async throws {
+    @Test func unfollowedRedirectCreatesNoSpan() async throws {
         let server = try serve { _ in .response(307, ["Location": "/b"]) }
         trace()
         let body = HTTPBody.stream { AsyncStream { $0.finish() } }
@@ -213,7 +213,7 @@ import Tracing
         #expect(server.requests.count == 1)
     }
 
-    @Test func messagesAreCountedWhoeverAsksAgain() async throws {
+    @Test func resendCountIncludesRetriesRedirectsAndRenewals() async throws {
         let server = try serve { request in
             switch request["Authorization"] {
             case "0": .response(401)
@@ -234,7 +234,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func anOriginThatIsNotDeclaredIsNotToldTheTrace() async throws {
+    @Test func traceIsNotSentToUndeclaredOrigins() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try serve { _ in .response(200) }
         trace()
@@ -244,7 +244,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func theAppsOwnWordOnRedirectsCounts() async throws {
+    @Test func redirectPolicyOfTheAppIsRespected() async throws {
         let server = try serve { _ in .response(302, ["Location": "/b"]) }
         trace()
         let request = try raw("/a", redirects: .follow.deciding { _ in .refuse("no") })
@@ -254,15 +254,15 @@ import Tracing
         #expect(tracer.spans.map { $0["error.type"] } == ["blocked"])
     }
 
-    @Test(arguments: [false, true]) func baggageIsSentWhereAskedFor(_ isAsked: Bool) async throws {
+    @Test(arguments: [false, true]) func baggageIsSentOnRequest(_ isAsked: Bool) async throws {
         let server = try serve { _ in .response(200) }
         trace(sendsBaggage: isAsked)
         _ = try await client().executeRequest(raw("/a"))
         #expect(server.requests.map { $0["baggage"] } == [isAsked ? "user=ada" : nil])
     }
 
-    @Test("what is traced is stored, where no baggage may say who asks", arguments: [false, true])
-    func whatIsTracedIsStored(sendsBaggage: Bool) async throws {
+    @Test(arguments: [false, true])
+    func tracedResponseIsStoredUnlessBaggageIsSent(sendsBaggage: Bool) async throws {
         let server = try serve { _ in .response(200) }
         trace(sendsBaggage: sendsBaggage)
         let store = MemoryResponseStore()
@@ -272,9 +272,9 @@ import Tracing
         #expect(store.count == (sendsBaggage ? 0 : 1))
     }
 
-    // MARK: - Ends
+    // MARK: - Results
 
-    @Test func aRefusalIsAnError() async throws {
+    @Test func errorStatusIsRecordedAsAnError() async throws {
         let server = try serve { _ in .response(404) }
         trace()
         await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/a")) }
@@ -283,7 +283,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aRedirectThatIsHandedOverIsNoError() async throws {
+    @Test func returnedRedirectIsNotAnError() async throws {
         let server = try serve { _ in .response(302, ["Location": "/b"]) }
         trace()
         let request = try raw("/a", redirects: .manual)
@@ -293,7 +293,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aFailureIsAnErrorOfItsKind() async throws {
+    @Test func failureIsRecordedWithItsKind() async throws {
         let server = try serve { _ in .close }
         trace()
         await #expect(throws: NetworkError.self) { try await client().executeRequest(raw("/a", "POST")) }
@@ -303,7 +303,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func beingCancelledIsAnErrorOfItsKind() async throws {
+    @Test func cancellationIsRecordedAsAnError() async throws {
         let server = try serve { _ in .stall }
         trace()
         let task = Task { try await client().executeRequest(raw("/a")) }
@@ -313,7 +313,7 @@ import Tracing
         #expect(tracer.spans.map { $0["error.type"] } == ["cancelled"])
     }
 
-    @Test func aStreamsSpanEndsWithItsBody() async throws {
+    @Test func spanOfAStreamEndsWithItsBody() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in
             .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .gate(gate), .raw("cd")])
@@ -328,7 +328,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aStreamThatIsLetGoHasNotFailed() async throws {
+    @Test func releasedStreamIsNotAnError() async throws {
         let server = try serve { _ in .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .stall]) }
         trace()
         do {
@@ -341,7 +341,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func aStreamThatBreaksOffIsAnError() async throws {
+    @Test func truncatedStreamIsAnError() async throws {
         let server = try serve { _ in .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .close]) }
         trace()
         let stream = try await client().stream(raw("/a"))
@@ -351,7 +351,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func theEventsOfAStreamThatIsLetGoAreThoseOfItsHead() async throws {
+    @Test func releasedStreamHasOnlyTheEventsOfItsHead() async throws {
         let server = try serve { _ in .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .stall]) }
         trace()
         let seen: UInt64
@@ -366,9 +366,9 @@ import Tracing
         server.stop()
     }
 
-    // MARK: - What never leaves
+    // MARK: - Unsent requests
 
-    @Test func whatNothingAnswersMakesNoSpan() async throws {
+    @Test func unsupportedOperationCreatesNoSpan() async throws {
         trace()
         let client = try client()
         let refused = try await #require(throws: NetworkError.self) {
@@ -378,7 +378,7 @@ import Tracing
         #expect(tracer.spans.isEmpty && tracer.memory.activeSpans.isEmpty)
     }
 
-    @Test func whatOnlyAStoreMayAnswerMakesNoSpan() async throws {
+    @Test func cacheOnlyOperationCreatesNoSpan() async throws {
         trace()
         let client = try client()
         let operation = NetworkOperation(try raw("http://127.0.0.1:1/"), kind: .image, policy: .cacheOnly)
@@ -387,7 +387,7 @@ import Tracing
         #expect(tracer.spans.isEmpty && tracer.memory.activeSpans.isEmpty)
     }
 
-    @Test func whatIsCancelledBeforeItLeavesMakesNoSpan() async throws {
+    @Test func requestCancelledBeforeSendingCreatesNoSpan() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         Beagle.dependencies.interceptors.insert(Look { withUnsafeCurrentTask { $0?.cancel() } }, at: 0)
@@ -399,16 +399,16 @@ import Tracing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func whatAnInterceptorAnswersHasASpan() async throws {
+    @Test func responseOfAnInterceptorHasASpan() async throws {
         trace()
         Beagle.dependencies.interceptors.append(Answer())
         _ = try await client().run(NetworkOperation(raw("http://127.0.0.1:1/"), kind: .subscription)) { _ in }
         #expect(tracer.spans.map { $0["graphql.operation.type"] } == ["subscription"])
     }
 
-    // MARK: - Who asks
+    // MARK: - Callers
 
-    /// The parents of the spans that came of `ask`, beside the span in which it was asked.
+    /// Returns the ID of the span in which `ask` ran, and the parents of the spans that it created.
     private func parents(
         of ask: @escaping @Sendable (NetworkClientDefault) async throws -> Void
     ) async throws -> (asked: String, parents: [String?]) {
@@ -423,7 +423,7 @@ import Tracing
         return (asked, tracer.spans.filter { $0.kind == .client }.map(\.parentSpanID))
     }
 
-    @Test func theParentIsTheCallersThroughRun() async throws {
+    @Test func runUsesTheCallersSpanAsParent() async throws {
         let found = try await parents { client in
             _ = try await client.run(NetworkOperation(raw("/a"))) { _ in }
             _ = try await client.run(image("/b")) { _ in }
@@ -432,7 +432,7 @@ import Tracing
         #expect(found.parents == [found.asked, found.asked, found.asked])
     }
 
-    @Test func theParentIsTheCallersThroughACompletion() async throws {
+    @Test func completionBasedRequestUsesTheCallersSpanAsParent() async throws {
         let found = try await parents { client in
             for request in [try raw("/a"), try image("/b").request] {
                 await withCheckedContinuation { continuation in
@@ -443,7 +443,7 @@ import Tracing
         #expect(found.parents == [found.asked, found.asked])
     }
 
-    @Test func theParentIsTheCallersThroughResults() async throws {
+    @Test func resultSequenceUsesTheCallersSpanAsParent() async throws {
         let found = try await parents { client in
             for try await _ in client.results(of: try image("/a")) {}
             for try await _ in client.results(of: NetworkOperation(try raw("/b"))) {}
@@ -451,7 +451,7 @@ import Tracing
         #expect(found.parents == [found.asked, found.asked])
     }
 
-    @Test func theParentIsTheCallersThroughAWatchAScopeAndADeadline() async throws {
+    @Test func watchScopeAndDeadlineUseTheCallersSpanAsParent() async throws {
         let found = try await parents { client in
             let answers = AsyncStream.makeStream(of: Void.self)
             let token = client.watch(try image("/a")) { _ in answers.continuation.yield() }
@@ -465,7 +465,7 @@ import Tracing
         #expect(found.parents == [found.asked, found.asked, found.asked])
     }
 
-    @Test func aThreadWithoutATaskHasATraceToo() async throws {
+    @Test func traceIsUsedOnAThreadWithoutATask() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         let client = try client()
@@ -483,7 +483,7 @@ import Tracing
         server.stop()
     }
 
-    @Test func theTracerOfTheCallerIsUsedWhereNoneIsGiven() async throws {
+    @Test func callersTracerIsUsedByDefault() async throws {
         let server = try serve { _ in .response(200) }
         Beagle.dependencies.interceptors.add(TracingInterceptor())
         let client = try client()
@@ -493,12 +493,12 @@ import Tracing
         #expect(server.requests.map { $0["traceparent"] } == [tracer.spans.first?.traceparent, nil])
     }
 
-    @Test func withoutATracerItIsPassedOver() throws {
+    @Test func interceptorIsSkippedWithoutATracer() throws {
         #expect(try !TracingInterceptor().applies(to: NetworkOperation(raw("/a"))))
         #expect(try TracingInterceptor(tracer: tracer).applies(to: NetworkOperation(raw("/a"))))
     }
 
-    @Test func whatIsBelowHasTheSpansContext() async throws {
+    @Test func laterInterceptorsHaveTheSpansContext() async throws {
         let server = try serve { _ in .response(200) }
         trace()
         let seen = Lock<String?>(nil)

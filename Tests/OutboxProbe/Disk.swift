@@ -2,10 +2,10 @@
     import Glibc
     import Synchronization
 
-    /// What is between this program and its disk: it tells what is done, in lines of standard output, and fails as a full disk
-    /// does where `BEAGLENET_DISK` names the step (`part`, `rename`, `outbox`). Without the variable it does nothing.
+    /// Intercepts file system calls of this program: prints each one in a line, and fails like a full disk
+    /// at the step that `BEAGLENET_DISK` names (`part`, `rename`, `outbox`). Without the variable it does nothing.
     ///
-    /// The linker takes the functions below for those of the C library, which they call.
+    /// The linker uses the functions below in place of the C library's functions, which they call.
     private enum Disk {
         static let fault = getenv("BEAGLENET_DISK").map { String(cString: $0) }
         static let sync = next("fsync", as: (@convention(c) (Int32) -> Int32).self)
@@ -25,7 +25,7 @@
             return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
         }
 
-        /// - Returns: whether the step is to be done.
+        /// Prints a step. Returns whether it should be executed.
         static func tell(_ step: String, of what: String) -> Bool {
             OutboxProbe.say("\(step) \(what)")
             let isEarly = what == "outbox" && !isMoved.load(ordering: .relaxed)
@@ -34,7 +34,7 @@
             return !isFull
         }
 
-        /// Whether anything was renamed: the directory is synced before, too.
+        /// Whether a file was renamed. The directory is also synced before that.
         static let isMoved = Atomic(false)
 
         static func name(_ path: String) -> String {
@@ -43,13 +43,13 @@
         }
     }
 
-    /// Takes the place of `fsync`.
+    /// Replaces `fsync`.
     @_cdecl("fsync") public func tellingSync(_ descriptor: Int32) -> Int32 {
         guard Disk.fault != nil else { return Disk.sync(descriptor) }
         return Disk.tell("fsync", of: Disk.name(Disk.path(of: descriptor))) ? Disk.sync(descriptor) : -1
     }
 
-    /// Takes the place of `renameat`.
+    /// Replaces `renameat`.
     @_cdecl("renameat") public func tellingRename(
         _ oldFolder: Int32,
         _ old: UnsafePointer<CChar>,

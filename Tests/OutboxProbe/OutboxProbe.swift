@@ -11,9 +11,9 @@ import BeagleNetCurl
 
 /// Submits forms through an outbox until it is killed, for the tests.
 ///
-/// `OutboxProbe DIRECTORY URL FIRST` asks `URL/N` for N from FIRST on, in three queues, and says of each N that it is kept, in
-/// a line of standard output, as soon as the outbox says so. `OutboxProbe DIRECTORY once` asks once, where nobody answers.
-/// `OutboxProbe urls TEXT...` prints the URL of each text, or why there is none: unlike the tests, this program doesn't link
+/// `OutboxProbe DIRECTORY URL FIRST` submits to `URL/N` for N from FIRST, in three queues, and prints each N in a line
+/// as soon as the outbox has kept it. `OutboxProbe DIRECTORY once` submits once, without a server that responds.
+/// `OutboxProbe urls TEXT...` prints the URL of each text, or the error. Unlike the tests, this program doesn't link
 /// Foundation.
 @main
 struct OutboxProbe {
@@ -44,7 +44,7 @@ struct OutboxProbe {
         withExtendedLifetime((sender, dependencies)) {}
     }
 
-    /// The URL that a message to this text has.
+    /// The URL of a request to this text.
     private static func wireURL(_ text: String) -> String {
         do throws(NetworkError) {
             let head = try HttpRequestBuilder().build(
@@ -56,7 +56,7 @@ struct OutboxProbe {
         }
     }
 
-    /// One form that goes nowhere: says when it would be sent, and how that ends.
+    /// Submits a form without a server, and prints when it would be sent and the outcome.
     private static func submitOnce(to outbox: Outbox) async {
         let dependencies = BeagleDependencies()
         dependencies.interceptors = [OutboxInterceptor(outbox), Unreachable()]
@@ -69,12 +69,12 @@ struct OutboxProbe {
             say("answered")
         } catch {
             let isSent = error.mayHaveReachedServer ? "sent" : "not sent"
-            say(error.isKept ? "kept" : "\(error.kind.rawValue), not kept, \(isSent): \(error.message)")
+            say(error.isStoredInOutbox ? "kept" : "\(error.kind.rawValue), not kept, \(isSent): \(error.message)")
         }
         withExtendedLifetime(client) {}
     }
 
-    /// One after another: what is kept stays behind for the outbox.
+    /// Submits forms one after another, and leaves kept forms to the outbox.
     private static func submit(to url: String, from first: Int, _ client: NetworkClientDefault) async {
         for number in sequence(first: first, next: { $0 + 3 }) {
             guard let url = URL(string: "\(url)/\(number)") else { exit(64) }
@@ -84,7 +84,7 @@ struct OutboxProbe {
             do throws(NetworkError) {
                 _ = try await client.run(operation)
             } catch {
-                guard error.isKept else { exit(1) }
+                guard error.isStoredInOutbox else { exit(1) }
             }
             say("\(number)")
         }
@@ -96,14 +96,14 @@ struct OutboxProbe {
         }
     }
 
-    /// In one piece, and past every buffer.
+    /// Prints a line with a single unbuffered write.
     static func say(_ line: String) {
         var bytes = Array("\(line)\n".utf8)
         if write(STDOUT_FILENO, &bytes, bytes.count) < 0 { exit(2) }
     }
 }
 
-/// The end of a pipeline that says when it is asked.
+/// The end of the pipeline. It prints when it receives a request.
 private struct Unreachable: Interceptor {
     func intercept(
         _ operation: NetworkOperation,

@@ -1,14 +1,14 @@
-// ThreadSanitizer has to see each `write` itself.
+// Not with ThreadSanitizer, which must intercept each `write` itself.
 #if canImport(Glibc) && !SANITIZE_THREAD
     import BeagleNet
     import Glibc
     import Synchronization
 
-    /// What is between this program and its disk: while there is a fault, what is written to the files that it names fails.
+    /// Intercepts writes of this program: during a fault, writes to the files that it names fail.
     ///
-    /// The linker takes the function below for that of the C library, which it calls.
+    /// The linker uses the function below in place of the C library's function, which it calls.
     enum Disk {
-        /// What fails, and with which of the system's errors.
+        /// The files whose writes fail, and the system's error code.
         struct Fault: Sendable {
             /// A part of the paths.
             let place: String
@@ -16,7 +16,7 @@
         }
 
         private static let current = Lock<Fault?>(nil)
-        /// Asked first, as tests have this function as well.
+        /// Checked first, because the tests link this function as well.
         fileprivate static let isFaulty = Atomic(false)
 
         static func set(_ fault: Fault?) {
@@ -30,7 +30,7 @@
             to: (@convention(c) (Int32, UnsafeRawPointer?, Int) -> Int).self
         )
 
-        /// Whether nothing can be written to a file; `errno` says why.
+        /// Whether writing to a file fails. Sets `errno` if it does.
         fileprivate static func fails(_ descriptor: Int32) -> Bool {
             guard let fault = current.withLock({ $0 }), path(of: descriptor).contains(fault.place) else { return false }
             errno = fault.code
@@ -44,7 +44,7 @@
         }
     }
 
-    /// Takes the place of `write`.
+    /// Replaces `write`.
     @_cdecl("write") public func faultyWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         if Disk.isFaulty.load(ordering: .acquiring), Disk.fails(descriptor) { return -1 }
         return Disk.write(descriptor, bytes, count)

@@ -10,14 +10,14 @@ import Dispatch
     import Darwin
 #endif
 
-/// What tests look at in a process of its own.
+/// A program for tests that need a separate process.
 ///
-/// `write DIRECTORY FIRST` records requests with the numbers from FIRST on until it is killed, and says of each `start N`
-/// and `end N`, in a line of standard output, when that is acknowledged. `limit DIRECTORY` records into files that must
-/// not grow, `fork DIRECTORY` in a child and its parent. `fault DIRECTORY PLACE CODE` records while what is written to files
-/// whose paths have PLACE in them fails with this error of the system, `full DIRECTORY FILE` while FILE takes all the room;
-/// both before that and afterwards, too. `ask URL` is an app that sends a request; `ask URL --allow` lets the environment
-/// say whether it is recorded.
+/// `write DIRECTORY FIRST` records requests with numbers from FIRST until it is killed, and prints a line `start N` and
+/// `end N` for each when that is acknowledged. `limit DIRECTORY` records into files that must
+/// not grow, `fork DIRECTORY` in a child and its parent. `fault DIRECTORY PLACE CODE` records while writes to files
+/// whose paths contain PLACE fail with this system error, `full DIRECTORY FILE` while FILE fills the disk;
+/// both also record before and afterwards. `ask URL` is an app that sends a request; `ask URL --allow` lets the environment
+/// control whether it is recorded.
 @main
 struct RecordProbe {
     static func main() async {
@@ -40,7 +40,7 @@ struct RecordProbe {
         }
     }
 
-    // MARK: an app
+    // MARK: App
 
     private static func ask(_ text: String, _ allows: Bool) async throws {
         guard let url = URL(string: text) else { exit(64) }
@@ -50,9 +50,9 @@ struct RecordProbe {
         say(String(decoding: answer.data, as: UTF8.self))
     }
 
-    // MARK: killed
+    // MARK: Killed
 
-    /// Four requests at a time; the body of every third is a file.
+    /// Sends four requests at a time. The body of every third is stored in a file.
     private static func write(_ log: RequestLog, from first: Int) async {
         let client = RecordingClient(
             StubClient { request in
@@ -79,7 +79,7 @@ struct RecordProbe {
         }
     }
 
-    /// An image of no other request's bytes: those of its number again and again.
+    /// An image with unique bytes: those of the number, repeated.
     private static func answer(_ number: Int) -> NetworkResponse {
         let bytes = withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
         let body = Data(Array(repeatElement(bytes, count: number % 3 == 0 ? 5_000 : 10)).joined())
@@ -87,7 +87,7 @@ struct RecordProbe {
         return NetworkResponse(data: body, response: HTTPResponse(status: .ok, headerFields: fields))
     }
 
-    // MARK: a full disk
+    // MARK: Full disk
 
     private final class Warnings: BeagleLogger {
         let count = Lock(0)
@@ -95,12 +95,12 @@ struct RecordProbe {
         func log(_ log: any LogType) { count.withLock { $0 += 1 } }
     }
 
-    /// Requests go on while nothing can be written; when something can be again, so is what comes then.
+    /// Requests continue while writing is impossible; later requests are recorded again.
     private static func limit(_ directory: String) async throws {
         let warnings = Warnings()
         var options = RequestLog.Options()
         options.logger = warnings
-        options.patience = .milliseconds(1)
+        options.pauseAfterFailure = .milliseconds(1)
         let log = try RequestLog(directory: directory, options: options)
         signal(SIGXFSZ, SIG_IGN)
         let before = setLimit(20_000)
@@ -117,7 +117,7 @@ struct RecordProbe {
         await log.close()
     }
 
-    /// - Returns: the limit before.
+    /// - Returns: The previous limit.
     @discardableResult
     private static func setLimit(_ bytes: rlim_t) -> rlim_t {
         var limit = rlimit()
@@ -133,12 +133,12 @@ struct RecordProbe {
         return before
     }
 
-    // MARK: a disk with a fault
+    // MARK: Disk with a fault
 
     private static func fault(_ directory: String, at place: String, _ code: Int32) async throws {
         #if canImport(Glibc) && !SANITIZE_THREAD
             try await record(in: directory) {
-                // It is written anew where it is gone, with all else.
+                // If the directory is missing, the log writes all its files again.
                 if place == "meta.json" { try FileManager.default.removeItem(atPath: directory) }
                 Disk.set(Disk.Fault(place: place, code: code))
             } recovery: {
@@ -152,7 +152,7 @@ struct RecordProbe {
     private static func full(_ directory: String, _ ballast: String) async throws {
         try await record(in: directory) {
             let file = try OpenFile(creating: ballast)
-            // Until there is no room for a byte.
+            // Until the disk has no space for another byte.
             for count in [64 << 10, 1] {
                 let bytes = [UInt8](repeating: 0, count: count)
                 do { while true { try bytes.withUnsafeBytes { try file.write($0) } } } catch {}
@@ -162,7 +162,7 @@ struct RecordProbe {
         }
     }
 
-    /// Ten requests before a fault, a hundred while it lasts, ten afterwards.
+    /// Records ten requests before a fault, a hundred during it, and ten afterwards.
     private static func record(
         in directory: String,
         fault: () throws -> Void,
@@ -171,7 +171,7 @@ struct RecordProbe {
         let warnings = Warnings()
         var options = RequestLog.Options()
         options.logger = warnings
-        options.patience = .milliseconds(1)
+        options.pauseAfterFailure = .milliseconds(1)
         let log = try RequestLog(directory: directory, options: options)
         let client = RecordingClient(StubClient { answer(Int($0.url.lastPathComponent) ?? 0) }, log: log)
         func ask(_ numbers: Range<Int>) async throws {
@@ -191,13 +191,13 @@ struct RecordProbe {
         say("warned \(warnings.count.withLock { $0 })")
     }
 
-    // MARK: forked
+    // MARK: Forked
 
     private static func fork(_ directory: String) throws {
         let log = try RequestLog(directory: directory)
         log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/parent")))
         log.waitUntilWritten()
-        // Swift hides it, with reason: only what a single thread can do is left to a child.
+        // Swift hides `fork` because a child can only rely on what works with a single thread.
         guard let symbol = dlsym(nil, "fork") else { exit(2) }
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)
         let child = fork()
@@ -210,11 +210,11 @@ struct RecordProbe {
         var status: Int32 = 0
         guard waitpid(child, &status, 0) == child, status == 0 else { exit(3) }
         log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/again")))
-        // Written when the process has ended.
+        // The last entry is written when the process exits.
         exit(0)
     }
 
-    /// In one piece, and past every buffer.
+    /// Prints a line with a single unbuffered write.
     private static func say(_ line: String) {
         var bytes = Array("\(line)\n".utf8)
         #if canImport(Glibc)

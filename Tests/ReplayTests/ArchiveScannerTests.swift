@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetReplay
 
 struct ArchiveScannerTests {
-    /// The parts of a text that comes in pieces, and the fault that ended it.
+    /// Scans a text that is fed in pieces. Returns its parts and the fault that ended the scan, if any.
     private func scan(_ pieces: [ArraySlice<UInt8>], limit: Int = 1 << 20) -> (parts: [ArchivePart], fault: JSONFault?)
     {
         var scanner = ArchiveScanner(limit: limit)
@@ -30,7 +30,7 @@ struct ArchiveScannerTests {
         [ {"a":"]}\\""} ,{}, 12, null ], "pages":[], "comment":null}, "x":1}\n
         """
 
-    @Test func theFormsThatArchivesHaveAreFound() {
+    @Test func allArchiveLayoutsAreScanned() {
         let (parts, fault) = scan([Array(Self.whole.utf8)[...]])
         #expect(fault == nil)
         #expect(
@@ -45,14 +45,14 @@ struct ArchiveScannerTests {
         #expect(texts(scan([Array("[1,2]".utf8)[...]]).parts) == ["$[0] = 1", "$[1] = 2"])
     }
 
-    @Test func partsAreWhereTheyAreSaidToBe() {
+    @Test func partOffsetsPointAtTheirBytes() {
         let bytes = Array(Self.whole.utf8)
         for part in scan([bytes[...]]).parts {
             #expect(Array(bytes[part.offset...].prefix(part.bytes.count)) == part.bytes, "\(part.path)")
         }
     }
 
-    @Test func piecesMakeNoDifference() {
+    @Test func splitInputGivesTheSameParts() {
         for text in [Self.whole, "[{\"a\":1},{}]", "{\"log\":{\"entries\":[{\"a\":tru}]}}"] {
             let bytes = Array(text.utf8)
             let whole = scan([bytes[...]])
@@ -64,15 +64,15 @@ struct ArchiveScannerTests {
         }
     }
 
-    private static let aFaultHasItsPlaceArguments: [(String, Int, String)] = [
+    private static let faultHasOffsetAndPathArguments: [(String, Int, String)] = [
         (#"{"log":{"entries":[{},{"time":1,"request":{"url":tru}}]}}"#, 49, "$.log.entries[1].request.url"),
         (#"{"log":{"entries":[{},{"time":1,"request":{"url":"ht"#, 52, "$.log.entries[1].request.url"),
         (#"{"log":{"version":1.2.3"#, 21, "$.log.version"), (#"{"entries":[{}"#, 14, "$.entries[1]"),
         (#"{"log":{"entries":[]}} x"#, 23, "$"), ("", 0, "$"),
     ]
 
-    @Test(arguments: Self.aFaultHasItsPlaceArguments)
-    func aFaultHasItsPlace(_ text: String, _ offset: Int, _ path: String) {
+    @Test(arguments: Self.faultHasOffsetAndPathArguments)
+    func faultHasOffsetAndPath(_ text: String, _ offset: Int, _ path: String) {
         let bytes = Array(text.utf8)
         for pieces in [[bytes[...]], bytes.indices.map { bytes[$0...$0] }] {
             let fault = scan(pieces).fault
@@ -81,12 +81,12 @@ struct ArchiveScannerTests {
         }
     }
 
-    @Test func whatIsBeforeAFaultIsFound() {
+    @Test func partsBeforeAFaultAreReturned() {
         let bytes = Array(#"{"log":{"entries":[{"a":1},{"b":2},{"c"#.utf8)
         #expect(scan([bytes[...]]).parts.count == 2)
     }
 
-    @Test func aPartThatIsTooLargeIsAFault() {
+    @Test func tooLargePartIsAFault() {
         let text = #"{"log":{"entries":[{},{"a":"\#(String(repeating: "x", count: 100))"}]}}"#
         let bytes = Array(text.utf8)
         let (parts, fault) = scan(bytes.indices.map { bytes[$0...$0] }, limit: 50)

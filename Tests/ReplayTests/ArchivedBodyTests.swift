@@ -11,13 +11,13 @@ import Testing
     import Foundation
 #endif
 
-/// The bytes that bodies in archives stand for, and bodies that archives lack.
+/// Decoding of archived bodies to bytes, and bodies that are missing in archives.
 @Suite(.timeLimit(.minutes(1))) struct ArchivedBodyTests {
     private static func headers(_ fields: [(String, String)]) -> String {
         "[" + fields.map { #"{"name":"\#($0.0)","value":"\#($0.1)"}"# }.joined(separator: ",") + "]"
     }
 
-    /// An entry that was answered with this text.
+    /// The body of a response with this text.
     private func response(_ type: String, _ text: String, size: Int = -1, _ fields: [(String, String)] = [])
         async throws
         -> LoggedBody
@@ -28,7 +28,7 @@ import Testing
         return try #require(entry.response?.body)
     }
 
-    /// The body of a request with this text; no `postData` if that is `nil`.
+    /// The body of a request with this text; without `postData` if the text is `nil`.
     private func request(
         _ type: String?,
         _ text: String?,
@@ -57,7 +57,7 @@ import Testing
         ("text/plain; charset=iso-8859-1", "é", 2, [], [0xE9]),
         ("text/plain; charset=shift_jis", "日", 2, [], [0x93, 0xFA]),
         ("application/json; charset=big5", "中", 2, [], [0xA4, 0xA4]),
-        // The announced length says that the charset was wrong.
+        // The Content-Length shows that the charset is wrong.
         ("text/plain; charset=iso-8859-1", "é", 2, [("Content-Length", "2")], utf8),
         ("text/plain; charset=iso-8859-1", "日", 3, [], Array("日".utf8)),
         ("text/plain; charset=unheard-of", "é", -1, [], utf8), ("text/plain; charset=utf-8", "é", 2, [], utf8),
@@ -69,16 +69,16 @@ import Testing
         ("image/png", "\u{89}Pÿ", -1, [], png), ("application/octet-stream", "\u{89}Pÿ", 3, [], png),
         ("application/octet-stream", "\u{89}Pÿ", 2, [("Content-Encoding", "gzip"), ("Content-Length", "2")], png),
         ("text/plain", "é", 1, [("Content-Encoding", "gzip"), ("Content-Length", "1")], utf8),
-        // A byte order mark is counted and left out.
+        // The size includes a byte order mark, but the text doesn't.
         ("text/plain; charset=utf-8", "é", 5, [("Content-Length", "5")], [0xEF, 0xBB, 0xBF] + utf8),
         ("text/plain; charset=utf-16", "é", 4, [("Content-Length", "4")], [0xFF, 0xFE, 0xE9, 0]),
         ("text/plain", "a", 4, [("Content-Length", "4")], [0xEF, 0xBB, 0xBF, 0x61]),
-        // What was a replacement character when it was sent.
+        // A replacement character that was already in the body on the wire.
         ("text/plain", "a\u{FFFD}", 4, [("Content-Length", "4")], Array("a\u{FFFD}".utf8)),
         ("text/plain", "a\u{FFFD}", 30, [("Content-Encoding", "br")], Array("a\u{FFFD}".utf8)),
     ]
 
-    @Test(arguments: texts) func textStandsForItsBytes(
+    @Test(arguments: texts) func responseTextIsDecodedToBytes(
         _ type: String,
         _ text: String,
         _ size: Int,
@@ -91,7 +91,7 @@ import Testing
         #expect(!body.isTruncated)
     }
 
-    private static let textOfARequestStandsForItsBytesArguments: [(String, String, [(String, String)], Int, [UInt8])] =
+    private static let requestTextIsDecodedToBytesArguments: [(String, String, [(String, String)], Int, [UInt8])] =
         [
             ("image/png", "\u{89}Pÿ", [("Content-Length", "3")], -1, png),
             ("text/plain", "Ã©", [("Content-Length", "2")], 2, utf8),
@@ -100,8 +100,8 @@ import Testing
             ("text/plain", "\u{1F}\u{8B}", [("Content-Length", "2"), ("Content-Encoding", "gzip")], 2, [0x1F, 0x8B]),
         ]
 
-    @Test(arguments: Self.textOfARequestStandsForItsBytesArguments)
-    func textOfARequestStandsForItsBytes(
+    @Test(arguments: Self.requestTextIsDecodedToBytesArguments)
+    func requestTextIsDecodedToBytes(
         _ type: String,
         _ text: String,
         _ fields: [(String, String)],
@@ -132,13 +132,13 @@ import Testing
             )
             var output = JSONOutput()
             entry.write(to: &output)
-            let read = LogEntry(try JSONDocument(output.bytes).root)
+            let read = LogEntry(try ParsedJSON(output.bytes).root)
             #expect(read.response?.body.content == .data(Data(bytes)), "\(bytes)")
             #expect(read.request.body?.content == .data(Data(bytes)), "\(bytes)")
         }
     }
 
-    @Test func anArchiveHasTextOfAnotherEncodingAsText() throws {
+    @Test func nonUTF8BodyIsWrittenAsText() throws {
         let type = "text/plain; charset=shift_jis"
         let body = LoggedBody(.data(Data([0x93, 0xFA])), mediaType: type)
         var output = JSONOutput()
@@ -147,15 +147,15 @@ import Testing
             request: LoggedRequest(method: "GET", url: "http://h/"),
             response: LoggedResponse(status: 200, fields: [LoggedField("Content-Type", type)], body: body)
         ).write(to: &output)
-        #expect(try JSONDocument(output.bytes).root["response"]?["content"]?["text"]?.string == "日")
+        #expect(try ParsedJSON(output.bytes).root["response"]?["content"]?["text"]?.string == "日")
     }
 
-    // MARK: Bodies that were not kept
+    // MARK: Bodies that were not recorded
 
     private static let lost = "the recorder left it out"
     private static let replaced = "the recorder replaced bytes that it could not decode"
 
-    private static let aRequestWhoseBodyIsNotThereIsNotSentArguments:
+    private static let requestWithAnOmittedBodyIsNotSentArguments:
         [(String?, String?, [(String, String)], Int, String, Int64)] = [
             ("multipart/form-data; boundary=b", nil, [("Content-Length", "282")], 0, lost, 282),
             ("text/plain", "", [("Content-Length", "3")], 0, lost, 3), ("text/plain", nil, [], 7, lost, -1),
@@ -164,8 +164,8 @@ import Testing
             ("text/plain", "a\u{FFFD}", [], -1, replaced, -1),
         ]
 
-    @Test(arguments: Self.aRequestWhoseBodyIsNotThereIsNotSentArguments)
-    func aRequestWhoseBodyIsNotThereIsNotSent(
+    @Test(arguments: Self.requestWithAnOmittedBodyIsNotSentArguments)
+    func requestWithAnOmittedBodyIsNotSent(
         _ type: String?,
         _ text: String?,
         _ fields: [(String, String)],
@@ -180,17 +180,19 @@ import Testing
         #expect(error?.message == "the body was not recorded: \(reason)")
     }
 
-    private static let aRequestWithoutABodyHasNoneArguments: [(String, String?, [(String, String)])] = [
+    private static let requestWithoutABodyIsReadWithoutOneArguments: [(String, String?, [(String, String)])] = [
         ("POST", nil, []), ("POST", nil, [("Content-Length", "0")]), ("DELETE", "application/json", []),
         ("GET", "application/json", []), ("POST", "text/plain", [("Content-Length", "0")]),
     ]
 
-    @Test(arguments: Self.aRequestWithoutABodyHasNoneArguments)
-    func aRequestWithoutABodyHasNone(_ method: String, _ type: String?, _ fields: [(String, String)]) async throws {
+    @Test(arguments: Self.requestWithoutABodyIsReadWithoutOneArguments)
+    func requestWithoutABodyIsReadWithoutOne(_ method: String, _ type: String?, _ fields: [(String, String)])
+        async throws
+    {
         #expect(try await request(type, nil, fields, bodySize: 0, method: method) == nil)
     }
 
-    @Test func anyBodyFitsOneThatWasNotKept() async throws {
+    @Test func anyBodyMatchesAnOmittedRequestBody() async throws {
         let recording = try await recording(
             of: archive([
                 "request.method": #""POST""#, "request.headers": Self.headers([("Content-Length", "282")]),
@@ -202,21 +204,21 @@ import Testing
         #expect(try await answer.body.collect() == Data("ok".utf8))
     }
 
-    @Test func aCommentTellsThatTheBodyOfARequestIsNotThere() async throws {
+    @Test func commentGivesTheReasonForAnOmittedRequestBody() async throws {
         let data = #"{"mimeType":"text/plain","comment":"Request bodies are not included."}"#
         let body = try await entry(["request.method": #""POST""#, "request.postData": data]).request.body
         #expect(body?.content == .omitted("Request bodies are not included"))
     }
 
-    @Test func aRequestOfWhichABeginningIsThereIsNotSent() async throws {
+    @Test func requestWithATruncatedBodyIsNotSent() async throws {
         let body = try #require(try await request("text/plain", "abc", [("Content-Length", "10")]))
         #expect(body.isTruncated && body.size == 10)
         #expect(throws: NetworkError.self) { try Recording([]).wholeBody(body) }
-        // Someone has edited it.
+        // More text than the length states: the archive was edited by hand.
         #expect(try await request("text/plain", "abc", [("Content-Length", "2")])?.isTruncated == false)
     }
 
-    /// An entry that was answered with a status, header fields and content.
+    /// An entry whose response has this status, length and content.
     private func answered(
         _ status: Int,
         _ length: Int?,
@@ -243,7 +245,7 @@ import Testing
         return try await ReplayTransport(Recording([entry])).perform(message).body.collect()
     }
 
-    private static let anAnswerWhoseBodyIsNotThereIsNoEmptyOneArguments: [(Int, Int?, String, String?)] = [
+    private static let omittedResponseBodyIsNotReplayedAsEmptyArguments: [(Int, Int?, String, String?)] = [
         (200, 5, #"{"size":0,"comment":"Response bodies are not included."}"#, nil),
         (200, nil, #"{"size":0,"comment":"Response bodies are not included."}"#, nil),
         (200, 5, #"{"size":-1}"#, nil),
@@ -251,8 +253,8 @@ import Testing
         (200, 3, #"{"size":3,"text":"a\ufffd"}"#, nil),
     ]
 
-    @Test(arguments: Self.anAnswerWhoseBodyIsNotThereIsNoEmptyOneArguments)
-    func anAnswerWhoseBodyIsNotThereIsNoEmptyOne(_ status: Int, _ length: Int?, _ content: String, _ coding: String?)
+    @Test(arguments: Self.omittedResponseBodyIsNotReplayedAsEmptyArguments)
+    func omittedResponseBodyIsNotReplayedAsEmpty(_ status: Int, _ length: Int?, _ content: String, _ coding: String?)
         async throws
     {
         let entry = try await answered(status, length, content, coding: coding)
@@ -267,7 +269,7 @@ import Testing
         #expect(differences.missingBody != nil)
     }
 
-    private static let anAnswerWhoseBodyNobodyReadsIsPlayedArguments: [(Int, Int?, String, String)] = [
+    private static let omittedBodyThatIsNeverReadIsReplayedAsEmptyArguments: [(Int, Int?, String, String)] = [
         (302, 5, #"{"size":0,"comment":"Response bodies are not included."}"#, "GET"),
         (302, 5, #"{"size":0}"#, "GET"),
         (302, 5, #"{"size":0,"text":""}"#, "GET"), (200, 5, #"{"size":0}"#, "HEAD"),
@@ -275,29 +277,29 @@ import Testing
         (204, nil, #"{"size":0}"#, "GET"), (200, 0, #"{"size":0}"#, "GET"), (200, nil, #"{"size":-1}"#, "GET"),
     ]
 
-    @Test(arguments: Self.anAnswerWhoseBodyNobodyReadsIsPlayedArguments)
-    func anAnswerWhoseBodyNobodyReadsIsPlayed(_ status: Int, _ length: Int?, _ content: String, _ method: String)
+    @Test(arguments: Self.omittedBodyThatIsNeverReadIsReplayedAsEmptyArguments)
+    func omittedBodyThatIsNeverReadIsReplayedAsEmpty(_ status: Int, _ length: Int?, _ content: String, _ method: String)
         async throws
     {
         #expect(try await collect(answered(status, length, content, method: method)).isEmpty)
     }
 
-    @Test func anAnswerThatWasCutOffFails() async throws {
+    @Test func truncatedResponseFails() async throws {
         let entry = try await answered(200, 100, #"{"size":4,"text":"part"}"#)
         #expect(entry.response?.body.isTruncated == true && entry.response?.body.size == 100)
         let error = await #expect(throws: NetworkError.self) { try await collect(entry) }
         #expect(error?.kind == .truncated)
-        // mitmproxy has no text of such an answer.
+        // mitmproxy writes no text for such a response.
         let empty = try await answered(200, 100, #"{"size":0,"text":""}"#)
         #expect(await #expect(throws: NetworkError.self) { try await collect(empty) }?.kind == .truncated)
-        // Its length is that of coded bytes.
+        // With a content coding, the length is that of the encoded bytes.
         #expect(
             try await collect(answered(200, 100, #"{"size":4,"text":"part"}"#, coding: "gzip")) == Data("part".utf8)
         )
     }
 
-    @Test func theLengthIsThatOfTheBytes() async throws {
-        // mitmproxy states the size of the coded bytes.
+    @Test func contentLengthIsThatOfTheDecodedBytes() async throws {
+        // mitmproxy writes the size of the encoded bytes.
         let entry = try await answered(200, 3, #"{"size":3,"text":"decoded"}"#, coding: "gzip")
         let response = try await ReplayTransport(Recording([entry])).perform(
             Exchanges.message("GET", entry.request.url)
@@ -306,7 +308,7 @@ import Testing
         #expect(try await response.body.collect() == Data("decoded".utf8))
     }
 
-    @Test func logsOfOursSayThemselvesWhatIsMissing() async throws {
+    @Test func bodiesInOurOwnLogsAreNotAssumedMissing() async throws {
         let own = #"{"v":1,"id":"a-1"}"#
         let entry = try await entry([
             "_beagle": own, "request.method": #""POST""#, "response.content": #"{"size":4,"text":"part"}"#,
@@ -320,7 +322,7 @@ import Testing
     // MARK: Fields that recorders add
 
     @Test(arguments: ["X-Firefox-Spdy", "x-firefox-http3", "OkHttp-Sent-Millis", "X-Android-Response-Source"])
-    func aFieldThatARecorderAddsIsLeftOut(_ name: String) async throws {
+    func fieldAddedByARecorderIsIgnored(_ name: String) async throws {
         let headers = Self.headers([("A", "1"), (name, "h2"), ("X-Firefox", "kept")])
         let read = try await entry(["response.headers": headers])
         #expect(read.response?.fields == [LoggedField("A", "1"), LoggedField("X-Firefox", "kept")])
@@ -328,7 +330,7 @@ import Testing
 
     // MARK: Files
 
-    private static let textInAFileStandsForItsBytesArguments: [(String, [UInt8], Int, String?, [UInt8])] = [
+    private static let textInAFileIsDecodedToBytesArguments: [(String, [UInt8], Int, String?, [UInt8])] = [
         ("iso-8859-1", Array("é".utf8), 2, "1", [0xE9]), ("iso-8859-1", Array("é".utf8), 2, nil, [0xE9]),
         ("iso-8859-1", Array("é".utf8), 2, "2", Array("é".utf8)), ("iso-8859-1", [0xE9], 1, nil, [0xE9]),
         ("shift_jis", Array("日".utf8), 3, nil, [0x93, 0xFA]), ("shift_jis", [0x93, 0xFA], 2, nil, [0x93, 0xFA]),
@@ -336,8 +338,8 @@ import Testing
         ("iso-2022-jp", [0x1B, 0x24, 0x42, 0x46, 0x7C], 5, nil, [0x1B, 0x24, 0x42, 0x46, 0x7C]),
     ]
 
-    @Test(arguments: Self.textInAFileStandsForItsBytesArguments)
-    func textInAFileStandsForItsBytes(
+    @Test(arguments: Self.textInAFileIsDecodedToBytesArguments)
+    func textInAFileIsDecodedToBytes(
         _ charset: String,
         _ file: [UInt8],
         _ size: Int,
@@ -365,7 +367,7 @@ import Testing
 
     // MARK: Comparison
 
-    @Test func textsAreComparedWhateverTheyAreEncodedIn() throws {
+    @Test func textsAreComparedAcrossEncodings() throws {
         func differences(_ type: String, _ bytes: [UInt8], _ other: String, _ otherBytes: [UInt8]) -> [String] {
             let recorded = LoggedResponse(
                 status: 200,
@@ -391,7 +393,7 @@ import Testing
         #expect(differences(json, bytes(one), json, [0xFF, 0xFE] + bytes(one)) == [])
     }
 
-    @Test func secretsAreFoundInEveryEncoding() throws {
+    @Test func secretsAreRedactedInUTF16Text() throws {
         let type = "application/json; charset=utf-16"
         let charset = try #require(Charset(label: "utf-16"))
         let secret = try #require(charset.encoded(#"{"password":"hunter2","a":"é"}"#))

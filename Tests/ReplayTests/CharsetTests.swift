@@ -9,12 +9,12 @@ import Testing
 #endif
 
 struct CharsetTests {
-    /// Labels, text, and its bytes in that encoding.
+    /// Label, text, and its bytes in that encoding.
     private static let encodings: [(label: String, text: String, bytes: [UInt8])] = [
         ("iso-8859-1", "café", [0x63, 0x61, 0x66, 0xE9]), ("ISO-8859-1", "é", [0xE9]),
-        // Browsers take one for the other.
+        // Browsers decode ISO 8859-1 and ASCII as windows-1252.
         ("iso-8859-1", "€", [0x80]), ("us-ascii", "é", [0xE9]), ("windows-1252", "€é", [0x80, 0xE9]),
-        // Python takes bytes of ISO 8859-1 for the control characters of the same numbers.
+        // Python decodes these ISO 8859-1 bytes as the control characters with the same codes.
         ("latin1", "\u{81}\u{9D}", [0x81, 0x9D]),
         ("iso-8859-2", "ł", [0xB3]), ("iso-8859-15", "€", [0xA4]), ("windows-1251", "Да", [0xC4, 0xE0]),
         ("koi8-r", "Да", [0xE4, 0xC1]), ("shift_jis", "日本", [0x93, 0xFA, 0x96, 0x7B]), ("x-sjis", "①", [0x87, 0x40]),
@@ -33,35 +33,35 @@ struct CharsetTests {
         #expect(charset.text(of: Data(bytes)) == text)
     }
 
-    @Test func aLongTextIsConvertedWhole() throws {
+    @Test func longTextIsConvertedCompletely() throws {
         let charset = try #require(Charset(label: "shift_jis"))
         let text = String(repeating: "日本語 and more. ", count: 10_000)
         let bytes = try #require(charset.encoded(text))
         #expect(charset.text(of: bytes) == text)
     }
 
-    private static let byteOrderMarksAreFollowedArguments: [([UInt8], String)] = [
+    private static let byteOrderMarkDeterminesTheByteOrderArguments: [([UInt8], String)] = [
         ([0xFF, 0xFE, 0x61, 0], "a"), ([0xFE, 0xFF, 0, 0x61], "a"), ([0x61, 0], "a"),
     ]
 
-    @Test(arguments: Self.byteOrderMarksAreFollowedArguments)
-    func byteOrderMarksAreFollowed(_ bytes: [UInt8], _ text: String) throws {
+    @Test(arguments: Self.byteOrderMarkDeterminesTheByteOrderArguments)
+    func byteOrderMarkDeterminesTheByteOrder(_ bytes: [UInt8], _ text: String) throws {
         #expect(try #require(Charset(label: "utf-16")).text(of: Data(bytes)) == text)
     }
 
-    private static let otherTypesHaveNoneArguments: [String] = [
+    private static let utf8AndUnsupportedCharsetsAreIgnoredArguments: [String] = [
         "text/plain", "text/plain; charset=utf-8", "text/plain; charset=UTF-8", "text/plain;charset=\"utf8\"", "",
         "a=b",
         "text/plain; charset=", "text/plain; charset=utf-16//IGNORE", "text/plain; charset=ISO-2022-CN-EXT",
         "text/plain; charset=csISO2022CN",
     ]
 
-    @Test(arguments: Self.otherTypesHaveNoneArguments)
-    func otherTypesHaveNone(_ type: String) {
+    @Test(arguments: Self.utf8AndUnsupportedCharsetsAreIgnoredArguments)
+    func utf8AndUnsupportedCharsetsAreIgnored(_ type: String) {
         #expect(Charset(contentType: type) == nil)
     }
 
-    @Test func whatAnEncodingLacksIsNotConverted() throws {
+    @Test func unsupportedTextIsNotConverted() throws {
         #expect(try #require(Charset(label: "iso-8859-1")).encoded("日") == nil)
         #expect(try #require(Charset(label: "shift_jis")).encoded("한") == nil)
         #expect(try #require(Charset(label: "shift_jis")).text(of: Data([0x93])) == nil)
@@ -69,7 +69,7 @@ struct CharsetTests {
         #expect(try #require(Charset(label: "no-such-encoding")).text(of: Data("a".utf8)) == nil)
     }
 
-    @Test func theFieldCountsBeforeTheTypeBesideTheBody() {
+    @Test func contentTypeFieldTakesPrecedenceOverTheMediaType() {
         let fields = [LoggedField("content-type", "text/plain; charset=koi8-r")]
         #expect(Charset(fields, mediaType: "text/plain; charset=big5") == Charset(label: "koi8-r"))
         #expect(Charset([], mediaType: "text/plain; charset=big5") == Charset(label: "big5"))

@@ -7,19 +7,19 @@ import Testing
 @testable import BeagleNetReplay
 @testable import BeagleNetTesting
 
-/// A log with an entry of every kind that there is, recorded over real sockets.
+/// A log with an entry of every kind, recorded over real sockets.
 enum EveryKind {
     static let text = "téxt \u{2028}\r\n\"\\ 😀"
     static let bytes = Data((0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
     static let zipped = String(repeating: "zipped ", count: 20)
-    /// `zipped` by gzip.
+    /// `zipped`, compressed with gzip.
     private static let gzip = "H4sIAAAAAAAC/6vKLChITVGoGgwUALIvwVSMAAAA"
 
-    /// Waits for what the client says, a frame of nine bytes: it is in the log whenever the server closes.
-    private static let heard = LoopbackServer.Answer.played { $0.take(9) != nil }
+    /// Waits for the client's frame of nine bytes, so that it is in the log before the server closes.
+    private static let heard = LoopbackServer.Response.played { $0.take(9) != nil }
 
-    /// What a server says to each of these paths; `/failed` is the end of the connection.
-    static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    /// The server's response to each path. Other paths, such as `/failed`, reset the connection.
+    static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         switch request.target {
         case "/text":
             return .response(
@@ -44,7 +44,7 @@ enum EveryKind {
         }
     }
 
-    /// Runs `body` with the path of the log, when the server is gone.
+    /// Runs `body` with the path of the log, after the server has stopped.
     static func withLog<R>(_ body: (_ path: String) async throws -> R) async throws -> R {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
@@ -70,12 +70,12 @@ enum EveryKind {
         func url(_ path: String) throws -> URL { try #require(URL(string: server.url + path)) }
         for path in ["/text", "/bytes", "/gzip", "/empty", "/none", "/moved", "/failed"] {
             let request = Request(url: try url(path), type: .rawRequest(.init()))
-            // The last fails, which is what it is for.
+            // The last request is meant to fail.
             do throws(NetworkError) { _ = try await client.executeRequest(request) } catch {}
         }
         let form = Request.FormData(method: .post, values: ["name": "Ána", "password": "s3same"])
         _ = try await client.executeRequest(Request(url: url("/form"), type: .submitForm(form)))
-        var operation = NetworkOperation(Request(url: try url("/text"), type: .fetchComponent))
+        var operation = NetworkOperation(Request(url: try url("/text"), type: .fetchComponent), policy: .cacheFirst)
         operation.partition = "ana"
         for _ in 0..<2 { _ = try await client.run(operation) }
         let transport = RecordingTransport(CurlTransport(), log: log)
@@ -85,7 +85,7 @@ enum EveryKind {
         for try await _ in socket.messages {}
     }
 
-    /// What a process leaves that was killed while it asked.
+    /// Appends the start of a request without its end, as a process leaves it that is killed during the request.
     private static func leave(in path: String) throws {
         var entry = LogEntry.sample(2_000_000_000, url: "http://a.example/killed")
         (entry.id, entry.response) = ("killed-1", nil)
@@ -101,7 +101,7 @@ enum EveryKind {
         try file.close()
     }
 
-    /// The kinds, and what tells the entry that is of each.
+    /// The kinds, each with a predicate that matches its entries.
     static let kinds: KeyValuePairs<String, @Sendable (LogEntry) -> Bool> = [
         "normal": { $0.response?.status == 200 && $0.error == nil && !$0.isFromStore },
         "posted": { $0.request.body != nil },
@@ -113,7 +113,7 @@ enum EveryKind {
         "interrupted": { $0.isInterrupted },
     ]
 
-    /// The archive that is made of a log.
+    /// Writes an archive of a log.
     static func archive(of log: String, to path: String, bodies: HARWriter.Bodies = .embedded) throws {
         let writer = try HARWriter(to: path, bodies: bodies)
         for entry in try LogReader(directory: log).entries() { try writer.write(HAREntry(entry, directory: log)) }

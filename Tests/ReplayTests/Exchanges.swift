@@ -7,11 +7,11 @@ import BeagleNetReplay
     import Foundation
 #endif
 
-/// What tests of playback record and ask.
+/// Recorded entries and requests for tests of playback.
 enum Exchanges {
     static let base = "https://api.example.com"
 
-    /// An entry whose answer is this text.
+    /// An entry whose response has this text.
     static func entry(
         _ method: String = "GET",
         _ url: String,
@@ -48,7 +48,7 @@ enum Exchanges {
         LoggedBody(.data(Data(text.utf8)), mediaType: "application/x-www-form-urlencoded")
     }
 
-    /// A message as a pipeline hands it to a transport.
+    /// A request as the pipeline passes it to a transport.
     static func message(
         _ method: String = "GET",
         _ url: String,
@@ -71,7 +71,7 @@ enum Exchanges {
 }
 
 extension ReplayTransport {
-    /// The text of an answer, or the kind of the failure.
+    /// The text of the response, or the kind of the error.
     func text(_ message: TransferRequest) async -> String {
         do throws(NetworkError) {
             let response = try await perform(message)

@@ -4,16 +4,16 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// What programs take for granted that import archives; each fails, or shows nonsense, where it is missing.
+/// Members that importing programs require. A program fails, or shows garbage, if one is missing.
 @Suite(.timeLimit(.minutes(1))) struct HARConsumerTests {
-    /// What a member has to be.
+    /// The requirement on a member.
     enum Need: Sendable {
         case text, number, array, object, moment
         /// One of the words that the program knows.
         case word(Set<String>)
-        /// Text, where the object that has it is there.
+        /// Text, if the object that contains it is present.
         case textIn(String)
-        /// Objects with a name and a value, which are text.
+        /// Objects with a name and a value, both text.
         case pairs
     }
 
@@ -23,7 +23,7 @@ import Testing
     }
 
     static let programs = [
-        // front_end/models/har/HARFormat.ts; text that is undefined is shown as that word.
+        // front_end/models/har/HARFormat.ts; missing text is shown as "undefined".
         Program(
             testDescription: "Chrome",
             needs: [
@@ -74,7 +74,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: programs) func whatItNeedsIsInEntriesOfEveryKind(_ program: Program) async throws {
+    @Test(arguments: programs) func entriesOfEveryKindHaveTheRequiredMembers(_ program: Program) async throws {
         try await withArchive { archive, entries in
             let log = try #require(archive["log"])
             #expect(log["version"] == "1.2")
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// What a program follows and answers by: Playwright looks for the field, whatever `redirectURL` says.
-    @Test func whatLeadsOnNamesWhere() async throws {
+    /// Playwright follows the Location field and ignores `redirectURL`; other programs read `redirectURL`.
+    @Test func redirectHasALocationFieldAndARedirectURL() async throws {
         try await withArchive { archive, entries in
             let hop = try #require(entries.firstIndex { $0.response?.status == 302 })
             let answer = archive["log"]?["entries"]?.array?[hop]["response"]

@@ -9,9 +9,9 @@ import Testing
     import Foundation
 #endif
 
-/// What is read of archives that are not as HAR 1.2 has it, and written again as it has it.
+/// Archives that deviate from HAR 1.2 are written again as valid HAR 1.2.
 struct HARExportTests {
-    /// The one entry of an archive as it is written anew, after it was found to be valid.
+    /// Reads an archive with one entry, writes it again, validates it and returns the written entry.
     private func exported(_ changes: [String: String]) async throws -> JSONNode {
         let read = try await entry(changes)
         return try await withFolder { folder in
@@ -19,7 +19,7 @@ struct HARExportTests {
             try Recording([read]).writeHAR(to: path)
             try HARValidator(contentsOf: path).validate { #expect($0.severity == .hint, "\($0)") }
             let written = try #require(try HARReader(contentsOf: path).next()?.json)
-            return try JSONDocument(written).root
+            return try ParsedJSON(written).root
         }
     }
 
@@ -31,7 +31,7 @@ struct HARExportTests {
         #expect(try await exported(items)["request"]?["url"]?.string == "http://a/x?q=1")
     }
 
-    @Test func aCacheThatIsNoneOfHARHasAnotherName() async throws {
+    @Test func invalidCacheMemberIsRenamed() async throws {
         let cache = #"{"afterRequest":{"expires":"4294967295","eTag":"","hitCount":1}}"#
         let entry = try await exported(["cache": cache])
         #expect(entry["cache"]?.raw.elementsEqual("{}".utf8) == true)
@@ -40,11 +40,11 @@ struct HARExportTests {
         #expect(try await exported(["cache": valid])["cache"]?.raw.elementsEqual(valid.utf8) == true)
     }
 
-    @Test func aStatusBelowZeroIsZero() async throws {
+    @Test func negativeStatusIsWrittenAsZero() async throws {
         #expect(try await exported(["response.status": "-1"])["response"]?["status"]?.integer == 0)
     }
 
-    @Test func whenACookieEndsIsKept() async throws {
+    @Test func cookieExpiryIsKept() async throws {
         let cookie = #"[{"name":"a","value":"b","path":"/","expires":"2027-01-02T03:04:05.000Z"}]"#
         let response = try await exported(["response.cookies": cookie])["response"]
         #expect(
@@ -54,7 +54,7 @@ struct HARExportTests {
         #expect(response?["cookies"]?.elements.first { _ in true }?["expires"]?.string == "2027-01-02T03:04:05.000000Z")
     }
 
-    @Test func membersOfTheArchiveStayWithoutTheirSecrets() async throws {
+    @Test func archiveMembersAreKeptAndRedacted() async throws {
         let start = #""startedDateTime":"2026-11-22T08:15:30Z""#
         let text = archive().replacing(
             #""entries""#,
@@ -83,7 +83,7 @@ struct HARExportTests {
         }
     }
 
-    @Test func whatWasScrubbedPassesTheCheck() async throws {
+    @Test func redactedEntryHasNoFindings() async throws {
         let changes = [
             "request.url": #""http://a/?%2574oken=canary&token=canary""#, "request.method": #""POST""#,
             "request.postData":

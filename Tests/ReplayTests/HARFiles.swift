@@ -16,7 +16,7 @@ func withFolder<R>(_ body: (_ path: String) async throws -> R) async throws -> R
     return try await body(folder.path)
 }
 
-/// Runs `body` with the path of a file of these bytes.
+/// Runs `body` with the path of a file with these bytes.
 func withFile<R>(_ bytes: some Sequence<UInt8>, _ body: (_ path: String) async throws -> R) async throws -> R {
     try await withFolder { folder in
         let path = "\(folder)/test.har"
@@ -30,17 +30,17 @@ func recording(of text: String) async throws -> Recording {
     try await withFile(text.utf8) { try Recording(contentsOf: $0) }
 }
 
-/// The one entry of an archive, which is valid but for the members given, by their place in the entry.
+/// The entry of an archive that is valid except for these changes. Their keys are paths in the entry.
 func entry(_ changes: [String: String] = [:]) async throws -> LogEntry {
     try #require(try await recording(of: archive(changes)).entries.first)
 }
 
-/// An archive of one entry with these members changed; an empty text takes one out.
+/// An archive of one entry with these members changed; an empty text removes a member.
 func archive(_ changes: [String: String] = [:]) -> String {
     #"{"log":{"version":"1.2","creator":{"name":"test","version":"1"},"entries":[\#(entryText(changes))]}}"#
 }
 
-/// An entry with these members changed; an empty text takes one out.
+/// An entry with these members changed; an empty text removes a member.
 func entryText(_ changes: [String: String] = [:]) -> String {
     func object(_ place: String, _ members: KeyValuePairs<String, String>) -> String {
         var left = changes.filter { change in

@@ -6,11 +6,11 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// Our archives, read by other programs: those of PyPI that `scripts/setup.sh --peers` installs.
+/// Our archives, read by other programs: PyPI packages that `scripts/setup.sh --peers` installs.
 @Suite(.leavesNothing, .timeLimit(.minutes(2))) struct HARPeerTests {
-    /// Bodies of every sort, with a request that failed and a redirect.
+    /// Bodies of every kind, and a request that failed.
     private static let recording: Recording = {
-        // mitmproxy takes for text what begins mostly so, and writes it in another charset.
+        // mitmproxy treats a body as text if it begins mostly with text, and writes it in another charset.
         let bytes = Data((0...255).reversed().map { UInt8($0) })
         let bodies: [(type: String, body: Data)] = [
             ("text/plain; charset=utf-8", Data("téxt \u{2028}\r\n\"\\ 😀".utf8)),
@@ -27,7 +27,7 @@ import Testing
                     httpVersion: index == 0 ? "h2" : "http/1.1",
                     fields: [
                         LoggedField("Host", "api.example.com"), LoggedField("Cookie", "a=b"),
-                        // Without a charset mitmproxy takes the text for Latin-1, and writes it so.
+                        // Without a charset, mitmproxy reads and writes the text as Latin-1.
                         LoggedField("Content-Type", "text/plain; charset=utf-8"),
                     ],
                     body: index.isMultiple(of: 2) ? LoggedBody(.data(Data("a=\(index)&b=é".utf8))) : nil
@@ -57,7 +57,7 @@ import Testing
     }()
 
     @Test(.enabled(if: PythonPeers.hasMitmproxy, "mitmproxy is not installed: scripts/setup.sh --peers"))
-    func mitmproxyReadsWhatWeWriteAndWeReadWhatItWrites() async throws {
+    func mitmproxyRoundTripKeepsTheEntries() async throws {
         try await withFolder { folder in
             let (ours, theirs) = ("\(folder)/ours.har", "\(folder)/theirs.zhar")
             try Self.recording.writeHAR(to: ours)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(.enabled(if: PythonPeers.hasMitmproxy, "mitmproxy is not installed: scripts/setup.sh --peers"))
-    func mitmproxyAnswersByWhatWeWriteAsTheServerDid() async throws {
+    func mitmproxyReplaysOurArchiveLikeTheServer() async throws {
         try await EveryKind.withLog { log in
             let archive = "\(log).har"
             try EveryKind.archive(of: log, to: archive)
@@ -94,13 +94,13 @@ import Testing
             let transport = CurlTransport()
             let recording = try Recording(contentsOf: archive)
             var asked = 0
-            // In their order, as it gives away each answer once.
+            // In recorded order, because mitmproxy replays each response once.
             for entry in recording.entries where entry.isAnswered {
                 let request = try TransferRequest(entry.request, of: recording, options)
                 let answer = try await transport.perform(request)
                 let recorded = try #require(entry.response)
                 #expect(answer.head.status.code == recorded.status, "\(entry.request.url)")
-                // Of a redirect that was followed the body is not read.
+                // The body of a followed redirect isn't read.
                 let isRead = recorded.body.content != .omitted("not read")
                 let body = isRead ? try recording.data(of: recorded.body) : Data()
                 #expect(try await answer.body.collect() == body, "\(entry.request.url)")
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(.enabled(if: PythonPeers.hasHaralyzer, "haralyzer is not installed: scripts/setup.sh --peers"))
-    func haralyzerReadsWhatWeWrite() async throws {
+    func haralyzerReadsOurArchive() async throws {
         try await withFolder { folder in
             let path = "\(folder)/ours.har"
             try Self.recording.writeHAR(to: path)
@@ -137,12 +137,12 @@ import Testing
 }
 
 extension LogEntry {
-    /// Whether a server answered it over HTTP.
+    /// Whether the entry has a response that a server sent over HTTP.
     fileprivate var isAnswered: Bool { response != nil && error == nil && !isFromStore && messages.isEmpty }
 }
 
 extension TransferRequest {
-    /// The message that was logged.
+    /// Creates the request that was logged.
     fileprivate init(_ logged: LoggedRequest, of recording: Recording, _ options: TransferOptions) throws {
         let url = try #require(URL(string: logged.url))
         let head = HTTPRequest(

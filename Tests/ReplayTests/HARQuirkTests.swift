@@ -9,37 +9,37 @@ import Testing
     import Foundation
 #endif
 
-/// What browsers, proxies and other tools write that HAR 1.2 does not foresee; each was seen in a file of theirs.
+/// Deviations from HAR 1.2 by browsers, proxies and other tools, each seen in one of their files.
 struct HARQuirkTests {
     // MARK: Times
 
-    private static let datesOfEveryFormArguments: [(String, Double)] = [
+    private static let everyDateFormatIsReadArguments: [(String, Double)] = [
         (#""2026-11-22T08:15:30.123Z""#, 30.123), (#""2026-11-22T08:15:30.123456Z""#, 30.123456),
         (#""2026-11-22T08:15:30Z""#, 30), (#""2026-11-22T08:15:30.5+00:00""#, 30.5),
         (#""2026-11-22T01:15:30.5-07:00""#, 30.5), (#""2026-11-22T08:15:30.123""#, 30.123),
         (#""2026-11-22T09:15:30+0100""#, 30), ("1795335330500", 30.5),
     ]
 
-    @Test(arguments: Self.datesOfEveryFormArguments)
-    func datesOfEveryForm(_ text: String, _ seconds: Double) async throws {
+    @Test(arguments: Self.everyDateFormatIsReadArguments)
+    func everyDateFormatIsRead(_ text: String, _ seconds: Double) async throws {
         let started = try await entry(["startedDateTime": text]).started
         #expect(abs(started.timeIntervalSince1970 - 1_795_335_300 - seconds) < 1e-6)
     }
 
     @Test(arguments: ["null", #""yesterday""#, "[]", ""])
-    func withoutADateThereIsAWarning(_ text: String) async throws {
+    func missingOrInvalidDateIsAWarning(_ text: String) async throws {
         let recording = try await recording(of: archive(["startedDateTime": text]))
         #expect(recording.warnings.map(\.path) == ["$.log.entries[0].startedDateTime"])
         #expect(recording.entries.count == 1)
     }
 
-    @Test func timesHaveFractionsAndGapsOfEverySort() async throws {
+    @Test func fractionalAndMissingTimingsAreRead() async throws {
         let firefox = #"{"blocked":-1,"dns":0,"connect":0,"ssl":0,"send":0,"wait":70.4021,"receive":null}"#
         let timings = try await entry(["timings": firefox]).timings
         #expect(timings.blocked == nil && timings.dns == .zero && timings.receive == nil)
         let wait = try #require(timings.wait)
         #expect(abs(wait / .microseconds(1) - 70_402.1) < 0.01)
-        // Beside `connect` instead of in it.
+        // `ssl` is not included in `connect` here.
         let outside = try await entry(["timings": #"{"connect":3,"ssl":10,"send":0,"wait":1,"receive":-1}"#]).timings
         #expect(outside.total == .milliseconds(11))
     }
@@ -48,14 +48,14 @@ struct HARQuirkTests {
         "{}", "", "null",
         #"{"blocked":-1,"dns":-1,"connect":-1,"ssl":-1,"send":-1,"wait":-1,"receive":-1}"#,
     ])
-    func theWholeTimeStandsForPhasesThatNobodyKnows(_ timings: String) async throws {
+    func totalTimeIsUsedIfPhasesAreUnknown(_ timings: String) async throws {
         let read = try await entry(["timings": timings, "time": "70.5"]).timings
         #expect(read == LogTimings(wait: .microseconds(70_500)))
     }
 
-    // MARK: What is null, missing or of another type
+    // MARK: Members that are null, missing or of another type
 
-    @Test func nullsAreNothing() async throws {
+    @Test func nullMembersAreReadAsMissing() async throws {
         let read = try await entry([
             "response.redirectURL": "null", "response.headersSize": "null", "response.bodySize": "null",
             "request.postData": "null", "serverIPAddress": #""""#, "connection": "null", "_webSocketMessages": "null",
@@ -67,10 +67,10 @@ struct HARQuirkTests {
         #expect(read.request.body == nil && read.serverAddress == nil && read.connection == nil)
         #expect(read.messages == [])
         #expect(read.response?.body == LoggedBody(.omitted("unknown")))
-        #expect(read.others.map(\.name) == ["cache", "pageref"])
+        #expect(read.unknownMembers.map(\.name) == ["cache", "pageref"])
     }
 
-    @Test func whatIsMissingIsUnknown() async throws {
+    @Test func missingMembersAreUnknown() async throws {
         let text = #"{"log":{"entries":[{"request":{"method":"PUT","url":"http://h/"},"response":{}}]}}"#
         let read = try #require(try await recording(of: text).entries.first)
         #expect(read.request.method == "PUT" && read.request.fields == [] && read.request.bodyBytes == -1)
@@ -78,7 +78,7 @@ struct HARQuirkTests {
         #expect(read.timings == LogTimings())
     }
 
-    @Test func aRequestAloneIsAnEntry() async throws {
+    @Test func requestWithoutAResponseIsAnEntry() async throws {
         // As k6 and LI-HAR write them.
         let text = """
             {"log":{"entries":[{"request":{"method":"POST","url":"http://h/a","queryString":[{"name":"q","value":"a b&"},
@@ -97,7 +97,7 @@ struct HARQuirkTests {
         #expect(String(decoding: data, as: UTF8.self) == "a%20b=1%262&c=%C3%A9+")
     }
 
-    @Test func theQueryOfTheURLCounts() async throws {
+    @Test func urlQueryTakesPrecedenceOverQueryString() async throws {
         let read = try await entry([
             "request.url": #""http://h/?=""#,
             "request.queryString": #"[{"name":"","value":""},{"name":"x","value":"1"}]"#,
@@ -105,7 +105,7 @@ struct HARQuirkTests {
         #expect(read.request.url == "http://h/?=")
     }
 
-    @Test func wrongTypesAreTakenForWhatTheyMostLikelyMean() async throws {
+    @Test func valuesOfWrongTypesAreConverted() async throws {
         let read = try await entry([
             "response.status": #""404""#, "response.statusText": "7", "response.cookies": "{}", "connection": "443",
             "response.headers": #"{"A":"1","B":2}"#, "request.headers": #"[["C","3"],["D",4],[],{"name":"E"},5]"#,
@@ -118,7 +118,7 @@ struct HARQuirkTests {
         #expect(read.request.body == nil)
     }
 
-    @Test func whatIsNoEntryIsLeftOutWithAWarning() async throws {
+    @Test func invalidEntriesAreSkippedWithAWarning() async throws {
         let recording = try await recording(
             of: #"{"log":{"entries":[null,12,{},[],{"request":null},\#(entryText())]}}"#
         )
@@ -129,7 +129,7 @@ struct HARQuirkTests {
 
     // MARK: Messages
 
-    @Test func fieldsThatWereJoinedAreSplit() async throws {
+    @Test func joinedHeaderFieldsAreSplit() async throws {
         let joined =
             #"[{"name":"Set-Cookie","value":"a=1\nb=2"},{"name":"X","value":"1\r\n2"},{"name":"Y","value":""}]"#
         let read = try await entry(["response.headers": joined])
@@ -141,7 +141,7 @@ struct HARQuirkTests {
         )
     }
 
-    @Test func cookiesWithoutTheFieldThatSetsThem() async throws {
+    @Test func cookiesWithoutSetCookieFieldBecomeOne() async throws {
         let cookie = #"{"name":"a","value":"1","path":"/","domain":"h","expires":null,"httpOnly":true,"secure":true}"#
         let read = try await entry(["response.cookies": "[\(cookie),{}]"])
         #expect(read.response?.fields == [LoggedField("Set-Cookie", "a=1; Path=/; Domain=h; Secure; HttpOnly")])
@@ -151,12 +151,12 @@ struct HARQuirkTests {
         #expect(both.response?.fields == [LoggedField("set-cookie", "b=2")])
     }
 
-    private static let answersThatDidNotComeArguments: [(String, Int)] = [
+    private static let failedRequestsKeepTheirStatusAndErrorArguments: [(String, Int)] = [
         (#"{"response.status":"0"}"#, 0), (#"{"response.status":"-1"}"#, -1), (#"{"response.status":"null"}"#, 0),
     ]
 
-    @Test(arguments: Self.answersThatDidNotComeArguments)
-    func answersThatDidNotCome(_ json: String, _ status: Int) async throws {
+    @Test(arguments: Self.failedRequestsKeepTheirStatusAndErrorArguments)
+    func failedRequestsKeepTheirStatusAndError(_ json: String, _ status: Int) async throws {
         let value = try JSONValue(parsing: json)["response.status"]?.string ?? ""
         let failed = try await entry([
             "response.status": value, "response.content": "{}", "response.httpVersion": #""""#,
@@ -168,26 +168,26 @@ struct HARQuirkTests {
         #expect(try await entry(["response._failureText": #""net::ERR_ABORTED""#]).error == "net::ERR_ABORTED")
     }
 
-    private static let versionsAreKeptAndWrittenAsAllKnowThemArguments: [(String, String)] = [
+    private static let httpVersionsAreKeptAndWrittenInCommonSpellingArguments: [(String, String)] = [
         ("h2", "HTTP/2"), ("http/2.0", "HTTP/2"), ("HTTP/2.0", "HTTP/2"), ("h3", "HTTP/3"), ("HTTP/3", "HTTP/3"),
         ("http/1.1", "HTTP/1.1"), ("1.1", "HTTP/1.1"), ("HTTP/1.0", "HTTP/1.0"), ("", ""), ("data", "data"),
     ]
 
-    @Test(arguments: Self.versionsAreKeptAndWrittenAsAllKnowThemArguments)
-    func versionsAreKeptAndWrittenAsAllKnowThem(_ spelling: String, _ written: String) async throws {
+    @Test(arguments: Self.httpVersionsAreKeptAndWrittenInCommonSpellingArguments)
+    func httpVersionsAreKeptAndWrittenInCommonSpelling(_ spelling: String, _ written: String) async throws {
         let read = try await entry(["response.httpVersion": "\"\(spelling)\""])
         #expect(read.response?.httpVersion == spelling)
         var output = JSONOutput()
         read.write(to: &output)
-        #expect(try JSONDocument(output.bytes).root["response"]?["httpVersion"]?.string == written)
+        #expect(try ParsedJSON(output.bytes).root["response"]?["httpVersion"]?.string == written)
     }
 
     // MARK: Bodies
 
-    private static let contentsArguments: [(String, LoggedBody.Content, Int64)] = [
+    private static let responseContentIsDecodedArguments: [(String, LoggedBody.Content, Int64)] = [
         (#"{"size":-1,"mimeType":"x"}"#, LoggedBody.Content.omitted("unknown"), -1),
         (#"{"size":5,"encoding":"base64"}"#, .omitted("unknown"), 5), (#"{"text":""}"#, .data(Data()), 0),
-        // Some state the size of what was sent.
+        // Some tools write the transferred size.
         (#"{"size":3,"text":"AP8=","encoding":"base64"}"#, .data(Data([0, 255])), 2),
         (#"{"text":"A P\n8=","encoding":"BASE64"}"#, .data(Data([0, 255])), 2),
         (#"{"text":"*","encoding":"base64"}"#, .omitted("not base64"), -1),
@@ -195,14 +195,14 @@ struct HARQuirkTests {
         (#"{"text":"\ud83d\ude00"}"#, .data(Data("😀".utf8)), 4), (#"{"_file":"a/b.png"}"#, .file("a/b.png"), -1),
     ]
 
-    @Test(arguments: Self.contentsArguments)
-    func contents(_ text: String, _ content: LoggedBody.Content, _ size: Int64) async throws {
+    @Test(arguments: Self.responseContentIsDecodedArguments)
+    func responseContentIsDecoded(_ text: String, _ content: LoggedBody.Content, _ size: Int64) async throws {
         let body = try await entry(["response.content": text]).response?.body
         #expect(body?.content == content)
         #expect(body?.size == size)
     }
 
-    private static let postsArguments: [(String, LoggedBody.Content)] = [
+    private static let postDataIsDecodedArguments: [(String, LoggedBody.Content)] = [
         (#"{"mimeType":"t","text":"a","params":[{"name":"b"}]}"#, LoggedBody.Content.data(Data("a".utf8))),
         (#"{"mimeType":"t","text":"YQ==","_encoding":"base64"}"#, .data(Data("a".utf8))),
         (
@@ -212,14 +212,14 @@ struct HARQuirkTests {
         (#"{"mimeType":"t","params":[]}"#, .data(Data())), (#"{"_file":"a"}"#, .file("a")),
     ]
 
-    @Test(arguments: Self.postsArguments)
-    func posts(_ text: String, _ content: LoggedBody.Content) async throws {
+    @Test(arguments: Self.postDataIsDecodedArguments)
+    func postDataIsDecoded(_ text: String, _ content: LoggedBody.Content) async throws {
         #expect(try await entry(["request.postData": text]).request.body?.content == content)
     }
 
     // MARK: WebSockets
 
-    @Test func messagesCountSecondsOrMilliseconds() async throws {
+    @Test func messageTimesAreSecondsOrMilliseconds() async throws {
         let messages = """
             [{"type":"send","time":1795335330.5,"opcode":1,"data":"hé"},
             {"type":"receive","time":1795335330500.25,"opcode":2,"data":"AP8="},{"type":"receive","opcode":-1},
@@ -236,14 +236,14 @@ struct HARQuirkTests {
     @Test(arguments: [
         #""version":"1.1","#, #""version":"","#, #""version":2,"#, "", #""creator":null,"browser":{},"pages":null,"#,
     ])
-    func versionsAndWhatElseIsThereDoNotMatter(_ members: String) async throws {
+    func versionAndOtherLogMembersAreIgnored(_ members: String) async throws {
         for text in ["{\"log\":{\(members)\"entries\":[\(entryText())]}}", "\u{FEFF}[\(entryText())]"] {
             #expect(try await recording(of: text).entries.count == 1)
         }
         #expect(try await recording(of: "{\(members)\"entries\":[\(entryText())],\"z\":1}").entries.count == 1)
     }
 
-    @Test func membersThatNobodyKnowsAreKept() async throws {
+    @Test func unknownMembersAreKept() async throws {
         let text = entryText([
             "_priority": #""High""#, "request.settingEncodeUrl": "true", "response._transferSize": "12",
             "timings": #"{"send":0,"wait":1,"receive":2,"_blocked_queueing":0.250}"#, "comment": #""mine""#,
@@ -252,7 +252,7 @@ struct HARQuirkTests {
         let read = try #require(try await recording(of: "[\(text)]").entries.first)
         var output = JSONOutput()
         read.write(to: &output)
-        let written = try JSONDocument(output.bytes).root
+        let written = try ParsedJSON(output.bytes).root
         #expect(written["timings"]?["_blocked_queueing"]?.numberText == "0.250")
         #expect(written["_cache"]?["afterRequest"]?["hitCount"]?.integer == 1)
         #expect(written["comment"]?.string == "mine" && written["request"]?["settingEncodeUrl"]?.bool == true)

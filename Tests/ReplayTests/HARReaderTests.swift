@@ -18,7 +18,7 @@ struct HARReaderTests {
         return data
     }
 
-    @Test func anArchiveIsARecording() async throws {
+    @Test func archiveIsReadAsARecording() async throws {
         try await withFile(archive().utf8) { path in
             let recording = try Recording(contentsOf: path)
             #expect(recording.entries.map(\.request.url) == ["https://api.example.com/a"])
@@ -28,7 +28,7 @@ struct HARReaderTests {
         }
     }
 
-    @Test func entriesAreInTheOrderOfTheirTimes() async throws {
+    @Test func entriesAreSortedByStartTime() async throws {
         let times = ["2026-11-22T08:15:31Z", "2026-11-22T08:15:30Z", "2026-11-22T09:15:30+01:00"]
         let entries = times.enumerated().map { index, time in
             entryText(["startedDateTime": "\"\(time)\"", "request.url": "\"http://h/\(index)\""])
@@ -37,7 +37,7 @@ struct HARReaderTests {
         #expect(recording.entries.map(\.request.url) == ["http://h/1", "http://h/2", "http://h/0"])
     }
 
-    @Test func anEntryKeepsHowItIsWritten() async throws {
+    @Test func unchangedEntryKeepsItsJSON() async throws {
         let text = #"{"log":{"entries":[ {"a": 1.10, "request":{"url":"http://h/"}} ],"pages":[]}}"#
         try await withFile(text.utf8) { path in
             let reader = HARReader(contentsOf: path)
@@ -54,7 +54,7 @@ struct HARReaderTests {
     }
 
     @Test(arguments: [true, false])
-    func aCompressedFileIsReadWhateverItsName(_ isGzip: Bool) async throws {
+    func compressedFileIsReadRegardlessOfItsName(_ isGzip: Bool) async throws {
         let text = archive(["response.content": #"{"text":"\#(String(repeating: "long ", count: 200_000))"}"#])
         let data = try compressed(text, isGzip: isGzip)
         #expect(data.count < 20_000)
@@ -62,12 +62,12 @@ struct HARReaderTests {
             let recording = try Recording(contentsOf: path)
             #expect(recording.entries.first?.response?.body.size == 1_000_000)
         }
-        // As `cat a.gz b.gz` makes them.
+        // Concatenated, as by `cat a.gz b.gz`.
         let half = text.index(text.startIndex, offsetBy: 300)
         let halves = try [String(text[..<half]), String(text[half...])].map { try compressed($0, isGzip: true) }
         let recording = try await withFile(halves[0] + halves[1]) { try Recording(contentsOf: $0) }
         #expect(recording.entries.count == 1)
-        // Cut off, and with something behind its end.
+        // Truncated, and with an extra byte after the end.
         for broken in [data.dropLast(20), data + Data("x".utf8)] {
             try await withFile(broken) { path in
                 let error = #expect(throws: NetworkError.self) {
@@ -79,7 +79,7 @@ struct HARReaderTests {
         }
     }
 
-    @Test func aSmallFileThatHoldsAnyNumberOfBytesIsRefused() async throws {
+    @Test func decompressionBombIsRejected() async throws {
         let data = try compressed("{\"a\":\"" + String(repeating: " ", count: 5 << 20), isGzip: true)
         try await withFile(data) { path in
             let reader = HARReader(contentsOf: path, limits: HARReader.Limits(textBytes: 1 << 20))
@@ -89,7 +89,7 @@ struct HARReaderTests {
         }
     }
 
-    @Test func ofABrokenFileThereIsWhatComesBefore() async throws {
+    @Test func entriesBeforeAFaultAreRead() async throws {
         let text = #"{"log":{"entries":[\#(entryText()),{"request":{"url":"http"#
         try await withFile(text.utf8) { path in
             let recording = try Recording(contentsOf: path)
@@ -109,20 +109,20 @@ struct HARReaderTests {
         }
     }
 
-    private static let whatIsNoArchiveIsRefusedArguments: [(String, String)] = [
+    private static let invalidArchiveIsRejectedArguments: [(String, String)] = [
         ("", "it is empty"), ("{}", "it has no log.entries"), ("12", "it has no log.entries"),
         (#"{"log":{"entries":{}}}"#, "it has no log.entries"),
         ("<html>", "byte 0, $: expected a value"), (#"{"log":{"entries":["#, "byte 19, $.log.entries[0]"),
     ]
 
-    @Test(arguments: Self.whatIsNoArchiveIsRefusedArguments)
-    func whatIsNoArchiveIsRefused(_ text: String, _ reason: String) async throws {
+    @Test(arguments: Self.invalidArchiveIsRejectedArguments)
+    func invalidArchiveIsRejected(_ text: String, _ reason: String) async throws {
         let error = await #expect(throws: NetworkError.self) { try await recording(of: text) }
         #expect(error?.kind == .decoding)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    @Test func whatIsNoFileIsRefused() async throws {
+    @Test func missingFileAndDirectoryAreRejected() async throws {
         try await withFolder { folder in
             for path in ["\(folder)/none.har", folder] {
                 let error = #expect(throws: NetworkError.self) { try Recording(contentsOf: path) }

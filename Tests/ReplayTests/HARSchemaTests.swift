@@ -4,7 +4,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// Archives held against a JSON schema of HAR 1.2, by PyPI's jsonschema.
+/// Archives validated against a JSON schema of HAR 1.2 by PyPI's jsonschema.
 @Suite(
     .timeLimit(.minutes(1)),
     .enabled(if: PythonPeers.hasJSONSchema, "jsonschema is not installed: scripts/setup.sh --peers")
@@ -21,7 +21,7 @@ struct HARSchemaTests {
             print(*(error.json_path for error in errors))
         """
 
-    /// The places in each archive that break a rule.
+    /// The paths in each archive that violate the schema.
     private func faults(_ paths: [String]) async throws -> [[String]] {
         let run = try await PythonPeers.run("python3", ["-c", Self.program, Self.schema] + paths)
         try #require(run.status == 0, "\(run.output)")
@@ -30,7 +30,7 @@ struct HARSchemaTests {
         }
     }
 
-    @Test func archivesOfOursAreValid() async throws {
+    @Test func ourArchivesAreValid() async throws {
         try await EveryKind.withLog { log in
             let (embedded, attached) = ("\(log)-embedded.har", "\(log)-attached.har")
             try EveryKind.archive(of: log, to: embedded)
@@ -41,7 +41,7 @@ struct HARSchemaTests {
         }
     }
 
-    /// What is changed in an entry, and where the schema finds it.
+    /// A changed member of an entry, its value, and the path that the schema reports.
     static let broken = [
         ("time", "", "$.log.entries[0]"), ("time", "-1", "$.log.entries[0].time"),
         ("startedDateTime", "1795335330", "$.log.entries[0].startedDateTime"),
@@ -65,7 +65,7 @@ struct HARSchemaTests {
         ),
     ]
 
-    @Test func whatBreaksARuleIsFoundByItAndByUs() async throws {
+    @Test func schemaAndValidatorBothFindViolations() async throws {
         try await withFolder { folder in
             let changes = [[:]] + Self.broken.map { [$0.0: $0.1] }
             let paths = changes.indices.map { "\(folder)/\($0).har" }
@@ -82,7 +82,7 @@ struct HARSchemaTests {
     }
 
     @Test(arguments: ["chromium", "playwright", "mitmproxy"])
-    func weFindInOthersArchivesWhatItFinds(_ name: String) async throws {
+    func validatorFindsAsManyErrorsAsTheSchema(_ name: String) async throws {
         let path = "\(RealArchiveTests.folder)/\(name).har"
         let validator = HARValidator(contentsOf: path)
         try validator.validate { _ in }

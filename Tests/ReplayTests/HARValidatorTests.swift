@@ -19,7 +19,7 @@ struct HARValidatorTests {
         }
     }
 
-    @Test func whatIsRightHasNoFindings() async throws {
+    @Test func validArchiveHasNoFindings() async throws {
         let (texts, summary) = try await findings(
             archive([
                 "request.postData": #"{"mimeType":"text/plain","text":"abc","comment":"x"}"#, "_own": "1",
@@ -36,7 +36,7 @@ struct HARValidatorTests {
         #expect(summary.errors == 0 && summary.hints == 0)
     }
 
-    @Test func whatIsNoUTF8HasItsOffset() async throws {
+    @Test func invalidUTF8IsReportedWithItsOffset() async throws {
         let text = archive(["comment": #""~~""#])
         let place = try #require(text.utf8.firstIndex(of: UInt8(ascii: "~")))
         let offset = text.utf8.distance(from: text.startIndex, to: place)
@@ -51,7 +51,7 @@ struct HARValidatorTests {
         }
     }
 
-    private static let rulesArguments: [([String: String], [String])] = [
+    private static let violationsInEntriesAreReportedArguments: [([String: String], [String])] = [
         // required members, and their types
         (["startedDateTime": ""], ["error: .startedDateTime is missing"]),
         (["request": ""], ["error: .request is missing"]), (["request.url": ""], ["error: .request.url is missing"]),
@@ -121,7 +121,7 @@ struct HARValidatorTests {
             ["serverIPAddress": #""""#],
             ["error: .serverIPAddress is not an IPv4 address or an IPv6 address without brackets"]
         ),
-        // what excludes each other, sums
+        // mutually exclusive members, sums
         (
             ["request.postData": #"{"mimeType":"","text":"a=b","params":[{"name":"a"}]}"#],
             [
@@ -135,7 +135,7 @@ struct HARValidatorTests {
                 "hint: .timings.ssl is longer than connect, which includes it"
             ]
         ),
-        // what cannot have been sent
+        // values that cannot have been sent
         (
             ["request.url": #""/a#b""#],
             [
@@ -154,7 +154,7 @@ struct HARValidatorTests {
                 "error: .response.content.text is not base64, although its encoding says so"
             ]
         ),
-        // members of nobody, or twice
+        // unknown and duplicate members
         (
             ["request.settingEncodeUrl": "true"],
             [
@@ -164,18 +164,18 @@ struct HARValidatorTests {
         (["time": #"7,"time":7"#], ["error: .time occurs more than once"]),
     ]
 
-    @Test(arguments: Self.rulesArguments)
-    func rules(_ changes: [String: String], _ expected: [String]) async throws {
+    @Test(arguments: Self.violationsInEntriesAreReportedArguments)
+    func violationsInEntriesAreReported(_ changes: [String: String], _ expected: [String]) async throws {
         #expect(try await findings(archive(changes)).texts == expected)
     }
 
-    private static let aFileThatCannotBeReadIsAnErrorArguments: [(String, String)] = [
+    private static let unreadableBodyFileIsAnErrorArguments: [(String, String)] = [
         ("../secret", "is not a path below"), ("/etc/passwd", "is not a path below"), ("none", "No such file"),
         (".", "is not a path below"),
     ]
 
-    @Test(arguments: Self.aFileThatCannotBeReadIsAnErrorArguments)
-    func aFileThatCannotBeReadIsAnError(_ name: String, _ words: String) async throws {
+    @Test(arguments: Self.unreadableBodyFileIsAnErrorArguments)
+    func unreadableBodyFileIsAnError(_ name: String, _ words: String) async throws {
         let (texts, summary) = try await findings(
             archive([
                 "response.content": #"{"size":1,"mimeType":"","_file":"\#(name)"}"#,
@@ -191,12 +191,12 @@ struct HARValidatorTests {
         }
     }
 
-    @Test func theFileOfABodyIsText() async throws {
+    @Test func bodyFileMustBeAString() async throws {
         let text = try await findings(archive(["response.content": #"{"size":1,"mimeType":"","_file":7}"#])).texts
         #expect(text == ["error: .response.content._file should be a string"])
     }
 
-    private static let rulesOfTheLogArguments: [(String, [String])] = [
+    private static let violationsInTheLogAreReportedArguments: [(String, [String])] = [
         (#"{"log":{"entries":[]}}"#, ["error: $.log.version is missing", "error: $.log.creator is missing"]),
         (
             #"{"log":{"version":"2.0","creator":{"name":"a"},"browser":[],"pages":[{}],"entries":[],"x":1},"y":2,"_z":3}"#,
@@ -220,8 +220,8 @@ struct HARValidatorTests {
         ),
     ]
 
-    @Test(arguments: Self.rulesOfTheLogArguments)
-    func rulesOfTheLog(_ text: String, _ expected: [String]) async throws {
+    @Test(arguments: Self.violationsInTheLogAreReportedArguments)
+    func violationsInTheLogAreReported(_ text: String, _ expected: [String]) async throws {
         let (texts, summary) = try await findings(text)
         #expect(texts == expected)
         #expect(summary.errors == expected.count { $0.hasPrefix("error") })
@@ -236,7 +236,7 @@ struct HARValidatorTests {
         #expect(texts == ["hint: $.log.entries[1].startedDateTime is earlier than that of the previous entry"])
     }
 
-    @Test func aFindingIsWhereItIsSaidToBe() async throws {
+    @Test func findingHasTheOffsetOfItsValue() async throws {
         let text = "\u{FEFF}\n" + archive(["response.status": #""two hundred""#])
         try await withFile(text.utf8) { path in
             var found: [RecordingWarning] = []
@@ -247,7 +247,7 @@ struct HARValidatorTests {
         }
     }
 
-    @Test func ofABrokenFileThereAreFindingsUpToThatPlace() async throws {
+    @Test func findingsBeforeAFaultAreReported() async throws {
         try await withFile((archive(["time": #""x""#]).dropLast(3) + ",{").utf8) { path in
             var paths: [String] = []
             let error = #expect(throws: NetworkError.self) {
@@ -258,7 +258,7 @@ struct HARValidatorTests {
         }
     }
 
-    @Test func whatWeWriteIsRight() async throws {
+    @Test func writtenArchiveIsValid() async throws {
         try await withFolder { folder in
             var entry = LogEntry(
                 started: .init(timeIntervalSince1970: 1_795_335_330.5),

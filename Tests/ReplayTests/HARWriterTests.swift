@@ -36,7 +36,7 @@ struct HARWriterTests {
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    @Test func entriesAreInTheOrderOfTheirTimes() async throws {
+    @Test func entriesAreWrittenInOrderOfStartTime() async throws {
         try await withFolder { folder in
             let path = "\(folder)/a.har"
             try Recording([entry(3), entry(1)]).writeHAR(to: path)
@@ -53,7 +53,7 @@ struct HARWriterTests {
         }
     }
 
-    @Test func anArchiveOfNothingIsAnArchive() async throws {
+    @Test func emptyRecordingIsWrittenAsAnArchive() async throws {
         try await withFolder { folder in
             try Recording([]).writeHAR(to: "\(folder)/a.har")
             let (entries, members) = try texts("\(folder)/a.har")
@@ -63,7 +63,7 @@ struct HARWriterTests {
         }
     }
 
-    @Test func whatWasNotChangedKeepsItsBytes() async throws {
+    @Test func unchangedEntriesKeepTheirBytes() async throws {
         let odd = #"{ "request":{"url" : "http://h/\u0041", "_x":1.10},"startedDateTime":null, "z":[ ] }"#
         let text = """
             {"log":{"creator":{"name":"x", "a":1.0},"browser":null,"entries":[\(odd),\(entryText())],"pages":[ 1 ],"_q":2}}
@@ -83,7 +83,7 @@ struct HARWriterTests {
         }
     }
 
-    @Test func aChangedEntryIsWrittenAnew() async throws {
+    @Test func changedEntryIsRewritten() async throws {
         try await withFile(archive(["_mine": "1.0"]).utf8) { path in
             var next = try #require(try HARReader(contentsOf: path).next())
             next.entry.request.method = "PUT"
@@ -95,15 +95,15 @@ struct HARWriterTests {
         }
     }
 
-    private static let theEndingTellsTheCompressionArguments: [(String, [UInt8])] = [
+    private static let fileExtensionSelectsTheCompressionArguments: [(String, [UInt8])] = [
         ("a.har", [UInt8(ascii: "{")]), ("a.har.gz", [0x1F, 0x8B]), ("a.zhar", [0x78]), ("a.HAR.GZ", [0x1F, 0x8B]),
     ]
 
-    @Test(arguments: Self.theEndingTellsTheCompressionArguments)
-    func theEndingTellsTheCompression(_ name: String, _ start: [UInt8]) async throws {
+    @Test(arguments: Self.fileExtensionSelectsTheCompressionArguments)
+    func fileExtensionSelectsTheCompression(_ name: String, _ start: [UInt8]) async throws {
         try await withFolder { folder in
             let path = "\(folder)/\(name)"
-            // More than the rooms of those who compress hold.
+            // More than the buffers of the compressors hold.
             let entries = (0..<40).map { index in
                 entry(Double(index), LoggedBody(.data(Data((0..<20_000).map { _ in UInt8.random(in: 0...255) }))))
             }
@@ -115,7 +115,7 @@ struct HARWriterTests {
         }
     }
 
-    @Test func bodiesInFilesGoIntoTheArchive() async throws {
+    @Test func bodyFilesAreEmbeddedInTheArchive() async throws {
         try await withFolder { folder in
             try Data("text é".utf8).write(to: URL(filePath: "\(folder)/t"))
             try Data([0, 0xFF]).write(to: URL(filePath: "\(folder)/b"))
@@ -129,13 +129,13 @@ struct HARWriterTests {
             let read = try Recording(contentsOf: path).entries
             #expect(read[0].response?.body.content == .data(Data("text é".utf8)))
             #expect(read[0].request.body?.content == .data(Data([0, 0xFF])))
-            // Others fail where a request's body has no text.
+            // Other programs fail if a request's body has no text.
             #expect(read[1].request.body?.content == .data(Data()))
             #expect(read[1].response?.body.content == .file("../x"))
         }
     }
 
-    @Test func bodiesOfAnswersGoIntoFilesBeside() async throws {
+    @Test func responseBodiesAreWrittenToAttachedFiles() async throws {
         try await withFolder { folder in
             let path = "\(folder)/my.har"
             let content = #"{"size":2,"_x":1.0,"text":"AP8=","encoding":"base64","mimeType":"image/png"}"#
@@ -156,21 +156,21 @@ struct HARWriterTests {
             let data = try recording.data(of: body)
             #expect(data == Data([0, 0xFF]))
             #expect(recording.entries.first?.request.body?.content == .data(Data("q".utf8)))
-            // All around it is as it was.
+            // The rest of the entry is unchanged.
             let moved = #"{"size":2,"_x":1.0,"mimeType":"image/png","_file":"\#(name)"}"#
             #expect(
                 try texts(path).entries.first
                     == entryText(["response.content": moved, "request.postData": #"{"text":"q"}"#])
             )
-            // And back again.
+            // And embedded again.
             try recording.writeHAR(to: "\(folder)/back.har")
             let back = try Recording(contentsOf: "\(folder)/back.har")
             #expect(back.entries.first?.response?.body.content == .data(Data([0, 0xFF])))
         }
     }
 
-    /// The file of a body, or the folder of all, may be a link to what is somebody's own.
-    @Test(arguments: ["file", "folder"]) func noBodyIsWrittenThroughALink(_ link: String) async throws {
+    /// The file of a body, or the folder of all bodies, may be a link to a file that must not change.
+    @Test(arguments: ["file", "folder"]) func bodyIsNotWrittenThroughASymbolicLink(_ link: String) async throws {
         try await withFolder { folder in
             let body = Data([0, 0xFF])
             let name = "\(try SHA256Digest.hex(of: body)).png"
@@ -198,7 +198,7 @@ struct HARWriterTests {
         }
     }
 
-    @Test func whatReadersOfArchivesNeedIsThere() async throws {
+    @Test func membersThatReadersNeedAreWritten() async throws {
         try await withFolder { folder in
             var form = entry(1, LoggedBody(.omitted("too large")))
             form.request.body = LoggedBody(
@@ -208,7 +208,7 @@ struct HARWriterTests {
             form.connection = "7"
             try Recording([form]).writeHAR(to: "\(folder)/a.har")
             let text = try #require(try texts("\(folder)/a.har").entries.first)
-            let root = try JSONDocument(Data(text.utf8)).root
+            let root = try ParsedJSON(Data(text.utf8)).root
             #expect(root["request"]?["httpVersion"]?.string == "HTTP/2")
             #expect(root["response"]?["httpVersion"]?.string == "HTTP/1.1")
             #expect(root["request"]?["postData"]?["text"]?.string == "a=1%202")
@@ -217,7 +217,7 @@ struct HARWriterTests {
         }
     }
 
-    @Test func whatCannotBeWrittenLeavesWhatWasThere() async throws {
+    @Test func unfinishedArchiveLeavesTheOldFile() async throws {
         #expect(throws: NetworkError.self) { try HARWriter(to: "/dev/null/a.har") }
         try await withFolder { folder in
             let path = "\(folder)/a.har"

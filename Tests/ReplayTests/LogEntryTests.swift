@@ -16,7 +16,7 @@ struct LogEntryTests {
         return output.bytes
     }
 
-    @Test func anEntryIsReadAsItWasWritten() throws {
+    @Test func writtenEntryIsReadBackUnchanged() throws {
         let entry = LogEntry(
             id: "s-1",
             started: Date(timeIntervalSince1970: 1_795_335_330.5),
@@ -58,44 +58,44 @@ struct LogEntryTests {
             parent: "s-0",
             redactions: ["request.headers.Cookie"],
             messages: [LoggedMessage(.receive, at: Date(timeIntervalSince1970: 2), Data("{}".utf8))],
-            others: [OtherMember(place: "response.content", name: "_later", json: #"{"a": 1.10}"#)]
+            unknownMembers: [UnknownMember(place: "response.content", name: "_later", json: #"{"a": 1.10}"#)]
         )
-        #expect(LogEntry(try JSONDocument(written(entry)).root) == entry)
+        #expect(LogEntry(try ParsedJSON(written(entry)).root) == entry)
     }
 
-    @Test func anEntryWithoutAnAnswerIsReadAsOne() throws {
+    @Test func entryWithoutAResponseIsReadBackUnchanged() throws {
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
             request: LoggedRequest(method: "GET", url: "https://a.example/"),
             timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
             error: "timeout"
         )
-        let document = try JSONDocument(written(entry))
+        let document = try ParsedJSON(written(entry))
         #expect(document.root["response"]?["status"]?.integer == 0)
         #expect(LogEntry(document.root) == entry)
     }
 
-    @Test func theResourceTypeOfAnotherToolIsKept() throws {
-        let theirs = try JSONDocument(Array(#"{"_resourceType":"stylesheet","request":{}}"#.utf8))
-        let again = try JSONDocument(written(LogEntry(theirs.root)))
+    @Test func resourceTypeOfAnotherToolIsKept() throws {
+        let theirs = try ParsedJSON(Array(#"{"_resourceType":"stylesheet","request":{}}"#.utf8))
+        let again = try ParsedJSON(written(LogEntry(theirs.root)))
         #expect(again.root["_resourceType"]?.string == "stylesheet")
         var ours = LogEntry(again.root)
         ours.kind = "image"
-        #expect(try JSONDocument(written(ours)).root.members.count { $0.name == "_resourceType" } == 1)
-        ours.others = []
-        let kept = LogEntry(try JSONDocument(written(ours)).root)
+        #expect(try ParsedJSON(written(ours)).root.members.count { $0.name == "_resourceType" } == 1)
+        ours.unknownMembers = []
+        let kept = LogEntry(try ParsedJSON(written(ours)).root)
         #expect(kept.kind == "image")
-        #expect(kept.others == [])
+        #expect(kept.unknownMembers == [])
     }
 
     @Test(arguments: ["1e300", "-1e300", "1e14", "null"])
-    func aMessageOfNoTimeThatThereIsIsOfTheBeginningOfTime(_ time: String) throws {
-        let node = try JSONDocument(Array(#"{"type":"send","opcode":1,"data":"","time":\#(time)}"#.utf8)).root
+    func messageWithAnInvalidTimeStartsAtTheEpoch(_ time: String) throws {
+        let node = try ParsedJSON(Array(#"{"type":"send","opcode":1,"data":"","time":\#(time)}"#.utf8)).root
         #expect(LoggedMessage(node).time == Date(timeIntervalSince1970: 0))
     }
 
-    @Test func whatReadersOfArchivesNeedIsThere() throws {
-        let root = try JSONDocument(
+    @Test func membersThatReadersNeedAreWritten() throws {
+        let root = try ParsedJSON(
             written(
                 LogEntry(
                     started: Date(timeIntervalSince1970: 0),

@@ -8,7 +8,7 @@ import Testing
     import Foundation
 #endif
 
-/// Whether a message is answered by an entry, rule by rule.
+/// Whether an entry matches a request, rule by rule.
 struct MatchRuleTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
@@ -65,13 +65,13 @@ struct MatchRuleTests {
         head("path", "/a", "/b", false),
         head("no path", "https://h.example", "https://h.example/", true),
         head("case of a path", "/A", "/a", false),
-        head("escapes that need not be", "/%7Ea/b", "/~a/b", true),
+        head("unnecessary escapes", "/%7Ea/b", "/~a/b", true),
         head("escapes in lower case", "/a%c3%a4", "/a%C3%A4", true),
         head("a path that is not encoded", "/hömé a", "/h%C3%B6m%C3%A9%20a", true),
         head("another path that is not encoded", "/hömé", "/h%C3%B6me", false),
         Row("a method in lower case", [.method], Exchanges.entry("put", "/a"), Exchanges.message("PUT", "/a"), true),
         Row("an unknown method", [.method], Exchanges.entry("purge", "/a"), Exchanges.message("PURGE", "/a"), false),
-        head("an escaped slash is none", "/a%2Fb", "/a/b", false),
+        head("an escaped slash isn't a separator", "/a%2Fb", "/a/b", false),
         head("host", "https://a.example/", "https://b.example/", false),
         head("case of a host", "https://API.Example.com/a", "/a", true),
         head("scheme", "http://api.example.com/a", "/a", false),
@@ -95,8 +95,8 @@ struct MatchRuleTests {
         head("a redacted value", "/a?token=REDACTED&b=1", "/a?token=abc&b=1", true),
         head("a hashed value", "/a?token=REDACTED:h:0123456789ab", "/a?token=abc", true),
         head("a secret in the recording", "/a?token=xyz", "/a?token=abc", true),
-        head("redacted where nobody expects it", "/a?page=REDACTED&b=1", "/a?page=7&b=1", true),
-        head("redacted, but not there", "/a?page=REDACTED&b=1", "/a?b=1", false),
+        head("redacted at an unexpected place", "/a?page=REDACTED&b=1", "/a?page=7&b=1", true),
+        head("redacted, but missing in the request", "/a?page=REDACTED&b=1", "/a?b=1", false),
         head("redacted, and another value", "/a?page=REDACTED&b=1", "/a?page=7&b=2", false),
     ]
 
@@ -152,8 +152,8 @@ struct MatchRuleTests {
     static func bodies() throws -> [Row] {
         [
             body("no body", nil, nil, true),
-            body("an empty body is none", LoggedBody(), nil, true),
-            body("a body and none", Exchanges.json("{}"), nil, false),
+            body("an empty body and no body", LoggedBody(), nil, true),
+            body("a body and no body", Exchanges.json("{}"), nil, false),
             body(
                 "members in another order",
                 Exchanges.json(#"{"a":1,"b":[1,2]}"#),
@@ -197,7 +197,7 @@ struct MatchRuleTests {
                 true
             ),
             body(
-                "beside a redacted one",
+                "another member next to a redacted one",
                 Exchanges.json(#"{"u":"REDACTED","a":1}"#),
                 Exchanges.json(#"{"u":"x","a":2}"#),
                 false
@@ -229,11 +229,16 @@ struct MatchRuleTests {
                 Exchanges.json(#"{"a":[{"b":2}]}"#),
                 false
             ),
-            body("JSON of no type", LoggedBody(.data(Data(#"{"a":1}"#.utf8))), Exchanges.json(#"{ "a": 1 }"#), true),
-            body("broken JSON is bytes", Exchanges.json("{"), Exchanges.json("{"), true),
+            body(
+                "JSON without a type",
+                LoggedBody(.data(Data(#"{"a":1}"#.utf8))),
+                Exchanges.json(#"{ "a": 1 }"#),
+                true
+            ),
+            body("broken JSON is compared as bytes", Exchanges.json("{"), Exchanges.json("{"), true),
             body("other broken JSON", Exchanges.json("{"), Exchanges.json("{ "), false),
             body(
-                "bytes count where they are to",
+                "the bytes rule compares bytes",
                 [.path, .bytes],
                 Exchanges.json(#"{"a":1}"#),
                 Exchanges.json(#"{ "a": 1 }"#),
@@ -294,14 +299,14 @@ struct MatchRuleTests {
                 false
             ),
             body(
-                "a body that was not kept",
+                "a body that was not recorded",
                 LoggedBody(.omitted("too large"), mediaType: "image/png"),
                 Exchanges.json("{}"),
                 true
             ),
-            body("a body that was not kept, and none", LoggedBody(.omitted("too large")), nil, false),
+            body("a body that was not recorded, and no body", LoggedBody(.omitted("too large")), nil, false),
             body(
-                "a body that was cut off",
+                "a truncated body",
                 LoggedBody(.data(Data("ab".utf8)), size: 9, isTruncated: true),
                 Exchanges.form("a"),
                 true
@@ -319,7 +324,7 @@ struct MatchRuleTests {
                 LoggedBody(.data(Data("b".utf8)), mediaType: "text/plain"),
                 false
             ),
-            body("multipart, whatever its boundary", multipart("b1", "1"), multipart("b2", "1"), true),
+            body("multipart with another boundary", multipart("b1", "1"), multipart("b2", "1"), true),
             body("other multipart", multipart("b1", "1"), multipart("b1", "2"), false),
             body("another file", multipart("b1", "1", file: "x.png"), multipart("b1", "1", file: "y.png"), false),
             body(
@@ -360,7 +365,7 @@ struct MatchRuleTests {
             #"{"query":"{a(b: \"\"\"x \"y\" # z\"\"\")}"}"#,
             true
         ),
-        operation("text without an end", #"{"query":"{a(b:\"\"\"x"}"#, #"{"query":"{a(b:\"\"\"x"}"#, true),
+        operation("unterminated text", #"{"query":"{a(b:\"\"\"x"}"#, #"{"query":"{a(b:\"\"\"x"}"#, true),
         operation(
             "variables",
             #"{"query":"{a}","variables":{"x":1,"y":2}}"#,
@@ -390,7 +395,7 @@ struct MatchRuleTests {
     }
 
     @Test(arguments: try heads + fields + bodies() + operations)
-    func anEntryAnswersWhatIsTheSame(_ row: Row) async {
+    func entryMatchesAnEquivalentRequest(_ row: Row) async {
         let transport = ReplayTransport(Recording([row.recorded]), matching: row.rules)
         do throws(NetworkError) {
             _ = try await transport.perform(row.asked)
@@ -400,7 +405,7 @@ struct MatchRuleTests {
         }
     }
 
-    @Test func whatIsTheSameToTheLetterComesFirst() async {
+    @Test func exactMatchIsPreferredToARedactedOne() async {
         let transport = ReplayTransport(
             Recording([
                 Exchanges.entry("GET", "/a?page=REDACTED", answer: "any"),
@@ -411,13 +416,13 @@ struct MatchRuleTests {
         #expect(await transport.text(Exchanges.message("GET", "/a?page=3")) == "any")
     }
 
-    @Test func aSecretThatOnlyTheAppKnowsIsNotCompared() async {
+    @Test func secretsOfTheAppsRedactorAreNotCompared() async {
         let recording = Recording([Exchanges.entry("GET", "/a?plan=REDACTED"), Exchanges.entry("GET", "/b?plan=x")])
         let transport = ReplayTransport(recording, redactor: Redactor(secrets: ["plan"]))
         #expect(await transport.text(Exchanges.message("GET", "/b?plan=y")) == "")
     }
 
-    @Test func aBodyIsReadFromAFileAndFromAStream() async throws {
+    @Test func bodiesFromFilesAndStreamsAreMatched() async throws {
         let transport = ReplayTransport(
             Recording([Exchanges.entry("PUT", "/a", body: LoggedBody(.data(Data("abc".utf8))), answer: "ok")])
         )

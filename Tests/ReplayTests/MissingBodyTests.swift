@@ -12,7 +12,7 @@ import Testing
     import Foundation
 #endif
 
-/// A recording whose body is in a file that is not as it was.
+/// A recording with a body file that is missing, truncated or changed.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MissingBodyTests {
     enum Harm: CaseIterable {
         case removed, cutOff, changed
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Runs `body` with a recording whose answer's body has come to harm.
+    /// Runs `body` with a recording whose response body file is damaged.
     private func withHarm(_ harm: Harm, _ body: (Recording) async throws -> Void) async throws {
         try await LogFindingsTests.withLog { path, file in
             try harm.happen(to: file)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: Harm.allCases, [TransferRequest.Delivery.collect, .stream])
-    func nothingPassesForTheAnswer(_ harm: Harm, _ delivery: TransferRequest.Delivery) async throws {
+    func damagedBodyIsNotReplayed(_ harm: Harm, _ delivery: TransferRequest.Delivery) async throws {
         try await withHarm(harm) { recording in
             var message = Exchanges.message("GET", "https://a.example/")
             message.body = HTTPBody("sent")
@@ -45,13 +45,13 @@ import Testing
                 let response = try await ReplayTransport(recording).perform(message)
                 _ = try await response.body.collect()
             } throws: { error in
-                // Not `.file`, which is where something is written.
+                // Not phase `.file`, which means writing a file.
                 (error as? NetworkError)?.kind == .file && (error as? NetworkError)?.phase == .build
             }
         }
     }
 
-    @Test(arguments: Harm.allCases) func aServerGivesNoWholeAnswer(_ harm: Harm) async throws {
+    @Test(arguments: Harm.allCases) func serverReturns501ForADamagedBody(_ harm: Harm) async throws {
         try await withHarm(harm) { recording in
             let server = try RecordedServer(recording)
             var request = TransferRequest(
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Harm.allCases) func nothingPassesForItsBytes(_ harm: Harm) async throws {
+    @Test(arguments: Harm.allCases) func damagedBodyHasNoData(_ harm: Harm) async throws {
         try await withHarm(harm) { recording in
             let body = try #require(recording.entries.first?.response?.body)
             #expect(throws: NetworkError.self) { try recording.data(of: body) }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Harm.allCases) func aCheckOfTheLogTellsIt(_ harm: Harm) async throws {
+    @Test(arguments: Harm.allCases) func logCheckReportsADamagedBody(_ harm: Harm) async throws {
         try await withHarm(harm) { recording in
             let directory = try #require(recording.directory)
             var findings: [RecordingWarning] = []
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aCheckOfAWholeLogTellsNothing() async throws {
+    @Test func logCheckReportsNothingForAnIntactLog() async throws {
         try await LogFindingsTests.withLog { path, _ in
             let summary = try LogReader(directory: path).check { Issue.record($0) }
             #expect(summary.entries == 1 && summary.bodies == 2 && summary.errors == 0)

@@ -9,19 +9,19 @@ struct PlaybackTests {
         return ReplayTransport(Recording(entries), repeats: repeats)
     }
 
-    private static let equalMessagesGetTheAnswersInTheirOrderArguments: [(ReplayRepeats, [String])] = [
+    private static let equalRequestsGetTheResponsesInRecordedOrderArguments: [(ReplayRepeats, [String])] = [
         (ReplayRepeats.sequenceThenLast, ["0", "1", "2", "2", "2"]),
         (.cycle, ["0", "1", "2", "0", "1"]),
         (.sequenceThenFail, ["0", "1", "2", "not_in_recording", "not_in_recording"]),
     ]
 
-    @Test(arguments: Self.equalMessagesGetTheAnswersInTheirOrderArguments)
-    func equalMessagesGetTheAnswersInTheirOrder(_ repeats: ReplayRepeats, _ expected: [String]) async {
+    @Test(arguments: Self.equalRequestsGetTheResponsesInRecordedOrderArguments)
+    func equalRequestsGetTheResponsesInRecordedOrder(_ repeats: ReplayRepeats, _ expected: [String]) async {
         let transport = transport(repeats)
         for text in expected { #expect(await transport.text(Exchanges.message("GET", "/a")) == text) }
     }
 
-    @Test func sequencesOfDifferentMessagesAreApart() async {
+    @Test func differentRequestsHaveSeparateSequences() async {
         let transport = ReplayTransport(
             Recording([
                 Exchanges.entry("GET", "/a", answer: "a0"), Exchanges.entry("GET", "/b", answer: "b0", at: 1),
@@ -33,7 +33,7 @@ struct PlaybackTests {
         }
     }
 
-    @Test func equalMessagesFromManyThreadsGetEachAnswerOnce() async {
+    @Test func eachResponseIsReplayedOnceToManyThreads() async {
         let transport = transport(.sequenceThenFail, answers: 800)
         let texts = await withTaskGroup(of: [String].self) { group in
             for _ in 0..<8 {
@@ -46,12 +46,12 @@ struct PlaybackTests {
             return await group.reduce(into: [[String]]()) { $0.append($1) }
         }
         #expect(Set(texts.joined()).count == 800)
-        // Each of them sees its own in the order of the recording.
+        // Each task receives its responses in recorded order.
         #expect(texts.allSatisfy { texts in texts.compactMap { Int($0) } == texts.compactMap { Int($0) }.sorted() })
         #expect(transport.unused.isEmpty)
     }
 
-    @Test func theAnswerIsChosenBeforeTheCallReturns() async {
+    @Test func responseIsChosenBeforePerformReturns() async {
         let transport = transport(.sequenceThenFail, answers: 100)
         let received = Lock([Int: String]())
         await withCheckedContinuation { continuation in
@@ -69,7 +69,7 @@ struct PlaybackTests {
         #expect(received.withLock { received in (0..<100).allSatisfy { received[$0] == "\($0)" } })
     }
 
-    @Test func whatWasNotAskedForIsTold() async throws {
+    @Test func unusedResponsesAreReported() async throws {
         let transport = ReplayTransport(
             Recording([
                 Exchanges.entry("GET", "/a?token=abc", id: "1"), Exchanges.entry("GET", "/b?token=abc", at: 1, id: "2"),
@@ -80,7 +80,7 @@ struct PlaybackTests {
         #expect(transport.unused.map(\.id) == ["2", "3"])
         do {
             try transport.assertAllUsed()
-            Issue.record("all counted as used")
+            Issue.record("assertAllUsed didn't report the unused entries")
         } catch {
             #expect(error.kind == .notInRecording)
             #expect(error.message.contains("2 of 3 recorded responses"))
@@ -92,7 +92,7 @@ struct PlaybackTests {
         try transport.assertAllUsed()
     }
 
-    @Test func nobodyHasToAskForWhatAStoreAnsweredButForAWebSocket() throws {
+    @Test func unusedStoredResponsesAreIgnoredButNotWebSockets() throws {
         var stored = Exchanges.entry("GET", "/a")
         stored.isFromStore = true
         try ReplayTransport(Recording([stored])).assertAllUsed()

@@ -1,7 +1,7 @@
 import Foundation
 import TestPrograms
 
-/// Programs of PyPI that read our archives: `scripts/setup.sh --peers` installs them.
+/// Programs from PyPI that read our archives. `scripts/setup.sh --peers` installs them.
 enum PythonPeers {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../.build/python").standardizedFileURL.path
@@ -17,24 +17,24 @@ enum PythonPeers {
             .contains { FileManager.default.fileExists(atPath: "\(folder)/lib/\($0)/site-packages/\(package)") } == true
     }
 
-    /// What a program writes, and how it ends.
+    /// Runs a program and returns its exit status and output.
     static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
         let (ending, output) = try await Program.run(path(program), arguments, includesErrors: true)
         return (ending.code, String(decoding: output, as: UTF8.self))
     }
 }
 
-/// mitmdump as a proxy that answers what an archive has, and 404 to all else. It ends with this, or with the tests.
+/// mitmdump as a proxy that replays an archive, and returns 404 otherwise. It ends with this object or the tests.
 final class ReplayingProxy: Sendable {
-    /// Where it listens; 0 where it does not.
+    /// The port on which it listens; 0 if it failed to start.
     let port: Int
-    /// What it said before it listened.
+    /// The output up to the line that names the port.
     let notes: String
     private let input: FileHandle
 
-    /// Waits until it listens.
+    /// Starts the proxy and waits until it listens.
     ///
-    /// - Parameter folder: where it may leave its settings.
+    /// - Parameter folder: The folder for its settings.
     init(_ archive: String, in folder: String) async throws {
         let settings = [
             "confdir=\(folder)", "server_replay=\(archive)", "server_replay_extra=404", "server_replay_refresh=false",
@@ -58,11 +58,11 @@ final class ReplayingProxy: Sendable {
     }
 
     deinit {
-        // It ends with its input.
+        // The proxy ends when its input ends.
         try? input.close()
     }
 
-    /// The port that it tells, and what it says before.
+    /// Reads the port from the output. Returns it with the output up to that line.
     private static func listening(_ output: FileHandle) async -> (Int, String) {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -73,7 +73,7 @@ final class ReplayingProxy: Sendable {
                         continue
                     }
                     continuation.resume(returning: (Int(found.output.1) ?? 0, text))
-                    // So that it is never held up.
+                    // Drains the output, so that the proxy never blocks on it.
                     while let bytes = try? output.read(upToCount: 4_096), !bytes.isEmpty {}
                     return
                 }

@@ -4,19 +4,19 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// Archives that Chromium, Playwright and mitmproxy have written of the same small site; `Archives/README.md` tells how.
+/// Archives that Chromium, Playwright and mitmproxy wrote of the same small site. `Archives/README.md` describes how.
 struct RealArchiveTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Archives").path
 
     private static let png = "89504e470d0a1a0a0000000d49484452"
 
-    /// Their names, and how many entries each has.
+    /// The names of the archives and the number of their entries.
     private static let archives = [
         ("playwright.har", 9), ("attach/playwright-attach.har", 9), ("mitmproxy.har", 9), ("mitmproxy.zhar", 9),
         ("chromium.har", 12),
     ]
 
-    @Test(arguments: archives) func bodiesAreThere(_ name: String, _ count: Int) throws {
+    @Test(arguments: archives) func bodiesOfRealArchivesAreRead(_ name: String, _ count: Int) throws {
         let recording = try Recording(contentsOf: "\(Self.folder)/\(name)")
         #expect(recording.warnings == [])
         #expect(recording.entries.count == count)
@@ -38,7 +38,7 @@ struct RealArchiveTests {
         )
     }
 
-    @Test func whatAPageSentIsThere() throws {
+    @Test func formSentByAPageIsRead() throws {
         for name in ["playwright.har", "attach/playwright-attach.har", "chromium.har"] {
             let recording = try Recording(contentsOf: "\(Self.folder)/\(name)")
             let form = try #require(recording.entries.first { $0.request.url.hasSuffix("/form") }?.request.body)
@@ -47,7 +47,7 @@ struct RealArchiveTests {
         }
     }
 
-    @Test func whatTheNetworkPanelOfChromiumTellsIsThere() throws {
+    @Test func chromiumDetailsAreRead() throws {
         let recording = try Recording(contentsOf: "\(Self.folder)/chromium.har")
         func entry(_ path: String, _ status: Int = 200) throws -> LogEntry {
             try #require(recording.entries.first { $0.request.url.contains(path) && $0.response?.status == status })
@@ -63,7 +63,7 @@ struct RealArchiveTests {
         let started = try entry("/echo", 101).started
         #expect(messages.allSatisfy { abs($0.time.timeIntervalSince(started)) < 10 })
         for entry in recording.entries {
-            let names = Set(entry.others.map(\.name))
+            let names = Set(entry.unknownMembers.map(\.name))
             #expect(
                 names.isSuperset(of: ["_initiator", "_priority", "_resourceType", "_transferSize", "_blocked_queueing"])
             )
@@ -72,7 +72,7 @@ struct RealArchiveTests {
         }
     }
 
-    @Test(arguments: archives) func conversionLosesNothing(_ name: String, _ count: Int) async throws {
+    @Test(arguments: archives) func conversionKeepsAllEntriesAndMembers(_ name: String, _ count: Int) async throws {
         try await withFolder { folder in
             func texts(_ path: String) throws -> [[UInt8]] {
                 let reader = HARReader(contentsOf: path)
@@ -89,7 +89,7 @@ struct RealArchiveTests {
             let back = HARReader(contentsOf: target)
             while try back.next() != nil {}
             #expect(back.members == reader.members)
-            // But for the bodies in files, which are in the archive now.
+            // Except entries with body files, which are embedded in the archive now.
             let isAttached = name.contains("attach")
             let (old, new) = (try texts(source), try texts(target))
             #expect(zip(old, new).count { $0 == $1 } == (isAttached ? 2 : count))

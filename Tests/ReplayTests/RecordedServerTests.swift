@@ -7,7 +7,7 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// A real client over real sockets, asking a recording.
+/// A real client that sends requests over real sockets to a recorded server.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RecordedServerTests {
     private let transport = CurlTransport()
 
@@ -41,13 +41,13 @@ import Testing
         return try await transport.perform(request)
     }
 
-    /// What goes over the wire, as a client of another make asks for it.
+    /// The bytes on the wire, as the curl tool receives them.
     private func wire(_ server: RecordedServer, _ target: String, _ arguments: String...) async throws -> Data {
         let options = ["--silent", "--raw", "--include", "--max-time", "20"]
         return try await Program.run("curl", options + arguments + [server.url + target]).output
     }
 
-    @Test func statusFieldsAndBodyAreThoseRecorded() async throws {
+    @Test func recordedStatusFieldsAndBodyAreSent() async throws {
         let cookies = [LoggedField("Set-Cookie", "a=1; Path=/"), LoggedField("Set-Cookie", "b=2")]
         let server = try RecordedServer(
             Recording([
@@ -70,7 +70,7 @@ import Testing
         #expect(server.requests.map(\.method) == ["GET", "POST"])
     }
 
-    @Test func whatIsNotRecordedIsToldWithWhatIsNearest() async throws {
+    @Test func missIsReportedWithTheNearestEntry() async throws {
         let server = try RecordedServer(Recording([Exchanges.entry("GET", "/a?page=1", answer: "x")]))
         let answer = try await ask(server, "/a?page=2")
         #expect(answer.head.status.code == 501)
@@ -78,7 +78,7 @@ import Testing
         #expect(text.contains("query page: 1 → 2"), "\(text)")
         let socket = try await ask(server, "/a", "GET", Self.upgrade)
         #expect(socket.head.status.code == 501)
-        // The connection goes on.
+        // The connection stays usable.
         #expect(try await ask(server, "/a?page=1").body.data == Data("x".utf8))
         #expect(server.requests.map(\.connection) == [1, 1, 1])
     }
@@ -91,7 +91,7 @@ import Testing
         return fields
     }()
 
-    @Test func answersWithoutABodyHaveNone() async throws {
+    @Test func bodylessResponsesAreSentWithoutABody() async throws {
         var head = Exchanges.entry("HEAD", "/a", answerFields: [LoggedField("Content-Length", "1234")])
         head.response?.body = LoggedBody(.omitted("unknown"))
         let server = try RecordedServer(
@@ -106,26 +106,26 @@ import Testing
         let none = try await ask(server, "/none")
         #expect(none.head.status.code == 204 && none.head.headerFields[.contentLength] == nil)
         #expect(try await ask(server, "/same").head.headerFields[.eTag] == "\"1\"")
-        // All on one connection, whose framing would be lost by a body too many.
+        // All on one connection: an extra body would break its framing.
         #expect(try await ask(server, "/last").body.data == Data("there".utf8))
         #expect(Set(server.requests.map(\.connection)) == [1])
     }
 
-    @Test(arguments: ["gzip", "deflate", "br"]) func aBodyIsCodedForWhoTakesIt(_ coding: String) async throws {
+    @Test(arguments: ["gzip", "deflate", "br"]) func bodyIsEncodedIfTheClientAcceptsIt(_ coding: String) async throws {
         let text = String(repeating: "the same words ", count: 1_000)
         let fields = [LoggedField("Content-Encoding", coding), LoggedField("Content-Length", "99")]
         let server = try RecordedServer(Recording([Exchanges.entry("GET", "/a", answer: text, answerFields: fields)]))
         let answer = try await ask(server, "/a")
         #expect(answer.body.data == Data(text.utf8))
         let coded = try await wire(server, "/a", "-H", "Accept-Encoding: \(coding)")
-        #expect((coded.count < 1_000) == (coding != "br"), "brotli goes out decoded")
+        #expect((coded.count < 1_000) == (coding != "br"), "brotli is sent decoded")
         let refused = try await wire(server, "/a", "-H", "Accept-Encoding: \(coding);q=0")
         let plain = String(decoding: refused, as: UTF8.self)
         #expect(plain.contains("Content-Length: \(text.utf8.count)\r\n") && plain.hasSuffix(text))
         #expect(!plain.contains("Content-Encoding"))
     }
 
-    @Test func chunksInterimResponsesAndTrailersComeAsTheyDid() async throws {
+    @Test func recordedChunkingInterimResponsesAndTrailersAreSent() async throws {
         var entry = Exchanges.entry(
             "GET",
             "/a",
@@ -143,7 +143,7 @@ import Testing
         #expect(old.hasSuffix("\r\n\r\nhello") && !old.contains("chunked"))
     }
 
-    @Test func redirectsLeadToThisServer() async throws {
+    @Test func redirectsPointToThisServer() async throws {
         let server = try RecordedServer(
             Recording([
                 Exchanges.entry(
@@ -167,7 +167,7 @@ import Testing
         #expect(try await ask(server, "/out").head.headerFields[.location] == "https://x.example/")
     }
 
-    @Test func failuresFail() async throws {
+    @Test func recordedFailuresAreReproduced() async throws {
         var (lost, cut, silent) = (
             Exchanges.entry("GET", "/lost"), Exchanges.entry("GET", "/cut", answer: "half"),
             Exchanges.entry("GET", "/silent")
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func eventsComeOneByOneAsTheyDid() async throws {
+    @Test func eventsAreSentOneByOneWithRecordedTiming() async throws {
         var entry = Exchanges.entry("GET", "/events", type: "text/event-stream")
         entry.messages = (0..<3).map { number in
             LoggedMessage(.receive, at: Date(timeIntervalSince1970: Double(number) * 10), Data("data: \(number)".utf8))
@@ -195,7 +195,7 @@ import Testing
         var chunks = answer.body.makeAsyncIterator()
         #expect(try await chunks.next() == Data("data: 0\n\n".utf8))
         for number in 1...2 {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             #expect(clock.nextWait == .seconds(10))
             clock.advance(by: .seconds(10))
             #expect(try await chunks.next() == Data("data: \(number)\n\n".utf8))
@@ -203,7 +203,7 @@ import Testing
         #expect(try await chunks.next() == nil)
     }
 
-    @Test func aWebSocketSaysWhatItSaid() async throws {
+    @Test func recordedWebSocketMessagesAreSent() async throws {
         var entry = Exchanges.entry("GET", "/talk", status: 101)
         entry.request.url = "wss://api.example.com/talk"
         let long = String(repeating: "x", count: 70_000)
@@ -226,7 +226,7 @@ import Testing
         try server.assertAllUsed()
     }
 
-    @Test func itStopsWhileAnswersAreAwaited() async throws {
+    @Test func serverStopsDuringAPendingResponse() async throws {
         let clock = ManualClock()
         let server = try RecordedServer(
             Recording([Exchanges.entry("GET", "/a", answer: "x")]),
@@ -234,7 +234,7 @@ import Testing
             clock: clock
         )
         let task = Task { try await ask(server, "/a") }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         server.stop()
         let error = await #expect(throws: NetworkError.self) { try await task.value }
         #expect(error?.kind == .network)

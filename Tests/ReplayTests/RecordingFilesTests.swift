@@ -15,7 +15,7 @@ import Testing
 #endif
 
 struct RecordingFilesTests {
-    /// Runs `body` with a recording whose directory `log` has a file, and what is beside and in it that must not be read.
+    /// Runs `body` with a recording that has one body file, and links and files that must not be read.
     private func withRecording(_ body: (_ recording: Recording, _ folder: String) async throws -> Void) async throws {
         try await withFolder { folder in
             let log = "\(folder)/log"
@@ -33,24 +33,24 @@ struct RecordingFilesTests {
 
     private func body(_ file: String) -> LoggedBody { LoggedBody(.file(file)) }
 
-    @Test func aFileOfTheRecordingIsRead() async throws {
+    @Test func bodyFileOfTheRecordingIsRead() async throws {
         try await withRecording { recording, _ in
             let data = try recording.data(of: body("bodies/a.txt"))
             #expect(data == Data("inside".utf8))
             let stream = try recording.body(of: body("bodies/a.txt"))
             #expect(stream.length == 6)
-            // As often as one likes.
+            // The body can be read repeatedly.
             for _ in 0..<2 { #expect(try await stream.collect() == data) }
         }
     }
 
-    private static let noPathLeadsOutArguments: [String] = [
+    private static let pathsOutsideTheRecordingAreRejectedArguments: [String] = [
         "../secret", "bodies/../../secret", "bodies/link", "bodies/near", "away/a.txt", "/etc/hostname", "bodies",
         "bodies/pipe", "", ".", "./bodies/a.txt", "bodies//a.txt", "bodies/none", "bodies/a.txt/b", "bodies/a.txt\0",
     ]
 
-    @Test(arguments: Self.noPathLeadsOutArguments)
-    func noPathLeadsOut(_ path: String) async throws {
+    @Test(arguments: Self.pathsOutsideTheRecordingAreRejectedArguments)
+    func pathsOutsideTheRecordingAreRejected(_ path: String) async throws {
         try await withRecording { recording, _ in
             for read in [
                 { () throws in _ = try recording.data(of: body(path)) },
@@ -62,19 +62,19 @@ struct RecordingFilesTests {
         }
     }
 
-    @Test func devicesAreNoBodies() {
+    @Test func devicesAreRejected() {
         let recording = Recording([], directory: "/dev")
         #expect(throws: NetworkError.self) { try recording.data(of: body("zero")) }
     }
 
-    @Test func aFileMayBeTooLarge() async throws {
+    @Test func tooLargeFileIsRejected() async throws {
         try await withRecording { recording, _ in
             let error = #expect(throws: NetworkError.self) { try recording.data(of: body("bodies/a.txt"), upTo: 5) }
             #expect(error?.kind == .tooLarge)
         }
     }
 
-    @Test func whatWasNotKeptSaysWhy() throws {
+    @Test func unrecordedBodyGivesTheReason() throws {
         let error = #expect(throws: NetworkError.self) { try Recording([]).data(of: LoggedBody(.omitted("too large"))) }
         #expect(error?.kind == .notStored)
         #expect(error?.message == "the body was not recorded: too large")
@@ -83,7 +83,7 @@ struct RecordingFilesTests {
         #expect(throws: NetworkError.self) { try Recording([]).data(of: form) }
     }
 
-    @Test func theFilesOfAnArchiveAreBesideIt() async throws {
+    @Test func archiveFilesAreReadFromItsDirectory() async throws {
         try await withRecording { _, folder in
             let path = "\(folder)/log/x.har"
             let text = archive(["response.content": #"{"size":6,"mimeType":"text/plain","_file":"bodies/a.txt"}"#])

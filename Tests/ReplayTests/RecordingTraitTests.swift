@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    @Test(.recording("greeting")) func aRecordingBesideTheTestAnswers() async throws {
+    @Test(.recording("greeting")) func recordingNextToTheTestIsReplayed() async throws {
         #expect(try await Self.ask("/hello?name=Ann") == "hello Ann")
         #expect(try await Self.ask("/gone") == "network: net::ERR_FAILED")
         #expect(try await Self.ask("/empty") == "")
     }
 
-    @Test(.recording("greeting", allowsUnused: true)) func unusedEntriesMayBeAllowed() async throws {
+    @Test(.recording("greeting", allowsUnused: true)) func unusedEntriesAreAllowedByTheOption() async throws {
         #expect(try await Self.ask("/hello?name=Ann") == "hello Ann")
         #expect(try await Self.ask("/other").hasPrefix("not_in_recording"))
     }
@@ -37,7 +37,7 @@ import Testing
     @Test(
         .recording("greeting", allowsUnused: true) { $0.httpRequestBuilder.baseURL = URL(string: "https://x.example") }
     )
-    func dependenciesOfTheTestMayDiffer() {
+    func traitConfiguresTheDependencies() {
         #expect(Beagle.dependencies.httpRequestBuilder.baseURL == URL(string: "https://x.example"))
     }
 
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aRecordingThatIsNotThereIsNamed() async throws {
+    @Test func missingRecordingIsNamedInTheError() async throws {
         let test = try #require(Test.current)
         await #expect {
             try await RecordingTrait.recording("nothing").provideScope(for: test, testCase: nil) {}
@@ -61,7 +61,7 @@ import Testing
 
     private static let path = #filePath.replacing("RecordingTraitTests.swift", with: "Recordings/greeting.har")
 
-    @Test(.beagle()) func theEnvironmentMayChooseARecording() async throws {
+    @Test(.beagle()) func environmentSelectsTheRecording() async throws {
         let dependencies = Beagle.dependencies
         try dependencies.allow(.replay, in: [:])
         try dependencies.allow(.log, in: ["BEAGLENET_REPLAY": "offline:\(Self.path)"])
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(.beagle(), arguments: ["offline", "offline:", "sometimes:a.har", ":a.har", "refresh:a.har"])
-    func whatTheEnvironmentSaysWronglyIsAnError(_ text: String) {
+    func invalidEnvironmentValueIsAnError(_ text: String) {
         #expect {
             try Beagle.dependencies.allow(.replay, in: ["BEAGLENET_REPLAY": text])
         } throws: { error in
@@ -91,7 +91,7 @@ import Testing
         func log(_ log: any LogType) { lines.withLock { $0.append(log.message) } }
     }
 
-    @Test(.beagle()) func whatIsNotAsRecordedIsLogged() async throws {
+    @Test(.beagle()) func differenceFromTheRecordingIsLogged() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(200, ["Content-Type": "text/plain"], "new"))
             let path = "\(directory)/a.bglog"
@@ -115,7 +115,7 @@ import Testing
 
     // MARK: - Recording
 
-    /// Runs a test of this trait in a directory of its own.
+    /// Runs a function under this trait in its own directory.
     private func run(
         in directory: String,
         records: Bool,
@@ -140,7 +140,7 @@ import Testing
         return try await Beagle.dependencies.networkClient.executeRequest(request).text()
     }
 
-    @Test func whatATestRecordedAnswersIt() async throws {
+    @Test func recordingOfATestIsReplayed() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(
                 .response(200, ["Content-Type": "application/json"], #"{"password":"canary"}"#)
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func aTestThatFailsLeavesTheOldRecording() async throws {
+    @Test func failingTestLeavesTheOldRecording() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(200, [:], "one"))
             try await run(in: directory, records: true) { _ = try await Self.ask(server) }
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func aLogIsReplacedAsAWhole() async throws {
+    @Test func logIsReplacedCompletely() async throws {
         try await withDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             let path = "\(directory)/a.bglog"
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test(.beagle()) func whatIsMissingIsRecordedForTheNextTime() async throws {
+    @Test(.beagle()) func recordNewModeRecordsMissingResponses() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(200, [:], "one"))
             let path = "\(directory)/a.bglog"
@@ -204,7 +204,7 @@ import Testing
                     #expect(try await Self.ask(server) == "one")
                     #expect(try await Self.ask(server) == "one")
                 }
-                // What records is let go with its client, which ends the log.
+                // The client releases the recorder, which closes the log.
                 while mode == "record-new", try Recording(contentsOf: path).entries.count < 2 { await Task.yield() }
             }
             #expect(server.requests.count == 2)

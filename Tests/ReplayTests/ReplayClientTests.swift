@@ -23,8 +23,8 @@ import Testing
         Request(url: try #require(URL(string: path)), type: type)
     }
 
-    /// Each kind of request is answered as it is sent: paths on the container's base, forms in their encoding.
-    @Test func everyKindOfRequestIsAnswered() async throws {
+    /// Each kind of request is matched as it is sent: with the container's base URL and the form's encoding.
+    @Test func everyKindOfRequestIsReplayed() async throws {
         let client = try client([
             Exchanges.entry("GET", "/home?a=1", answer: "screen"),
             Exchanges.entry("GET", "/logo", answer: "image", at: 1),
@@ -53,10 +53,10 @@ import Testing
         try client.assertAllUsed()
     }
 
-    @Test("a form that an offline recording lacks isn't kept in the outbox")
-    func missIsNotKept() async throws {
+    @Test("a form that is missing in an offline recording isn't stored in the outbox")
+    func missIsNotStoredInTheOutbox() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
-        // Nothing is written, so that there may be nothing to remove.
+        // Nothing is written, so there may be nothing to remove.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let outbox = Outbox(directory: folder)
         let client = try client([Exchanges.entry("GET", "/a", answer: "a")])
@@ -66,13 +66,13 @@ import Testing
         for policy in [OutboxChoice.automatic, .queue("forms")] {
             operation.outbox = policy
             await #expect { try await client.run(operation) } throws: { error in
-                (error as? NetworkError)?.kind == .notInRecording && (error as? NetworkError)?.isKept == false
+                (error as? NetworkError)?.kind == .notInRecording && (error as? NetworkError)?.isStoredInOutbox == false
             }
         }
         #expect(try outbox.entries().isEmpty)
     }
 
-    @Test("an offline recording doesn't take entries out of the outbox")
+    @Test("flushing against an offline recording leaves the entries in the outbox")
     func flushOfflineLeavesEntries() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -85,7 +85,7 @@ import Testing
         let kept = await #expect(throws: NetworkError.self) {
             try await closed.executeRequest(Request(url: url, type: .submitForm(form)))
         }
-        #expect(kept?.isKept == true)
+        #expect(kept?.isStoredInOutbox == true)
         let body = Exchanges.json(#"{"name":"Ann"}"#)
         let recording = Recording([Exchanges.entry("POST", url.absoluteString, body: body, answer: "ok")])
         let report = try await outbox.flush(with: ReplayClient(recording, dependencies: dependencies))
@@ -94,7 +94,7 @@ import Testing
         #expect(try outbox.entries().count == 1)
     }
 
-    @Test func whatIsWatchedIsAnsweredAgainAndAgain() async throws {
+    @Test func watchedOperationReceivesEachRefetch() async throws {
         let client: any NetworkClient = try client([
             Exchanges.entry("GET", "/home", answer: "1"), Exchanges.entry("GET", "/home", answer: "2", at: 1),
         ])
@@ -112,7 +112,7 @@ import Testing
         token?.cancel()
     }
 
-    @Test func aStatusThatIsNoSuccessIsAFailureWithItsAnswer() async throws {
+    @Test func errorStatusIsAnErrorWithItsResponse() async throws {
         let client = try client([Exchanges.entry("GET", "/a", status: 404, answer: "gone")])
         await #expect { try await client.executeRequest(self.request("/a")) } throws: { error in
             let error = error as? NetworkError
@@ -122,7 +122,7 @@ import Testing
         #expect(try await client.send(request("/a")).status == .notFound)
     }
 
-    @Test func theFormWithACompletionGivesTheSame() async throws {
+    @Test func completionHandlerReceivesTheResponse() async throws {
         let client = try client([Exchanges.entry("GET", "/a", answer: "there")])
         let request = try request("/a")
         let result = await withCheckedContinuation { continuation in
@@ -131,7 +131,7 @@ import Testing
         #expect(try result.get().text() == "there")
     }
 
-    @Test func whatNothingAnswersFailsAndIsNotAskedAgain() async throws {
+    @Test func missIsAnErrorThatIsNotRetried() async throws {
         let client = try client([Exchanges.entry("GET", "/a?x=1")])
         await #expect { try await client.executeRequest(self.request("/a?x=2")) } throws: { error in
             let error = error as? NetworkError
@@ -139,21 +139,21 @@ import Testing
         }
     }
 
-    /// The pipeline above works as it does over the network: the first attempt fails as it did.
-    @Test func aRetryIsAnsweredByTheNextEntry() async throws {
+    /// The pipeline works as it does over the network: the first attempt fails as recorded.
+    @Test func retryReceivesTheNextEntry() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         var failed = Exchanges.entry("GET", "/a")
         (failed.response, failed.error) = (nil, "network: the connection was lost")
         let client = try client([failed, Exchanges.entry("GET", "/a", answer: "there", at: 1)])
         async let response = client.executeRequest(request("/a"))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         while let wait = clock.nextWait, client.unused.count == 1 { clock.advance(by: wait) }
         #expect(try await response.text() == "there")
         try client.assertAllUsed()
     }
 
-    @Test func operationsOfGraphQLAreTold() async throws {
+    @Test func graphQLOperationsAreMatchedByDocumentAndName() async throws {
         let client = try client(
             ["A", "B"].map { name in
                 Exchanges.entry(
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func theKindOfARequestMayCount() async throws {
+    @Test func kindRuleMatchesTheKindOfTheRequest() async throws {
         let entries = ["image", "component"].map { kind in
             var entry = Exchanges.entry("GET", "/a", answer: kind)
             entry.kind = kind
@@ -190,8 +190,8 @@ import Testing
         #expect(try result.get().text() == "component")
     }
 
-    /// As over the network, though it was recorded.
-    @Test func anImageThatClaimsTooMuchIsRefused() async throws {
+    /// The limit applies as over the network, even to a recorded image.
+    @Test func imageWithTooManyPixelsIsRejected() async throws {
         let gif = "GIF89a\u{7F}\u{7F}\u{7F}\u{7F}"
         let client = try client([Exchanges.entry("GET", "/a", type: "image/gif", answer: gif)])
         let error = try await #require(throws: NetworkError.self) {
@@ -201,13 +201,13 @@ import Testing
         #expect(try await client.executeRequest(request("/a")).text() == gif)
     }
 
-    @Test func whatTheAppKnowsAsSecretIsNotCompared() async throws {
+    @Test func secretsOfTheAppsRedactorAreNotCompared() async throws {
         Beagle.dependencies.redactor = Redactor(secrets: ["plan"])
         let client = try client([Exchanges.entry("GET", "/a?plan=REDACTED", answer: "there")])
         #expect(try await client.executeRequest(request("/a?plan=x")).text() == "there")
     }
 
-    @Test func cancellingDuringTheWaitGivesCancelledOnce() async throws {
+    @Test func cancellingDuringTheDelayReportsCancelledOnce() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         Beagle.dependencies.interceptors = [StatusInterceptor()]
@@ -217,13 +217,13 @@ import Testing
         let result = await withCheckedContinuation { continuation in
             let token = client.executeRequest(request) { continuation.resume(returning: $0) }
             Task {
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 token?.cancel()
                 token?.cancel()
             }
         }
         guard case .failure(let error) = result else {
-            Issue.record("a cancelled request was answered")
+            Issue.record("a cancelled request received a response")
             return
         }
         #expect(error.isCancelled)

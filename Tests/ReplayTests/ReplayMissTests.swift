@@ -22,7 +22,7 @@ struct ReplayMissTests {
         throw CancellationError()
     }
 
-    @Test func aMissIsAnErrorThatSaysWhatDiffers() async throws {
+    @Test func missListsTheDifferences() async throws {
         let (error, miss) = try await miss(
             [Exchanges.entry("GET", "/a?page=1", id: "7")],
             Exchanges.message("GET", "/a?page=2&x")
@@ -45,7 +45,7 @@ struct ReplayMissTests {
         )
     }
 
-    private static let eachPlaceIsNamedArguments: [(LogEntry, TransferRequest, [String])] = [
+    private static let eachDifferingPlaceIsNamedArguments: [(LogEntry, TransferRequest, [String])] = [
         (Exchanges.entry("POST", "/a"), Exchanges.message("GET", "/a"), ["method"]),
         (Exchanges.entry("GET", "/a/b"), Exchanges.message("GET", "/a/c"), ["path"]),
         (Exchanges.entry("GET", "http://other/a"), Exchanges.message("GET", "/a"), ["origin"]),
@@ -64,13 +64,13 @@ struct ReplayMissTests {
         ),
     ]
 
-    @Test(arguments: Self.eachPlaceIsNamedArguments)
-    func eachPlaceIsNamed(_ entry: LogEntry, _ message: TransferRequest, _ places: [String]) async throws {
+    @Test(arguments: Self.eachDifferingPlaceIsNamedArguments)
+    func eachDifferingPlaceIsNamed(_ entry: LogEntry, _ message: TransferRequest, _ places: [String]) async throws {
         let (_, miss) = try await miss([entry], message)
         #expect(miss.nearest.first?.differences.map(\.place) == places)
     }
 
-    @Test func headersAndRulesOfOnesOwnAreNamed() async throws {
+    @Test func headerAndCustomRulesAreNamed() async throws {
         let (_, miss) = try await miss(
             [Exchanges.entry("GET", "/a", fields: [LoggedField("Accept", "x")])],
             Exchanges.message("GET", "/a", [.accept: "y"]),
@@ -82,7 +82,7 @@ struct ReplayMissTests {
         #expect(miss.nearest.first?.differences.map(\.place) == ["header accept", "accept is x"])
     }
 
-    @Test func theNearestComesFirstAndThereAreThreeAtMost() async throws {
+    @Test func threeNearestEntriesAreListedInOrder() async throws {
         let entries = [
             Exchanges.entry("GET", "/b?x=1", id: "path"),
             Exchanges.entry("POST", "/a?x=1", at: 1, id: "method and query"),
@@ -95,26 +95,26 @@ struct ReplayMissTests {
         #expect(miss.description.split(separator: "\n").count == 4)
     }
 
-    @Test func whereNothingIsLikeItNothingIsNamed() async throws {
+    @Test func noEntryIsListedIfNoneIsSimilar() async throws {
         let (error, miss) = try await miss([Exchanges.entry("GET", "/b")], Exchanges.message("GET", "/a"))
         #expect(miss.nearest.isEmpty)
         #expect(error.message == "the recording has no response to this request")
     }
 
-    @Test func whereAnswersMayNotRepeatTheirNumberIsTold() async throws {
+    @Test func exhaustedResponsesAreCountedInTheError() async throws {
         let transport = ReplayTransport(Recording([Exchanges.entry("GET", "/a")]), repeats: .sequenceThenFail)
         _ = try await transport.perform(Exchanges.message("GET", "/a"))
         do throws(NetworkError) {
             _ = try await transport.perform(Exchanges.message("GET", "/a"))
-            Issue.record("an answer was given twice")
+            Issue.record("a response was replayed twice")
         } catch {
             #expect((error.underlying as? ReplayMiss)?.exhausted == 1)
             #expect(error.message.contains("no more responses to this request: all 1 were used"))
         }
     }
 
-    /// What is secret on either side is in no word of a miss.
-    @Test func aMissTellsNoSecret() async throws {
+    /// The description of a miss contains no secret of the recording or the request.
+    @Test func missContainsNoSecret() async throws {
         let entry = Exchanges.entry(
             "POST",
             "https://u:canary1@api.example.com/a?token=canary2&n=1",
@@ -135,7 +135,7 @@ struct ReplayMissTests {
         #expect(!"\(error)\(miss)\(dumped)".contains("canary"))
     }
 
-    @Test func longValuesAreCutShort() async throws {
+    @Test func longValuesAreAbbreviated() async throws {
         let long = String(repeating: "x", count: 5_000)
         let (error, _) = try await miss([Exchanges.entry("GET", "/a?q=1")], Exchanges.message("GET", "/a?q=\(long)"))
         #expect(error.message.utf8.count < 300)

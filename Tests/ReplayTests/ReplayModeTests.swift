@@ -11,7 +11,7 @@ import Testing
 #endif
 
 struct ReplayModeTests {
-    /// The network: answers each path with its text, and remembers who was asked.
+    /// A network that responds to each path with its text, and records the requests.
     private final class Network: HTTPTransport {
         private let answers: [String: String]
         private let messages = Lock<[TransferRequest]>([])
@@ -58,7 +58,7 @@ struct ReplayModeTests {
         Exchanges.entry("POST", "/p", body: LoggedBody(.data(Data("abc".utf8))), answer: "posted", at: 2),
     ])
 
-    @Test func aFallbackIsAskedForWhatIsNotRecordedAlone() async {
+    @Test func fallbackReceivesOnlyUnrecordedRequests() async {
         let network = Network(["/b": "from the network", "/a": "never"])
         let transport = ReplayTransport(Self.recording, mode: .fallback(to: network))
         #expect(await transport.text(Exchanges.message("GET", "/a")) == #"{"x": 1, "y": [1, 2]}"#)
@@ -67,7 +67,7 @@ struct ReplayModeTests {
         #expect(network.asked == ["/b", "/c"])
     }
 
-    @Test func aRedirectMayLeadOutOfTheRecording() async {
+    @Test func redirectToAnUnrecordedURLUsesTheFallback() async {
         let network = Network(["/new": "there"])
         let moved = Exchanges.entry("GET", "/old", status: 301, answerFields: [LoggedField("Location", "/new")])
         let transport = ReplayTransport(Recording([moved]), mode: .fallback(to: network))
@@ -75,7 +75,7 @@ struct ReplayModeTests {
         #expect(network.asked == ["/new"])
     }
 
-    @Test func recordedFailuresAreNotAskedAgain() async {
+    @Test func recordedFailureDoesNotUseTheFallback() async {
         let network = Network(["/a": "there"])
         var failed = Exchanges.entry("GET", "/a")
         (failed.response, failed.error) = (nil, "timeout: too slow")
@@ -84,8 +84,8 @@ struct ReplayModeTests {
         #expect(network.asked.isEmpty)
     }
 
-    /// What can be read but once was read to be compared.
-    @Test func aStreamedBodyReachesTheFallbackWhole() async {
+    /// Matching reads the stream, which can be read only once.
+    @Test func streamedBodyReachesTheFallbackCompletely() async {
         let network = Network(["/p": "sent"])
         let transport = ReplayTransport(Self.recording, mode: .fallback(to: network))
         var message = Exchanges.message("POST", "/p")
@@ -99,7 +99,7 @@ struct ReplayModeTests {
         #expect(network.bodies == [Data("xyz".utf8)])
     }
 
-    @Test func aRefreshAsksForAll() async {
+    @Test func refreshRequestsEverything() async {
         let network = Network(["/a": "new"])
         let transport = ReplayTransport(Self.recording, mode: .refresh(from: network))
         #expect(await transport.text(Exchanges.message("GET", "/a")) == "new")
@@ -120,14 +120,14 @@ struct ReplayModeTests {
         ) { "\($0), \($1)" }
     }
 
-    /// A log of one answer.
+    /// Records a log with one response.
     private static func record(_ answer: String, at path: String) async throws {
         let log = try RequestLog(directory: path)
         log.append(Exchanges.entry("GET", "/a", answer: answer))
         await log.close()
     }
 
-    @Test func whatIsMissingIsAddedToTheRecording() async throws {
+    @Test func missingResponseIsAddedToTheRecording() async throws {
         try await withLogDirectory { path in
             try await Self.record("old", at: path)
             let network = Network(["/a": "never", "/b": "1"])
@@ -144,8 +144,8 @@ struct ReplayModeTests {
         }
     }
 
-    /// Where the system cannot exchange two directories, the old one is moved away first.
-    @Test(arguments: [true, false]) func aRefreshTakesThePlaceOfTheRecording(_ exchanges: Bool) async throws {
+    /// If the system cannot exchange two directories, the old one is moved away first.
+    @Test(arguments: [true, false]) func refreshReplacesTheRecording(_ exchanges: Bool) async throws {
         try await withLogDirectory { path in
             try await Self.record("old", at: path)
             let network = Network(["/a": "1", "/b": "2"])
@@ -161,12 +161,12 @@ struct ReplayModeTests {
         }
     }
 
-    /// What stands where a recording is to go, and isn't one.
+    /// Files at the path of the recording that aren't part of a recording.
     @Test(arguments: [
         "notes.bglog/thesis.txt", "notes.bglog/bodies/thesis.txt", "notes.bglog/bodies/ab/thesis.txt", "thesis.txt",
         "thesis.har", "backup.gz",
     ])
-    func aRefreshDeletesNothingButARecording(_ name: String) async throws {
+    func refreshDeletesOnlyARecording(_ name: String) async throws {
         try await withLogDirectory { log in
             let folder = URL(fileURLWithPath: log).deletingLastPathComponent()
             let file = folder.appending(path: name)
@@ -186,7 +186,7 @@ struct ReplayModeTests {
         }
     }
 
-    @Test func aRefreshFollowsALinkToTheRecording() async throws {
+    @Test func refreshFollowsALinkToTheRecording() async throws {
         try await withLogDirectory { path in
             try await Self.record("old", at: path)
             let link = "\(path).link"
@@ -198,7 +198,7 @@ struct ReplayModeTests {
         }
     }
 
-    @Test func aRefreshThatIsGivenUpLeavesTheRecording() async throws {
+    @Test func discardedRefreshLeavesTheRecording() async throws {
         try await withLogDirectory { path in
             try await Self.record("old", at: path)
             let update = try RecordingUpdate(of: path)
@@ -229,33 +229,33 @@ struct ReplayModeTests {
     }
 
     @Test(arguments: [TransferRequest.Delivery.collect, .stream])
-    func anAnswerThatMeansTheSameIsNotReported(_ delivery: TransferRequest.Delivery) async {
+    func equivalentResponseIsNotReported(_ delivery: TransferRequest.Delivery) async {
         let (text, reports) = await live(["/a": #"{"y":[1,2.0],"x":1}"#], "/a", delivery)
         #expect(text == #"{"y":[1,2.0],"x":1}"#)
         #expect(reports.isEmpty)
     }
 
     @Test(arguments: [TransferRequest.Delivery.collect, .stream])
-    func anAnswerThatDiffersIsReported(_ delivery: TransferRequest.Delivery) async {
+    func differingResponseIsReported(_ delivery: TransferRequest.Delivery) async {
         let (text, reports) = await live(["/a": #"{"y":[1,2],"x":2}"#], "/a", delivery)
         #expect(text == #"{"y":[1,2],"x":2}"#)
         #expect(reports.map(\.request) == ["GET https://api.example.com/a"])
         #expect(reports.first?.differences.list == [Difference(.changed, at: "$.x", before: "1", after: "2")])
     }
 
-    @Test func recordedRedirectsAreFollowedToWhatIsCompared() async {
+    @Test func recordedRedirectIsFollowedBeforeComparison() async {
         let (_, reports) = await live(["/old": #"{"y":[1,2],"x":1}"#], "/old")
         #expect(reports.isEmpty)
     }
 
-    @Test func whatIsNotRecordedIsReported() async {
+    @Test func unrecordedRequestIsReported() async {
         let (text, reports) = await live(["/new?token=abc": "new"], "/new?token=abc")
         #expect(text == "new")
         #expect(reports.map(\.request) == ["GET https://api.example.com/new?token=REDACTED"])
         #expect(reports.first?.recordedFailure?.kind == .notInRecording)
     }
 
-    @Test func aFailureThatIsNotRecordedIsReported() async {
+    @Test func unrecordedFailureIsReported() async {
         let (text, reports) = await live([:], "/a")
         #expect(text == "connect")
         #expect(reports.first?.failure?.kind == .connect)

@@ -21,7 +21,7 @@ struct ReplayTimingTests {
         receive: .milliseconds(1_600)
     )
 
-    /// Moves the clock on from wait to wait, and gives how long each of them was, until the work is done.
+    /// Advances the clock from wait to wait until the work is done. Returns the duration of each wait.
     private func waits(
         on clock: ManualClock,
         _ work: @escaping @Sendable () async throws -> Void
@@ -31,12 +31,12 @@ struct ReplayTimingTests {
         let task = Task {
             do { try await work() } catch { failure.withLock { $0 = NetworkError(wrapping: error) } }
             isDone.withLock { $0 = true }
-            // Somebody who waits for the next sleeper has one.
+            // The loop below waits for one more sleeper.
             try? await clock.sleep(for: .seconds(1_000_000))
         }
         var waits: [Duration] = []
         while true {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             if isDone.withLock({ $0 }) { break }
             let wait = clock.nextWait ?? .zero
             waits.append(wait)
@@ -66,16 +66,16 @@ struct ReplayTimingTests {
         Exchanges.entry("GET", "/a", answer: String(repeating: "x", count: count), timings: Self.timings)
     }
 
-    @Test func byDefaultNothingWaits() async {
+    @Test func responseIsImmediateByDefault() async {
         #expect(await waits(.none, entry()).0 == [])
     }
 
-    @Test func aFixedWaitComesBeforeTheHead() async {
+    @Test func fixedDelayPrecedesTheHead() async {
         #expect(await waits(.fixed(.seconds(2)), entry()).0 == [.seconds(2)])
         #expect(await waits(.fixed(.seconds(-2)), entry()).0 == [])
     }
 
-    @Test func theHeadWaitsForAllPhasesAndTheBodyComesInPieces() async {
+    @Test func headWaitsForAllPhasesAndBodyArrivesInPieces() async {
         let dribble = [Duration](repeating: .milliseconds(100), count: 16)
         #expect(await waits(.recorded(), entry()).0 == [.seconds(1)] + dribble)
         #expect(await waits(.recorded(), entry()) { $0.delivery = .stream }.0 == [.seconds(1)] + dribble)
@@ -83,7 +83,7 @@ struct ReplayTimingTests {
         #expect(await waits(.recorded(), entry(0)).0 == [.seconds(1)])
     }
 
-    @Test func timesAreScaledAndCut() async {
+    @Test func delaysAreScaledAndLimited() async {
         #expect(await waits(.recorded(scale: 2), entry(10)).0 == [.seconds(2), .milliseconds(3_200)])
         #expect(await waits(.recorded(scale: 0), entry(10)).0 == [])
         #expect(await waits(.recorded(scale: -1), entry(10)).0 == [])
@@ -92,7 +92,7 @@ struct ReplayTimingTests {
         #expect(await waits(cut, entry(10)).0 == [.milliseconds(700), .milliseconds(700)])
     }
 
-    @Test func jitterIsTheSameForOneSeed() async {
+    @Test func jitterIsReproducibleForASeed() async {
         let timing = ReplayTiming.fixed(.seconds(1)).jittered(by: 0.5, seed: 7)
         let (one, other) = (await waits(timing, entry()).0, await waits(timing, entry()).0)
         #expect(one == other && one.count == 1 && one != [.seconds(1)])
@@ -101,7 +101,7 @@ struct ReplayTimingTests {
         #expect(await waits(.fixed(.seconds(1)).jittered(by: 0, seed: 8), entry()).0 == [.seconds(1)])
     }
 
-    @Test func eventsComeWhenTheyCame() async {
+    @Test func eventsArriveAtRecordedIntervals() async {
         var entry = Exchanges.entry("GET", "/a", type: "text/event-stream")
         entry.messages = [10, 10.5, 12.5, 12].map {
             LoggedMessage(.receive, at: Date(timeIntervalSince1970: $0), Data("data: x".utf8))
@@ -110,7 +110,7 @@ struct ReplayTimingTests {
         #expect(waits == [.seconds(1), .seconds(4)])
     }
 
-    @Test func limitsOfTheRequestHold() async {
+    @Test func timeoutsOfTheRequestApply() async {
         let head = await waits(.fixed(.seconds(5)), entry()) { $0.options.timeouts = Timeouts(firstByte: .seconds(2)) }
         #expect(head.0 == [.seconds(2)])
         #expect(head.failure?.kind == .timeout && head.failure?.phase == .firstByte)
@@ -119,13 +119,13 @@ struct ReplayTimingTests {
         #expect(body.failure?.kind == .timeout && body.failure?.phase == .body)
     }
 
-    @Test func cancellingAWaitGivesCancelledOnce() async {
+    @Test func cancellingADelayReportsCancelledOnce() async {
         let clock = ManualClock()
         let transport = ReplayTransport(Recording([entry()]), timing: .fixed(.seconds(5)), clock: clock)
         let result: Result<TransferResponse, NetworkError> = await withCheckedContinuation { continuation in
             let token = transport.perform(Exchanges.message("GET", "/a")) { continuation.resume(returning: $0) }
             Task {
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 token.cancel()
                 token.cancel()
             }

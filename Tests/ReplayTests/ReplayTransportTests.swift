@@ -17,7 +17,7 @@ struct ReplayTransportTests {
         try await ReplayTransport(Recording([entry])).perform(message)
     }
 
-    @Test func theAnswerIsWhatWasRecorded() async throws {
+    @Test func responseIsReplayedAsRecorded() async throws {
         var entry = Exchanges.entry(
             "GET",
             "/a",
@@ -48,7 +48,7 @@ struct ReplayTransportTests {
         #expect(response.metrics.firstByte == .milliseconds(6))
     }
 
-    @Test func fieldsOfTheCodingGoAndTheLengthIsThatOfTheDecodedBody() async throws {
+    @Test func codingFieldsAreRemovedAndLengthIsThatOfTheDecodedBody() async throws {
         let coded = [
             LoggedField("Content-Encoding", "gzip"), LoggedField("Transfer-Encoding", "chunked"),
             LoggedField("Content-Length", "3"), LoggedField("ETag", "\"1\""),
@@ -57,7 +57,7 @@ struct ReplayTransportTests {
         #expect(response.head.headerFields == [.contentType: "text/plain", .contentLength: "7", .eTag: "\"1\""])
     }
 
-    @Test func aHeadRequestKeepsTheLengthAndHasNoBody() async throws {
+    @Test func headRequestKeepsTheLengthAndHasNoBody() async throws {
         let coded = [LoggedField("Content-Length", "30"), LoggedField("Content-Encoding", "gzip")]
         let response = try await perform(
             Exchanges.entry("HEAD", "/a", answer: "junk", answerFields: coded),
@@ -68,7 +68,7 @@ struct ReplayTransportTests {
         #expect(response.body.data == Data())
     }
 
-    @Test(arguments: [204, 304]) func statusesWithoutABodyHaveNone(_ status: Int) async throws {
+    @Test(arguments: [204, 304]) func bodylessStatusesHaveNoBody(_ status: Int) async throws {
         let entry = Exchanges.entry(
             "GET",
             "/a",
@@ -83,7 +83,7 @@ struct ReplayTransportTests {
 
     // MARK: - Failures
 
-    @Test func aRecordedFailureFailsInTheSameWay() async {
+    @Test func recordedFailureIsReproduced() async {
         var entry = Exchanges.entry("GET", "/a")
         entry.response = nil
         entry.error = "timeout: no answer within 60 s: sorry"
@@ -94,13 +94,13 @@ struct ReplayTransportTests {
         }
     }
 
-    private static let whatAnArchiveSaysOfAFailureIsItsMessageArguments: [(String?, NetworkError.Kind)] = [
+    private static let archiveErrorTextIsTheMessageArguments: [(String?, NetworkError.Kind)] = [
         (nil, NetworkError.Kind.network), ("net::ERR_FAILED", .network), ("Something: broke", .network),
         ("timeout", .timeout), ("", .network), (":", .network),
     ]
 
-    @Test(arguments: Self.whatAnArchiveSaysOfAFailureIsItsMessageArguments)
-    func whatAnArchiveSaysOfAFailureIsItsMessage(_ error: String?, _ kind: NetworkError.Kind) async {
+    @Test(arguments: Self.archiveErrorTextIsTheMessageArguments)
+    func archiveErrorTextIsTheMessage(_ error: String?, _ kind: NetworkError.Kind) async {
         for status in [0, -1] {
             var entry = Exchanges.entry("GET", "/a", status: status)
             entry.error = error
@@ -111,7 +111,7 @@ struct ReplayTransportTests {
         }
     }
 
-    @Test func anInterruptedEntryFailsBehindWhatThereIs() async throws {
+    @Test func interruptedEntryFailsAfterItsRecordedBytes() async throws {
         var entry = Exchanges.entry("GET", "/a", answer: "beginn")
         entry.isInterrupted = true
         entry.response?.body.isTruncated = true
@@ -129,7 +129,7 @@ struct ReplayTransportTests {
         #expect(text == "beginn")
     }
 
-    @Test func aBodyThatWasNotKeptIsAnErrorAndNotAnEmptyOne() async throws {
+    @Test func unrecordedBodyIsAnErrorUnlessItMayBeEmpty() async throws {
         var entry = Exchanges.entry("GET", "/a")
         entry.response?.body = LoggedBody(.omitted("unredactable"), size: 12)
         await #expect { try await self.perform(entry) } throws: { error in
@@ -142,7 +142,7 @@ struct ReplayTransportTests {
         #expect(try await perform(entry).body.data == Data())
     }
 
-    @Test func limitsOfTheRequestHold() async throws {
+    @Test func bodyLimitOfTheRequestApplies() async throws {
         for delivery in [TransferRequest.Delivery.collect, .stream] {
             var message = Exchanges.message("GET", "/a")
             message.options.maxBodyBytes = 4
@@ -177,7 +177,7 @@ struct ReplayTransportTests {
         Exchanges.entry("GET", "https://other.example/c", answer: "there", at: 2),
     ]
 
-    @Test func redirectsAreFollowedByWhatIsRecorded() async throws {
+    @Test func recordedRedirectsAreFollowed() async throws {
         let transport = ReplayTransport(Recording(Self.chain))
         let response = try await transport.perform(Exchanges.message("POST", "/a", body: Exchanges.form("a=1")))
         #expect(response.body.data == Data("there".utf8))
@@ -187,7 +187,7 @@ struct ReplayTransportTests {
         try transport.assertAllUsed()
     }
 
-    @Test func aPolicyOfTheRequestsOwnDecides() async throws {
+    @Test func redirectPolicyOfTheRequestApplies() async throws {
         let message = Exchanges.message("POST", "/a", body: Exchanges.form("a=1"))
         var manual = message
         manual.options.redirects = .manual
@@ -199,7 +199,7 @@ struct ReplayTransportTests {
         }
     }
 
-    @Test func aRedirectWhoseEndWasNotRecordedIsAMiss() async {
+    @Test func redirectToAnUnrecordedURLIsAMiss() async {
         await #expect {
             try await ReplayTransport(Recording([Self.chain[0]]))
                 .perform(Exchanges.message("POST", "/a", body: Exchanges.form("a=1")))
@@ -209,7 +209,7 @@ struct ReplayTransportTests {
         }
     }
 
-    @Test func anArchiveNeedNotHaveALocation() async throws {
+    @Test func redirectURLIsUsedWithoutALocation() async throws {
         var entry = Exchanges.entry("GET", "/a", status: 302)
         entry.response?.redirectURL = "/b"
         let transport = ReplayTransport(Recording([entry, Exchanges.entry("GET", "/b", answer: "there")]))
@@ -218,7 +218,7 @@ struct ReplayTransportTests {
 
     // MARK: - Deliveries
 
-    @Test func eventsComeOneByOne() async throws {
+    @Test func eventsAreDeliveredOneByOne() async throws {
         var entry = Exchanges.entry("GET", "/a", type: "text/event-stream; charset=utf-8")
         entry.response?.body = LoggedBody(.omitted("stream"), size: 20)
         entry.messages = ["data: 1", "id: 7\ndata: 2"].map {
@@ -233,7 +233,7 @@ struct ReplayTransportTests {
         #expect(await ReplayTransport(Recording([entry])).text(Exchanges.message("GET", "/a")) == chunks.joined())
     }
 
-    @Test func aStreamTellsItsEndOnceItIsRead() async throws {
+    @Test func trailersAreAvailableAfterTheStreamEnds() async throws {
         for text in ["", "body"] {
             var entry = Exchanges.entry("GET", "/a", answer: text)
             entry.response?.trailers = [LoggedField("Digest", "x")]
@@ -246,7 +246,7 @@ struct ReplayTransportTests {
         }
     }
 
-    @Test func aBodyGoesToAFileUnlessTheStatusIsAnError() async throws {
+    @Test func bodyIsWrittenToAFileUnlessTheStatusIsAnError() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         var message = Exchanges.message("GET", "/a")
@@ -258,8 +258,8 @@ struct ReplayTransportTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("yes".utf8))
     }
 
-    /// Five megabytes in a file beside the recording are never in memory as a whole where they are streamed.
-    @Test func aBodyInAFileIsReadInPieces() async throws {
+    /// A streamed body file of five megabytes is never completely in memory.
+    @Test func bodyFileIsReadInPieces() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -284,7 +284,7 @@ struct ReplayTransportTests {
         #expect(try await transport.perform(message).body.data == bytes)
     }
 
-    @Test func progressIsToldUpToTheEnd() async throws {
+    @Test func progressIsReportedUpToTheEnd() async throws {
         let bytes = String(repeating: "x", count: 200_000)
         let told = Lock<[TransferProgress]>([])
         var message = Exchanges.message("GET", "/a")
@@ -296,7 +296,7 @@ struct ReplayTransportTests {
         #expect(told.withLock { $0.map(\.bytesReceived) == $0.map(\.bytesReceived).sorted() && $0.count > 2 })
     }
 
-    @Test func cancellingBeforeTheAnswerGivesCancelledOnce() async {
+    @Test func cancellingBeforeTheResponseReportsCancelledOnce() async {
         let transport = ReplayTransport(Recording([Exchanges.entry("GET", "/a")]))
         for _ in 0..<200 {
             let kinds = await withCheckedContinuation { continuation in

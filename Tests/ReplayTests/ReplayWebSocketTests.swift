@@ -41,7 +41,7 @@ import Testing
         return try await ReplayTransport(Recording([entry(messages, error: error)])).openWebSocket(request)
     }
 
-    @Test func messagesComeWhenThoseBeforeThemWereSent() async throws {
+    @Test func messagesAreReceivedAfterThePrecedingOnesWereSent() async throws {
         let socket = try await open(
             received("welcome"),
             sent("a"),
@@ -71,12 +71,12 @@ import Testing
         #expect(late?.kind == .closed)
     }
 
-    private static let whatIsSentOtherwiseIsAMissArguments: [(WebSocketMessage, String?)] = [
+    private static let unrecordedMessageIsAMissArguments: [(WebSocketMessage, String?)] = [
         (.text("B"), "body: b → B"), (.binary(Data("b".utf8)), "opcode: 1 → 2"), (.text("b"), nil),
     ]
 
-    @Test(arguments: Self.whatIsSentOtherwiseIsAMissArguments)
-    func whatIsSentOtherwiseIsAMiss(_ message: WebSocketMessage, _ difference: String?) async throws {
+    @Test(arguments: Self.unrecordedMessageIsAMissArguments)
+    func unrecordedMessageIsAMiss(_ message: WebSocketMessage, _ difference: String?) async throws {
         let socket = try await open(received("before"), sent("b"), received("after"))
         var messages = socket.messages.makeAsyncIterator()
         guard let difference else {
@@ -93,14 +93,14 @@ import Testing
         #expect(error?.message.contains("no response to this message") == true)
         let miss = try #require(error?.underlying as? ReplayMiss)
         #expect(miss.nearest.first?.differences.map(\.description).contains(difference) == true, "\(miss)")
-        // What came before is given; what waited hears of it.
+        // Earlier messages are still delivered; a pending receive fails.
         #expect(try await messages.next() == .text("before"))
         let heard = await #expect(throws: NetworkError.self) { _ = try await messages.next() }
         #expect(heard?.kind == .notInRecording)
         await #expect(throws: NetworkError.self) { try await socket.close() }
     }
 
-    @Test func rulesSayWhatCountsOfAMessage() async throws {
+    @Test func matchRulesApplyToMessages() async throws {
         let recording = Recording([entry([sent(#"{"op":"ping","at":1}"#), received("pong")])])
         let rules: [MatchRule] = [.method, .path, try .body(ignoring: ["$.at"])]
         let socket = try await ReplayTransport(recording, matching: rules).openWebSocket(request())
@@ -109,7 +109,7 @@ import Testing
         #expect(try await messages.next() == .text("pong"))
     }
 
-    @Test func theEndIsTheRecordedOne() async throws {
+    @Test func socketEndsAsRecorded() async throws {
         let failed = try await open(closed("1011 oops"), error: "closed: the server closed it with code 1011")
         var messages = failed.messages.makeAsyncIterator()
         let error = await #expect(throws: NetworkError.self) { _ = try await messages.next() }
@@ -129,7 +129,7 @@ import Testing
         #expect(silent.peerClose?.code == .normal)
     }
 
-    @Test func whoClosesGetsTheRecordedAnswer() async throws {
+    @Test func closingReturnsTheRecordedPeerClose() async throws {
         let socket = try await open(received("a"), closed("1000", by: .send), closed("1001 bye"))
         let waiting = Task {
             var messages = socket.messages.makeAsyncIterator()
@@ -143,7 +143,7 @@ import Testing
         #expect(try await early.close(.goingAway) == WebSocketClose(.goingAway))
     }
 
-    @Test func timeIsThatOfTheRecording() async throws {
+    @Test func recordedTimingIsReplayed() async throws {
         let clock = ManualClock()
         let messages = [received("a", at: 10), sent("b", at: 12), received("c", at: 15)]
         var entry = entry(messages)
@@ -158,7 +158,7 @@ import Testing
             return [first, try await messages.next()]
         }
         for _ in 0..<2 {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             let wait = try #require(clock.nextWait)
             waits.withLock { $0.append(wait) }
             clock.advance(by: wait)
@@ -167,7 +167,7 @@ import Testing
         #expect(waits.withLock { $0 } == [.seconds(1), .milliseconds(1_500)])
     }
 
-    @Test func cancellingEndsIt() async throws {
+    @Test func cancellingAReceiveEndsTheSocket() async throws {
         let socket = try await open(sent("never"), received("a"))
         let task = Task {
             var messages = socket.messages.makeAsyncIterator()
@@ -180,14 +180,14 @@ import Testing
         await #expect(throws: NetworkError.self) { try await socket.send(.text("never")) }
     }
 
-    @Test func aMessageThatIsTooLargeIsRefused() async throws {
+    @Test func tooLargeMessageIsRejected() async throws {
         let socket = try await open(received("four")) { $0.maxMessageBytes = 3 }
         var messages = socket.messages.makeAsyncIterator()
         let error = await #expect(throws: NetworkError.self) { _ = try await messages.next() }
         #expect(error?.kind == .tooLarge)
     }
 
-    @Test func whatDidNotOpenDoesNotOpen() async throws {
+    @Test func recordedOpeningFailuresAreReproduced() async throws {
         var refused = Exchanges.entry("GET", "wss://api.example.com/no", status: 403, answer: "no")
         var lost = Exchanges.entry("GET", "wss://api.example.com/lost")
         (lost.response, lost.error) = (nil, "tls: no trust")
@@ -211,7 +211,7 @@ import Testing
         #expect(nearest?.differences.map(\.description) == ["query room: 1 → 2"])
     }
 
-    @Test func entriesAreUsedOneAfterAnotherAndCounted() async throws {
+    @Test func entriesAreUsedInOrderAndCounted() async throws {
         let recording = Recording([
             Exchanges.entry("GET", "/a", answer: "x"), entry([received("one")]), entry([received("two")]),
         ])
@@ -226,7 +226,7 @@ import Testing
         await #expect(throws: NetworkError.self) { try await client.openWebSocket(request()) }
     }
 
-    @Test func aBaseOpensWhatTheRecordingLacks() async throws {
+    @Test func unrecordedSocketIsOpenedByTheBaseTransport() async throws {
         let server = try RecordedServer(Recording([entry([received("live")])]))
         let log = try RequestLog(directory: NSTemporaryDirectory() + "ws-\(UUID().uuidString).bglog")
         defer { try? FileManager.default.removeItem(atPath: log.directory) }

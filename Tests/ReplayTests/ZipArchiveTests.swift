@@ -9,14 +9,14 @@ import Testing
     import Foundation
 #endif
 
-/// A zip archive that a test writes, member by member, also a wrong one.
+/// A zip archive that a test writes member by member, valid or invalid.
 private struct ZipText {
     struct Member {
         var name: String
         var data: Data
         var isPacked = false
         var flags = 0
-        /// What the directory says instead of the truth.
+        /// Wrong values for the directory of the archive.
         var method: Int?
         var size: Int?
         var checksum: UInt32?
@@ -46,7 +46,7 @@ private struct ZipText {
         Data((0..<count).map { $0 < 8 ? UInt8(truncatingIfNeeded: number >> ($0 * 8)) : 0 })
     }
 
-    /// A stream of deflate: one of zlib without its head and its checksum.
+    /// A raw deflate stream: a zlib stream without its header and checksum.
     private static func deflated(_ data: Data) throws -> Data {
         var stream = Data()
         let deflater = try Deflater(isGzip: false)
@@ -87,7 +87,7 @@ private struct ZipText {
     }
 
     @Test(arguments: [true, false], ["", "a comment PK\u{5}\u{6}"])
-    func anArchiveOfPlaywrightIsReadWithItsBodies(_ isPacked: Bool, _ comment: String) async throws {
+    func playwrightArchiveIsReadWithItsBodies(_ isPacked: Bool, _ comment: String) async throws {
         let folder = "\(RealArchiveTests.folder)/attach"
         var members: [ZipText.Member] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() {
@@ -105,7 +105,7 @@ private struct ZipText {
                 )
                 #expect(one == two, "\(entry.request.url)")
             }
-            // It is written as one archive.
+            // The recording is written as one archive.
             let target = "\(path).har"
             #expect(try recording.writeHAR(to: target) == [])
             let written = try Recording(contentsOf: target)
@@ -120,7 +120,7 @@ private struct ZipText {
         }
     }
 
-    @Test func bodiesLieBesideTheArchive() async throws {
+    @Test func bodiesAreReadFromTheFolderOfTheArchive() async throws {
         try await withZip([
             .init(name: "__MACOSX/._a.har", data: Data("x".utf8)),
             .init(name: "run/a.har", data: Self.har(naming: "b.txt")),
@@ -133,9 +133,9 @@ private struct ZipText {
         }
     }
 
-    /// Pieces of 256 KiB are read: one may end in the middle of a repetition, when all compressed bytes are used up.
+    /// Reads have 256 KiB: one may end in the middle of a repetition, after all compressed bytes are consumed.
     @Test(arguments: [(256 << 10) - 1, 256 << 10, (256 << 10) + 100, (512 << 10) + 100])
-    func aRepetitiveBodyIsReadToItsEnd(_ count: Int) async throws {
+    func repetitiveBodyIsReadCompletely(_ count: Int) async throws {
         let data = Data(repeating: UInt8(ascii: "a"), count: count)
         try await withZip([
             .init(name: "har.har", data: Self.har(naming: "b.txt")), .init(name: "b.txt", data: data, isPacked: true),
@@ -147,7 +147,7 @@ private struct ZipText {
     }
 
     @Test(arguments: ["../secret.txt", "/etc/hostname", "none.txt", "..\\\\secret.txt"])
-    func nothingOutsideOfTheZipIsRead(_ name: String) async throws {
+    func filesOutsideTheZipAreNotRead(_ name: String) async throws {
         try await withZip([.init(name: "har.har", data: Self.har(naming: name))]) { path in
             let outside = URL(filePath: Recording.directory(of: path)).deletingLastPathComponent()
             let secret = outside.appending(path: "secret.txt")
@@ -159,7 +159,7 @@ private struct ZipText {
         }
     }
 
-    @Test func aMemberIsNeverUnpackedUnderItsName() async throws {
+    @Test func memberIsNotExtractedToItsPath() async throws {
         let name = "../escaped-\(UUID().uuidString).txt"
         try await withZip([
             .init(name: "har.har", data: Self.har(naming: name)), .init(name: name, data: Data("body".utf8)),
@@ -175,7 +175,7 @@ private struct ZipText {
 
     private static let whole = Data(archive().utf8)
 
-    private static let whatIsNoArchiveIsRefusedArguments: [([ZipText.Member], String, NetworkError.Kind)] = [
+    private static let invalidArchiveIsRejectedArguments: [([ZipText.Member], String, NetworkError.Kind)] = [
         ([.init(name: "a.txt", data: Data())], "without a .har file", .decoding),
         ([.init(name: "a.har", data: Data())], "the .har file in it is empty", .decoding),
         ([.init(name: "a.har", data: whole, flags: 1)], "a.har is encrypted", .encoding),
@@ -186,8 +186,8 @@ private struct ZipText {
         ([], "without a .har file", .decoding),
     ]
 
-    @Test(arguments: Self.whatIsNoArchiveIsRefusedArguments)
-    fileprivate func whatIsNoArchiveIsRefused(_ members: [ZipText.Member], _ reason: String, _ kind: NetworkError.Kind)
+    @Test(arguments: Self.invalidArchiveIsRejectedArguments)
+    fileprivate func invalidArchiveIsRejected(_ members: [ZipText.Member], _ reason: String, _ kind: NetworkError.Kind)
         async throws
     {
         try await withZip(members) { path in
@@ -200,13 +200,13 @@ private struct ZipText {
         }
     }
 
-    @Test func anyBytesMayBeMissingOrWrong() async throws {
+    @Test func truncatedAndCorruptedArchivesDoNotCrash() async throws {
         let members: [ZipText.Member] = [
             .init(name: "har.har", data: Self.har(naming: "b.txt"), isPacked: true),
             .init(name: "b.txt", data: Data("body".utf8), isPacked: true),
         ]
         let bytes = try ZipText.bytes(of: members)
-        /// Reads as much as there is; nothing may end the process.
+        /// Reads as much as possible; no input may crash the process.
         func read(_ bytes: Data) async throws -> Bool {
             var isWhole = false
             try await withZip(bytes) { path in
@@ -227,7 +227,7 @@ private struct ZipText {
         }
     }
 
-    @Test func limitsHold() async throws {
+    @Test func sizeLimitsApply() async throws {
         let large = Data(repeating: UInt8(ascii: " "), count: 1 << 20)
         try await withZip([.init(name: "har.har", data: Self.whole + large, isPacked: true)]) { path in
             let reader = HARReader(contentsOf: path, limits: .init(textBytes: 1 << 20))
@@ -265,14 +265,14 @@ struct AttachedMessageTests {
         #expect(entry.response?.body.content == .data(Data()))
     }
 
-    @Test func theyAreTheMessagesOfTheWebSocket() async throws {
+    @Test func attachedMessagesBelongToTheWebSocket() async throws {
         try await withFolder { folder in
             try Data(Self.har.utf8).write(to: URL(filePath: "\(folder)/a.har"))
             try Data(Self.lines.utf8).write(to: URL(filePath: "\(folder)/0a.jsonl"))
             let recording = try Recording(contentsOf: "\(folder)/a.har")
             #expect(recording.warnings == [])
             try check(recording)
-            // What is written elsewhere has them in it.
+            // A written copy embeds the messages.
             let writer = try HARWriter(to: "\(folder)/c.har")
             let reader = HARReader(contentsOf: "\(folder)/a.har")
             while let entry = try reader.next() { try writer.write(entry) }
@@ -282,7 +282,7 @@ struct AttachedMessageTests {
         }
     }
 
-    @Test func theyAreFoundInAZipArchive() async throws {
+    @Test func attachedMessagesAreReadFromAZipArchive() async throws {
         try await withFolder { folder in
             let members: [ZipText.Member] = [
                 .init(name: "har.har", data: Data(Self.har.utf8), isPacked: true),
@@ -294,7 +294,7 @@ struct AttachedMessageTests {
     }
 
     @Test(arguments: [(nil, "cannot be read"), ("{\"type\":\"send\",\"data\":\"a\"}\n{", "message 2 is damaged")])
-    func whatIsMissingIsAWarning(_ lines: String?, _ reason: String) async throws {
+    func missingMessagesAreAWarning(_ lines: String?, _ reason: String) async throws {
         try await withFolder { folder in
             try Data(Self.har.utf8).write(to: URL(filePath: "\(folder)/a.har"))
             if let lines { try Data(lines.utf8).write(to: URL(filePath: "\(folder)/0a.jsonl")) }

@@ -12,8 +12,8 @@ struct Beagle1Tests {
         HttpAdditionalData(httpData: .init(method: .POST, body: Data(body.utf8)), headers: ["header": "header"])
     }
 
-    @Test("fetches", arguments: [Request.RequestType.fetchComponent, .fetchImage])
-    func fetches(type: Request.RequestType) throws {
+    @Test(arguments: [Request.RequestType.fetchComponent, .fetchImage])
+    func fetchRequestsMatchBeagle1(type: Request.RequestType) throws {
         #expect(
             try builder.message("http://h/?a=1", type)
                 == Message(method: "GET", url: "http://h/?a=1", headers: defaults, body: nil)
@@ -31,7 +31,7 @@ struct Beagle1Tests {
         )
     }
 
-    private static let submitsArguments: [(FormRemoteAction.Method, [String: String], String, String?)] = [
+    private static let formsMatchBeagle1Arguments: [(FormRemoteAction.Method, [String: String], String, String?)] = [
         (.get, ["key": "value"], "http://h/?key=value", nil),
         (.delete, ["key": "value"], "http://h/?key=value", nil),
         (.get, [:], "http://h/?", nil), (.delete, ["empty": ""], "http://h/?", nil),
@@ -40,11 +40,9 @@ struct Beagle1Tests {
         (.get, ["b": "a+b c", "a": "é&=/?:"], "http://h/?a=%C3%A9%26%3D/?:&b=a+b%20c", nil),
     ]
 
-    @Test(
-        "forms: no additional data, then a POST with an empty body",
-        arguments: Self.submitsArguments
-    )
-    func submits(method: FormRemoteAction.Method, values: [String: String], url: String, body: String?) throws {
+    @Test(arguments: Self.formsMatchBeagle1Arguments)
+    func formsMatchBeagle1(method: FormRemoteAction.Method, values: [String: String], url: String, body: String?) throws
+    {
         #expect(
             try builder.message("http://h/?a=1", .form(method, values))
                 == Message(method: method.rawValue, url: url, headers: defaults, body: body)
@@ -57,15 +55,14 @@ struct Beagle1Tests {
         #expect(try builder.message("http://h/?a=1", .form(method, values), additional("x")).body == body ?? "x")
     }
 
-    @Test("the query is the one that URLComponents makes")
-    func encodesAsFoundation() throws {
+    @Test func queryIsEncodedLikeURLComponents() throws {
         let all = String(String.UnicodeScalarView((0x20..<0x17F).compactMap(Unicode.Scalar.init(_:))))
         var components = try #require(URLComponents(string: "http://h/?old=1"))
         components.queryItems = [URLQueryItem(name: all, value: all)]
         #expect(try builder.message("http://h/?old=1", .form(.get, [all: all])).url == components.url?.absoluteString)
     }
 
-    private static let sendsRawArguments: [(String?, (any Sendable)?, String?)] = [
+    private static let rawRequestsMatchBeagle1Arguments: [(String?, (any Sendable)?, String?)] = [
         ("GET", nil, nil), (nil, nil, nil), ("GET", ["a": 1], nil), ("POST", nil, "{}"), ("DELETE", nil, "{}"),
         ("HEAD", nil, "{}"), ("get", nil, "{}"), ("get", ["a": 1], #"{"a":1}"#), ("PUT", "x/y", #""x\/y""#),
         (
@@ -74,11 +71,8 @@ struct Beagle1Tests {
         ),
     ]
 
-    @Test(
-        "raw requests",
-        arguments: Self.sendsRawArguments
-    )
-    func sendsRaw(method: String?, value: (any Sendable)?, body: String?) throws {
+    @Test(arguments: Self.rawRequestsMatchBeagle1Arguments)
+    func rawRequestsMatchBeagle1(method: String?, value: (any Sendable)?, body: String?) throws {
         var builder = builder
         builder.additionalHeaders = ["App": "1"]
         let message = try builder.message(
@@ -90,8 +84,8 @@ struct Beagle1Tests {
         #expect(try builder.message("http://h/", .raw(method, headers: nil, body: value)).headers == [])
     }
 
-    @Test("JSON is what Foundation writes, up to the order of members")
-    func writesJSONAsFoundation() throws {
+    @Test("JSON is written like Foundation's, apart from the order of members")
+    func jsonMatchesFoundation() throws {
         let text = String(String.UnicodeScalarView((0x00..<0x17F).compactMap(Unicode.Scalar.init(_:)))) + "\u{2028}😀"
         let bodies: [any Sendable] = [
             ["k": text], ["k": [1, -5, Int.max]], ["k": [0.5, -1.25, 1e-7]], [1.0, -0.0, 1e20, 0.1, 1e16],
@@ -111,8 +105,8 @@ struct Beagle1Tests {
         #expect(try builder.message("http://h/", .raw("POST", body: body)).body == "a%20b~=c%2Bd")
     }
 
-    @Test("names that differ in case are joined, as addValue joins them")
-    func joinsHeaders() throws {
+    @Test("header names that differ only in case are joined, as URLRequest.addValue does")
+    func headersThatDifferOnlyInCaseAreJoined() throws {
         var builder = builder
         builder.additionalHeaders = ["content-type": "text/plain", "beagle-platform": "X", "header": "app"]
         let message = try builder.message("http://h/", .fetchComponent, additional())
@@ -127,7 +121,7 @@ struct Beagle1Tests {
         #expect(try builder.message("http://h/", .fetchComponent, Other()).headers == defaults)
     }
 
-    @Test func appWideHeadersGoEverywhereUnlessOriginsAreDeclared() throws {
+    @Test func appWideHeadersAreSentEverywhereUnlessOriginsAreDeclared() throws {
         var builder = builder
         builder.additionalHeaders = ["App": "1"]
         builder.baseURL = URL(string: "https://own")
@@ -137,7 +131,7 @@ struct Beagle1Tests {
         #expect(try builder.message("/").headers.contains("App: 1"))
     }
 
-    @Test func rawRequestsHaveNoHeadersOfTheAppToDrop() throws {
+    @Test func rawRequestsHaveNoOriginScopedHeaders() throws {
         var builder = builder
         builder.additionalHeaders = ["App": "1"]
         let url = try #require(URL(string: "http://h/"))
@@ -145,7 +139,7 @@ struct Beagle1Tests {
         #expect(try builder.build(Request(url: url, type: .fetchImage)).originScopedFields.count == 1)
     }
 
-    @Test func whatCannotBeWrittenIsStillRefused() {
+    @Test func unencodableBodyIsStillRejected() {
         #expect(builder.refusal("http://h/", .raw("POST", body: [Date.distantPast]))?.kind == .badRequest)
     }
 }

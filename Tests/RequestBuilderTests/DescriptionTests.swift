@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Testing
 
-/// What `print` and `dump` show of requests: all that is not secret.
+/// `print` and `dump` show requests without their secrets.
 struct DescriptionTests {
     private static let url = URL(string: "https://u:hunter2@h/a?token=hunter2&b=1")!
     private static let headers = ["Authorization": "Bearer hunter2", "X-Api-Key": "hunter2", "X-Page": "7"]

@@ -5,8 +5,8 @@ import Testing
 struct FormDataTests {
     private let builder = HttpRequestBuilder()
 
-    @Test("row 39: values of one name are a list")
-    func repeatsNames() throws {
+    @Test("row 39: values with the same name form a list")
+    func valuesWithTheSameNameFormAList() throws {
         let fields = [FormField("a", "1"), FormField("b", "x"), FormField("a", 2)]
         let json = Request.FormData(method: .post, fields: fields)
         #expect(try builder.message("http://h/", .submitForm(json)).body == #"{"a":["1",2],"b":"x"}"#)
@@ -16,15 +16,15 @@ struct FormDataTests {
         #expect(try builder.message("http://h/", .submitForm(spaced)).body == "a=b+c%7E%2B")
     }
 
-    private static let checksRequiredArguments: [(JSONValue, Bool)] = [
+    private static let requiredFieldNeedsAValueArguments: [(JSONValue, Bool)] = [
         (.string(""), true), (.null, true), (.string("x"), false), (.integer(0), false), (.bool(false), false),
     ]
 
     @Test(
         "row 39: a required field needs a value",
-        arguments: Self.checksRequiredArguments
+        arguments: Self.requiredFieldNeedsAValueArguments
     )
-    func checksRequired(value: JSONValue, isRefused: Bool) throws {
+    func requiredFieldNeedsAValue(value: JSONValue, isRefused: Bool) throws {
         let form = Request.FormData(method: .post, fields: [FormField("email", value, isRequired: true)])
         for compatibility in [HttpRequestBuilder.Compatibility.standard, .beagle1] {
             let builder = HttpRequestBuilder(compatibility: compatibility)
@@ -37,7 +37,7 @@ struct FormDataTests {
     }
 
     @Test("row 40: values keep their types")
-    func keepsTypes() throws {
+    func valuesKeepTheirTypes() throws {
         let optional: Int? = 3
         let fields = [
             FormField("n", 1), FormField("t", true), FormField("d", 1.5), FormField("o", ["a": [1]]),
@@ -55,8 +55,8 @@ struct FormDataTests {
         )
     }
 
-    @Test("a field without a name is refused", arguments: FormRemoteAction.Method.allCases)
-    func refusesEmptyName(method: FormRemoteAction.Method) {
+    @Test(arguments: FormRemoteAction.Method.allCases)
+    func fieldWithoutANameIsRejected(method: FormRemoteAction.Method) {
         let form = Request.FormData(method: method, fields: [FormField("a", "b"), FormField("", "hidden")])
         let error = builder.refusal("http://h/", .submitForm(form))
         #expect(error?.message == "form field 2 has no name")
@@ -73,8 +73,8 @@ struct FormDataTests {
         #expect(form.fields == [FormField("y", "2"), FormField("z", "1")])
     }
 
-    @Test("forms without values send an empty object", arguments: [FormRemoteAction.Method.post, .put])
-    func sendsEmptyObject(method: FormRemoteAction.Method) throws {
+    @Test(arguments: [FormRemoteAction.Method.post, .put])
+    func formWithoutValuesSendsAnEmptyObject(method: FormRemoteAction.Method) throws {
         #expect(try builder.message("http://h/", .form(method)).body == "{}")
     }
 }

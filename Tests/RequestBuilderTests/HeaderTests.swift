@@ -6,7 +6,7 @@ struct HeaderTests {
     private let builder = HttpRequestBuilder()
     private let defaults = ["User-Agent: BeagleNet/\(beagleNetVersion)"]
 
-    private static let followsTypeArguments: [(Request.RequestType, String, String?)] = [
+    private static let headersFollowTheRequestTypeArguments: [(Request.RequestType, String, String?)] = [
         (.fetchComponent, "application/json", nil), (.form(.get, ["a": "b"]), "application/json", nil),
         (.form(.delete), "application/json", nil), (.form(.post), "application/json", "application/json"),
         (.form(.put), "application/json", "application/json"),
@@ -15,10 +15,10 @@ struct HeaderTests {
     ]
 
     @Test(
-        "row 12: Accept says what the app can take, Content-Type goes out only with a body",
-        arguments: Self.followsTypeArguments
+        "row 12: Accept names the types that the app can read; Content-Type is sent only with a body",
+        arguments: Self.headersFollowTheRequestTypeArguments
     )
-    func followsType(type: Request.RequestType, accept: String, contentType: String?) throws {
+    func headersFollowTheRequestType(type: Request.RequestType, accept: String, contentType: String?) throws {
         let expected = ["Accept: \(accept)"] + defaults + [contentType.map { "Content-Type: \($0)" }].compactMap { $0 }
         #expect(try builder.message("http://h/", type).headers == expected)
         var withType = builder
@@ -27,7 +27,7 @@ struct HeaderTests {
         #expect(headers.contains("Content-Type: a/b") == (contentType != nil))
     }
 
-    @Test func platformAndUserAgentAreTheAppsChoice() throws {
+    @Test func appChoosesPlatformAndUserAgent() throws {
         var builder = builder
         builder.baseURL = URL(string: "http://h")
         builder.platform = "WEB"
@@ -44,8 +44,7 @@ struct HeaderTests {
         #expect(builder.refusal("http://h/")?.kind == .badRequest)
     }
 
-    @Test("the platform goes to declared origins only")
-    func platformGoesToDeclaredOrigins() throws {
+    @Test func platformIsSentToDeclaredOriginsOnly() throws {
         var builder = HttpRequestBuilder()
         #if canImport(Darwin)
             #expect(builder.platform == "IOS")
@@ -72,8 +71,8 @@ struct HeaderTests {
         #expect(try !isSent(to: "http://third/"))
     }
 
-    @Test("row 8: raw requests carry the headers of all others")
-    func rawRequestsHaveAllHeaders() throws {
+    @Test("row 8: raw requests carry the same headers as all others")
+    func rawRequestsHaveTheSameHeadersAsOthers() throws {
         var builder = builder
         builder.additionalHeaders = ["App": "1"]
         let data = HttpAdditionalData(headers: ["Screen": "2"])
@@ -81,8 +80,8 @@ struct HeaderTests {
         #expect(headers == ["Accept: */*"] + defaults + ["Screen: 2", "Own: 3", "App: 1"])
     }
 
-    @Test("row 11: a later header replaces an earlier one, in whatever case")
-    func replacesWithoutRegardToCase() throws {
+    @Test("row 11: a later header replaces an earlier one, ignoring case")
+    func laterHeaderReplacesAnEarlierOneIgnoringCase() throws {
         var builder = builder
         let data = HttpAdditionalData(headers: ["ACCEPT": "screen", "x": "screen"])
         func value(_ name: String) throws -> [String] {
@@ -94,13 +93,13 @@ struct HeaderTests {
         builder.additionalHeaders = ["content-type": "text/plain", "Y": "app"]
         #expect(try value("content-type") == ["content-type: text/plain"])
         #expect(try value("y") == ["Y: app"])
-        // Its spelling, too, where the value is the same.
+        // The spelling is replaced too, even if the value is the same.
         builder.additionalHeaders = ["Beagle-Platform": "IOS", "CONTENT-TYPE": "application/json"]
         #expect(try value("beagle-platform") == ["Beagle-Platform: IOS"])
         #expect(try value("content-type") == ["CONTENT-TYPE: application/json"])
     }
 
-    @Test func headersOfADictionaryGoOutByName() throws {
+    @Test func dictionaryHeadersAreSortedByName() throws {
         let headers = Dictionary(uniqueKeysWithValues: (10..<40).map { ("k\($0)", "v") })
         let message = try builder.message("http://h/", .raw("GET", headers: headers))
         #expect(message.headers.suffix(30) == (10..<40).map { "k\($0): v" }[...])
@@ -115,8 +114,8 @@ struct HeaderTests {
         var httpData: HttpAdditionalData.HttpData? { .init(method: .POST, body: Data("{}".utf8)) }
     }
 
-    @Test("row 15: what any additional data says is sent")
-    func takesAnyAdditionalData() throws {
+    @Test("row 15: any type of additional data is sent")
+    func anyAdditionalDataIsSent() throws {
         let tagged = try builder.message("http://h/", .fetchComponent, Tagged())
         #expect(tagged.headers.contains("Tag: 1"))
         #expect(tagged.method == "GET")
@@ -127,31 +126,31 @@ struct HeaderTests {
         #expect(posted.body == "{}")
     }
 
-    private static let refusesNameArguments: [String] = [
+    private static let headerNameMustBeATokenArguments: [String] = [
         "", " ", "a b", "a:b", ":path", "a\r\nb", "é", "a\0", "(a)", "X-Key: secret", "X-Key secret",
     ]
 
     @Test(
-        "rows 41 and 47: names that are no token are refused",
-        arguments: Self.refusesNameArguments
+        "rows 41 and 47: header names that are not tokens are rejected",
+        arguments: Self.headerNameMustBeATokenArguments
     )
-    func refusesName(name: String) {
+    func headerNameMustBeAToken(name: String) {
         for error in refusals(name, "secret") {
             #expect(error?.kind == .badRequest)
             #expect(error?.description.contains("secret") == false)
         }
     }
 
-    private static let refusesValueArguments: [String] = [
+    private static let valueThatBreaksTheMessageIsRejectedArguments: [String] = [
         "secret\r\nX: y", "secret\n", "secret\r", "se\0cret", " secret", "secret ", "\tsecret", "secret\u{7F}",
         "secret\u{1}",
     ]
 
     @Test(
-        "row 47: values that would break the message are refused, and not shown",
-        arguments: Self.refusesValueArguments
+        "row 47: values that would break the message are rejected and not shown",
+        arguments: Self.valueThatBreaksTheMessageIsRejectedArguments
     )
-    func refusesValue(value: String) {
+    func valueThatBreaksTheMessageIsRejected(value: String) {
         for error in refusals("X-Name", value) {
             #expect(error?.kind == .badRequest)
             #expect(error?.message.contains("X-Name") == true)
@@ -159,33 +158,32 @@ struct HeaderTests {
         }
     }
 
-    @Test("row 43: values with an expression are refused", arguments: ["@{token}", "Bearer @{ctx.token}"])
-    func refusesExpression(value: String) {
+    @Test("row 43: values with an expression are rejected", arguments: ["@{token}", "Bearer @{ctx.token}"])
+    func valueWithAnExpressionIsRejected(value: String) {
         for error in refusals("X-Name", value) { #expect(error?.message.contains("@{…}") == true) }
     }
 
-    @Test("inner spaces, tabs, text beyond ASCII and nothing are fine", arguments: ["a b", "a\tb", "é", ""])
-    func acceptsValue(value: String) throws {
+    @Test("inner spaces, tabs, non-ASCII text and empty values are accepted", arguments: ["a b", "a\tb", "é", ""])
+    func valueWithSpacesOrNonASCIITextIsAccepted(value: String) throws {
         let message = try builder.message("http://h/", .raw("GET", headers: ["X": value]))
         #expect(message.headers.last == "X: \(value)")
     }
 
     @Test(
-        "headers that frame the message or belong to the connection are refused",
         arguments: [
             "Content-Length", "transfer-encoding", "Trailer", "Connection", "Keep-Alive", "Proxy-Connection", "Upgrade",
             "TE",
             "HTTP2-Settings", "HOST",
         ]
     )
-    func refusesReserved(name: String) {
+    func framingAndConnectionHeadersAreRejected(name: String) {
         for error in refusals(name, "1") {
             #expect(error?.message.contains(name) == true)
             #expect(error?.advice?.contains("remove it") == true)
         }
     }
 
-    /// The errors of a header set in each of the places where one can be.
+    /// The errors for a header set in each place that accepts headers.
     private func refusals(_ name: String, _ value: String) -> [NetworkError?] {
         var appWide = builder
         appWide.additionalHeaders = [name: value]

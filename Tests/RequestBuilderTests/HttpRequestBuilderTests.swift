@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Testing
 
-/// The rows named are those of the defects that Beagle 1.10.3 has and this builder has not.
+/// Row numbers refer to the list of defects in Beagle 1.10.3 that this builder doesn't have.
 struct HttpRequestBuilderTests {
     private let builder = HttpRequestBuilder()
 
@@ -12,17 +12,14 @@ struct HttpRequestBuilderTests {
 
     // MARK: - Credentials
 
-    private static let holdsCredentialsBackArguments: [(String, String?, [String], Bool)] = [
+    private static let credentialsAreSentToDeclaredOriginsOnlyArguments: [(String, String?, [String], Bool)] = [
         ("http://h/a", "http://h", [], true), ("http://other/a", "http://h", [], false),
         ("http://h:81/a", "http://h", [], false), ("http://other/a", nil, ["http://other"], true),
         ("http://h/a", nil, ["http://other"], false), ("http://h/a", nil, [], true),
     ]
 
-    @Test(
-        "credentials of a client go to declared origins",
-        arguments: Self.holdsCredentialsBackArguments
-    )
-    func holdsCredentialsBack(url: String, base: String?, origins: [String], isShown: Bool) throws {
+    @Test(arguments: Self.credentialsAreSentToDeclaredOriginsOnlyArguments)
+    func credentialsAreSentToDeclaredOriginsOnly(url: String, base: String?, origins: [String], isShown: Bool) throws {
         var builder = HttpRequestBuilder()
         builder.baseURL = base.flatMap { URL(string: $0) }
         builder.origins = Set(origins.compactMap { URL(string: $0).flatMap { Origin($0) } })
@@ -31,13 +28,13 @@ struct HttpRequestBuilderTests {
         options.identity = TLSIdentity(certificatePath: "a.pem")
         var request = Request(url: try #require(URL(string: url)), type: .fetchComponent)
         for ofRequest in [nil, options] {
-            // The client hands its options on with a request that changes one of them.
+            // The client passes its options along with a request that changes one of them.
             request.options = ofRequest
             let built = try builder.build(request, options: options, .collect).options
             #expect((built.authentication != nil) == isShown)
             #expect((built.identity != nil) == isShown)
         }
-        // The request's own are for where it goes.
+        // The request's own options apply to its target.
         var own = options
         own.authentication = .bearer("other")
         own.identity = TLSIdentity(certificatePath: "b.pem")
@@ -47,18 +44,18 @@ struct HttpRequestBuilderTests {
 
     // MARK: - Queries
 
-    @Test("row 1: a form's query goes behind the one that is there", arguments: [FormRemoteAction.Method.get, .delete])
-    func keepsQuery(method: FormRemoteAction.Method) throws {
+    @Test("row 1: a form's query is appended to the existing one", arguments: [FormRemoteAction.Method.get, .delete])
+    func formQueryIsAppendedToTheExistingQuery(method: FormRemoteAction.Method) throws {
         let message = try builder.message("http://h/p?a=1&b=%2F", .form(method, ["k": "v"]))
         #expect(message.url == "http://h/p?a=1&b=%2F&k=v")
         #expect(message.method == method.rawValue)
     }
 
     @Test(
-        "row 2: a form without values leaves the URL alone",
+        "row 2: a form without values leaves the URL unchanged",
         arguments: ["http://h/p", "http://h/p?a=1", "http://h/p?"]
     )
-    func leavesURLAlone(url: String) throws {
+    func formWithoutValuesLeavesTheURLUnchanged(url: String) throws {
         #expect(try builder.message(url, .form(.get)).url == url)
         var omitting = builder
         omitting.emptyFields = .omit
@@ -66,7 +63,7 @@ struct HttpRequestBuilderTests {
     }
 
     @Test("row 3: empty values are kept everywhere, or omitted everywhere")
-    func treatsEmptyValuesAlike() throws {
+    func emptyValuesAreTreatedAlikeInQueryAndBody() throws {
         let fields = [FormField("a", ""), FormField("b", .null), FormField("c", "x"), FormField("d", 0)]
         func message(_ method: FormRemoteAction.Method, _ builder: HttpRequestBuilder) throws -> Message {
             try builder.message("http://h/", .submitForm(.init(method: method, fields: fields)))
@@ -79,8 +76,8 @@ struct HttpRequestBuilderTests {
         #expect(try message(.put, omitting).body == #"{"c":"x","d":0}"#)
     }
 
-    @Test("row 4: values go out in input order, those of a dictionary by name")
-    func ordersQuery() throws {
+    @Test("row 4: values are sent in input order; those of a dictionary are sorted by name")
+    func queryKeepsTheInputOrder() throws {
         let values = Dictionary(uniqueKeysWithValues: (10..<60).map { ("k\($0)", "v") })
         let expected = (10..<60).map { "k\($0)=v" }.joined(separator: "&")
         #expect(try builder.message("http://h/", .form(.get, values)).url == "http://h/?" + expected)
@@ -89,23 +86,23 @@ struct HttpRequestBuilderTests {
         #expect(try builder.message("http://h/", .submitForm(form)).url == "http://h/?b=1&a=2&b=3")
     }
 
-    private static let encodesQueryArguments: [(String, String)] = [
+    private static let queryNamesAndValuesAreEncodedArguments: [(String, String)] = [
         ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("a%20", "a%2520"),
         ("é😀", "%C3%A9%F0%9F%98%80"),
         ("#/?;", "%23%2F%3F%3B"), ("-._~", "-._~"), ("\r\n\0", "%0D%0A%00"),
     ]
 
     @Test(
-        "row 5: names and values are encoded, + and space so that every server reads them alike",
-        arguments: Self.encodesQueryArguments
+        "row 5: names and values are encoded; + and space in a form that every server reads alike",
+        arguments: Self.queryNamesAndValuesAreEncodedArguments
     )
-    func encodesQuery(text: String, expected: String) throws {
+    func queryNamesAndValuesAreEncoded(text: String, expected: String) throws {
         #expect(try builder.message("http://h/", .form(.get, [text: text])).url == "http://h/?\(expected)=\(expected)")
         let items = [URLQueryItem(name: text, value: text)]
         #expect(try builder.message("http://h/", query: items).url == "http://h/?\(expected)=\(expected)")
     }
 
-    @Test func queryItemsFollowTheQuery() throws {
+    @Test func queryItemsAreAppendedToTheQuery() throws {
         let items = [
             URLQueryItem(name: "b", value: nil), URLQueryItem(name: "c", value: ""),
             URLQueryItem(name: "b", value: "2"),
@@ -120,15 +117,15 @@ struct HttpRequestBuilderTests {
 
     // MARK: - Bodies
 
-    private static let refusesMisplacedBodyArguments: [(Request.RequestType, HttpAdditionalData.Method)] = [
+    private static let misplacedBodyIsRejectedArguments: [(Request.RequestType, HttpAdditionalData.Method)] = [
         (.form(.get, ["a": "b"]), .POST), (.form(.delete), .POST), (.fetchComponent, .GET), (.fetchImage, .HEAD),
     ]
 
     @Test(
-        "row 6: a body that has no place is refused, never dropped",
-        arguments: Self.refusesMisplacedBodyArguments
+        "row 6: a body that the method cannot have is rejected, never dropped",
+        arguments: Self.misplacedBodyIsRejectedArguments
     )
-    func refusesMisplacedBody(type: Request.RequestType, method: HttpAdditionalData.Method) throws {
+    func misplacedBodyIsRejected(type: Request.RequestType, method: HttpAdditionalData.Method) throws {
         var data = post("{}")
         data.httpData?.method = method
         let error = builder.refusal("http://h/", type, data)
@@ -137,8 +134,8 @@ struct HttpRequestBuilderTests {
         #expect(error?.advice?.contains("POST") == true)
     }
 
-    @Test("row 6: a body of no bytes is none", arguments: [HttpAdditionalData.Method.GET, .HEAD, .POST, .DELETE])
-    func emptyBodyIsNone(method: HttpAdditionalData.Method) throws {
+    @Test("row 6: an empty body counts as no body", arguments: [HttpAdditionalData.Method.GET, .HEAD, .POST, .DELETE])
+    func emptyBodyCountsAsNoBody(method: HttpAdditionalData.Method) throws {
         let data = HttpAdditionalData(httpData: .init(method: method))
         let message = try builder.message("http://h/", .fetchComponent, data)
         #expect(message.method == method.rawValue)
@@ -148,10 +145,10 @@ struct HttpRequestBuilderTests {
     }
 
     @Test(
-        "row 43: a screen's body with an expression that was not evaluated is refused",
+        "row 43: a screen body with an unevaluated expression is rejected",
         arguments: [#"{"a":"@{ctx.token}"}"#, "@{a}", #"{"a":"\\\\@{ctx.token}"}"#, #"["hi @{", "@{ctx.token}"]"#]
     )
-    func refusesExpressionInBodyOfScreen(body: String) {
+    func unevaluatedExpressionInAScreenBodyIsRejected(body: String) {
         let error = builder.refusal("http://h/", .fetchComponent, post(body))
         #expect(error?.kind == .badRequest)
         #expect(error?.message.contains("@{…}") == true)
@@ -159,21 +156,21 @@ struct HttpRequestBuilderTests {
     }
 
     @Test(
-        "row 43: bytes that are no text, an @ that is written otherwise, and what only looks like an expression are fine",
+        "row 43: binary bodies, an escaped @ and text that only looks like an expression are accepted",
         arguments: [Data("\u{FF}@{a}".utf8.dropFirst()), Data(#"{"a":"\u0040{b}"}"#.utf8), Data("@{".utf8)]
             + [
                 #"{"msg":"hi @{"}"#, #"{"a":"@{}"}"#, #"{"a":"@{[2]}"}"#, #"{"a":"\\@{client}"}"#, #"\@{client}"#,
                 #"{"a":"@%7Bb%7D"}"#, #"{"a":"b@{","c":{}}"#,
             ].map { Data($0.utf8) }
     )
-    func acceptsBodyOfScreen(body: Data) throws {
+    func screenBodyWithoutExpressionsIsAccepted(body: Data) throws {
         let data = HttpAdditionalData(httpData: .init(method: .POST, body: body))
         let url = try #require(URL(string: "http://h/"))
         #expect(try builder.build(Request(url: url, type: .fetchImage, additionalData: data)).body?.data == body)
     }
 
-    @Test("row 43: what a person typed into a form, and an app's own body, is data")
-    func sendsExpressionsThatAreData() throws {
+    @Test("row 43: text typed into a form and an app's own body are data")
+    func expressionsInFormsAndRawBodiesAreData() throws {
         #expect(try builder.message("http://h/", .form(.post, ["a": "@{b}"])).body == #"{"a":"@{b}"}"#)
         #expect(try builder.message("http://h/", .form(.get, ["a": "@{b}"])).url == "http://h/?a=%40%7Bb%7D")
         #expect(try builder.message("http://h/", .raw("POST", body: ["a": "@{b}"])).body == #"{"a":"@{b}"}"#)
@@ -187,7 +184,7 @@ struct HttpRequestBuilderTests {
 
     private struct Note: Encodable, Sendable { var text = "x" }
 
-    @Test func theBuildersEncoderWritesValuesThatBringNone() throws {
+    @Test func builderEncoderIsUsedIfTheValueHasNone() throws {
         var builder = builder
         #expect(try builder.message("http://h/", .raw("POST", body: .encodable(Note()))).body == #"{"text":"x"}"#)
         builder.bodyEncoder = Marking(mark: "builder")
@@ -209,14 +206,14 @@ struct HttpRequestBuilderTests {
         "row 7: the method's case does not matter, and a GET has no body",
         arguments: ["GET", "get", "Get", "head", "TRACE"]
     )
-    func refusesBodyOfRawGET(method: String) throws {
+    func rawGETWithABodyIsRejected(method: String) throws {
         #expect(builder.refusal("http://h/", .raw(method, body: ["a": 1]))?.kind == .badRequest)
         #expect(try builder.message("http://h/", .raw(method)).method == method.uppercased())
         #expect(try builder.message("http://h/", .raw(method, body: .data(Data()))).body == nil)
     }
 
-    @Test("methods of one's own keep their case; what is no token is refused")
-    func checksMethod() throws {
+    @Test("custom methods keep their case; a method that is not a token is rejected")
+    func methodMustBeAToken() throws {
         #expect(try builder.message("http://h/", .raw("Purge")).method == "Purge")
         #expect(try builder.message("http://h/", .raw("patch", body: 1)).method == "PATCH")
         #expect(try builder.message("http://h/", .raw(nil)).method == "GET")
@@ -225,8 +222,11 @@ struct HttpRequestBuilderTests {
         }
     }
 
-    @Test("row 9: nobody's body is none", arguments: ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
-    func inventsNoBody(method: String) throws {
+    @Test(
+        "row 9: a raw request without a body is sent without one",
+        arguments: ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+    )
+    func rawRequestHasNoBodyByDefault(method: String) throws {
         let message = try builder.message("http://h/", .raw(method))
         #expect(message.body == nil)
         #expect(!message.headers.contains { $0.hasPrefix("Content-Type") })
@@ -238,8 +238,8 @@ struct HttpRequestBuilderTests {
     }
     private struct Foreign: Sendable {}
 
-    @Test("row 10: a body that cannot be written is a build error that names the place")
-    func refusesUnwritableBody() throws {
+    @Test("row 10: a body that cannot be encoded is a build error that names the position")
+    func unencodableBodyIsABuildError() throws {
         let refused: [(Request.RequestType, String)] = [
             (.raw("POST", body: ["a": [Foreign()]]), "$.a[0]"), (.raw("POST", body: Failing()), "$"),
             (.raw("POST", body: .encodable(Failing())), "inner.ratio"),
@@ -255,19 +255,19 @@ struct HttpRequestBuilderTests {
         }
     }
 
-    @Test("row 17: two bodies are refused", arguments: [Request.RequestType.form(.post), .raw("POST", body: 1)])
-    func refusesTwoBodies(type: Request.RequestType) {
+    @Test("row 17: two bodies are rejected", arguments: [Request.RequestType.form(.post), .raw("POST", body: 1)])
+    func requestWithTwoBodiesIsRejected(type: Request.RequestType) {
         #expect(builder.refusal("http://h/", type, post("x"))?.message.contains("two bodies") == true)
     }
 
-    @Test func rawRequestTakesMethodAndBodyOfItsAdditionalData() throws {
+    @Test func rawRequestTakesMethodAndBodyFromAdditionalData() throws {
         let message = try builder.message("http://h/", .raw(nil), post("x"))
         #expect(message.method == "POST")
         #expect(message.body == "x")
         #expect(try builder.message("http://h/", .raw("PUT"), post("x")).method == "PUT")
     }
 
-    private static let writesBodyArguments: [(RequestBody, String, String)] = [
+    private static let bodySetsItsContentTypeArguments: [(RequestBody, String, String)] = [
         (.json(["b": 1, "a": "/"]), "application/json", #"{"a":"/","b":1}"#),
         (.text("é"), "text/plain; charset=utf-8", "é"),
         (.data(Data("x".utf8)), "application/octet-stream", "x"),
@@ -283,11 +283,8 @@ struct HttpRequestBuilderTests {
         (.encodable(["a": 1]), "application/json", #"{"a":1}"#),
     ]
 
-    @Test(
-        "bodies bring their media type",
-        arguments: Self.writesBodyArguments
-    )
-    func writesBody(body: RequestBody, type: String, expected: String) throws {
+    @Test(arguments: Self.bodySetsItsContentTypeArguments)
+    func bodySetsItsContentType(body: RequestBody, type: String, expected: String) throws {
         let message = try builder.message("http://h/", .raw("POST", body: body))
         #expect(message.body == expected)
         #expect(message.headers.filter { $0.hasPrefix("Content-Type") } == ["Content-Type: \(type)"])
@@ -295,17 +292,14 @@ struct HttpRequestBuilderTests {
         #expect(own.headers.filter { $0.lowercased().hasPrefix("content-type") } == ["content-type: x/y"])
     }
 
-    private static let writesValuesArguments: [(any Sendable, String)] = [
+    private static let plainValueIsSentAsJSONArguments: [(any Sendable, String)] = [
         ([:] as [String: Int], "{}"), (["a": 1], #"{"a":1}"#), ("text", #""text""#), (1, "1"), (true, "true"),
         ([1, 2], "[1,2]"),
         (["a": [["b": true]]], #"{"a":[{"b":true}]}"#), (JSONValue.null, "null"), (RequestBody.text("t"), "t"),
     ]
 
-    @Test(
-        "plain values are sent as JSON",
-        arguments: Self.writesValuesArguments
-    )
-    func writesValues(value: any Sendable, expected: String) throws {
+    @Test(arguments: Self.plainValueIsSentAsJSONArguments)
+    func plainValueIsSentAsJSON(value: any Sendable, expected: String) throws {
         #expect(try builder.message("http://h/", .raw("POST", body: value)).body == expected)
     }
 
@@ -322,8 +316,8 @@ struct HttpRequestBuilderTests {
 
     // MARK: - Options
 
-    @Test("row 18: timeouts, redirects and limits are the request's")
-    func carriesOptions() throws {
+    @Test("row 18: timeouts, redirects and limits come from the request")
+    func requestOptionsAreUsed() throws {
         let url = try #require(URL(string: "http://h/"))
         let options = TransferOptions(timeouts: Timeouts(total: .seconds(1)), redirects: .manual, maxBodyBytes: 1)
         #expect(try builder.build(Request(url: url, type: .fetchImage, options: options)).options == options)
@@ -332,8 +326,8 @@ struct HttpRequestBuilderTests {
 
     // MARK: - Results
 
-    @Test("row 19: the seed's result is public and whole")
-    func givesResult() throws {
+    @Test("row 19: the seed's result is public and complete")
+    func resultIsPublicAndComplete() throws {
         let url = try #require(URL(string: "http://h/p"))
         let result = builder.build(url: url, requestType: .form(.post, ["a": "b"]), additionalData: nil)
         #expect(result.error == nil)
@@ -346,8 +340,8 @@ struct HttpRequestBuilderTests {
         #expect(query.url.absoluteString == "http://h/p?a=%C3%A9")
     }
 
-    @Test("row 10: the seed's result carries the error and nothing that could be sent")
-    func givesError() throws {
+    @Test("row 10: the seed's result carries the error and no request")
+    func resultOfAFailureHasNoRequest() throws {
         let url = try #require(URL(string: "http://h/p"))
         let result = builder.build(url: url, requestType: .raw("POST", body: Foreign()), additionalData: nil)
         #expect(result.error?.kind == .badRequest)

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 import BeagleNetRequestBuilder
 import Testing
 
-/// What a message says, in a form that a test can compare.
+/// A message in a form that a test can compare.
 struct Message: Equatable {
     var method: String
     var url: String
@@ -29,7 +29,7 @@ extension HttpRequestBuilder {
         )
     }
 
-    /// The error that refuses a request to `url`.
+    /// The error that rejects a request to `url`.
     func refusal(
         _ url: String,
         _ type: Request.RequestType = .fetchComponent,

@@ -3,7 +3,7 @@ import BeagleNetRequestBuilder
 import Foundation
 import Testing
 
-/// Clauses are of RFC 7578 unless said otherwise.
+/// Clauses refer to RFC 7578 unless stated otherwise.
 struct MultipartFormTests {
     private let builder = HttpRequestBuilder()
 
@@ -17,7 +17,7 @@ struct MultipartFormTests {
         String(decoding: try await #require(try built(fields).body).collect(), as: UTF8.self)
     }
 
-    @Test("4.2: a part for each field, in order, names repeating; 4.3") func fieldsAreParts() async throws {
+    @Test("4.2 and 4.3: each field is a part, in order; names may repeat") func eachFieldIsAPart() async throws {
         let body = try await text([FormField("a", "1"), FormField("b", 2), FormField("a", .null)])
         #expect(
             body == "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n"
@@ -34,19 +34,19 @@ struct MultipartFormTests {
     ]
 
     @Test(
-        "WHATWG, multipart/form-data encoding algorithm: names, file names and line ends",
+        "WHATWG, multipart/form-data encoding algorithm: names and line endings",
         arguments: Self.namesAreEscapedArguments
     )
     func namesAreEscaped(_ name: String, _ expected: String) async throws {
         #expect(try await text([FormField(name, "")]).contains(" name=\"\(expected)\"\r\n"))
     }
 
-    private static let fileNamesAreEscapedAndKeepTheirLineEndsArguments: [(String, String)] = [
+    private static let fileNamesAreEscapedAndKeepTheirLineEndingsArguments: [(String, String)] = [
         ("a\"b\n", "a%22b%0A"), ("\r", "%0D"), ("ü 1.png", "ü 1.png"),
     ]
 
-    @Test(arguments: Self.fileNamesAreEscapedAndKeepTheirLineEndsArguments)
-    func fileNamesAreEscapedAndKeepTheirLineEnds(_ name: String, _ expected: String) async throws {
+    @Test(arguments: Self.fileNamesAreEscapedAndKeepTheirLineEndingsArguments)
+    func fileNamesAreEscapedAndKeepTheirLineEndings(_ name: String, _ expected: String) async throws {
         let file = FormFile(Data("x".utf8), filename: name, contentType: "image/png")
         #expect(
             try await text([FormField("f", file)]).contains(
@@ -70,7 +70,7 @@ struct MultipartFormTests {
         #expect(boundary.count == 39)
     }
 
-    @Test func aFileIsReadAsItIsSentAgainAndAgain() async throws {
+    @Test func fileIsReadAgainForEachSend() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -102,7 +102,7 @@ struct MultipartFormTests {
             #expect(parts.map(\.body) == [Data("x".utf8), bytes, Data(), Data("d".utf8)])
             #expect(parts[1].disposition == "form-data; name=\"f\"; filename=\"photo.png\"")
         }
-        // What has been added since stays behind; what is missing is an error.
+        // Bytes added since are ignored; missing bytes are an error.
         try (bytes + bytes).write(to: URL(filePath: path))
         #expect(try await Int64(body.collect().count) == body.length)
         try Data(count: 10).write(to: URL(filePath: path))
@@ -110,7 +110,7 @@ struct MultipartFormTests {
         #expect(error?.kind == .file && error?.message.contains("shrank") == true)
     }
 
-    @Test func whatCannotBeSentIsABuildError() throws {
+    @Test func invalidFileIsABuildError() throws {
         let missing = #expect(throws: NetworkError.self) {
             try built([FormField("f", FormFile(path: "/nonexistent/file"))])
         }
@@ -123,7 +123,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test(arguments: FormRemoteAction.Method.allCases) func onlyMultipartBodiesHaveFiles(
+    @Test(arguments: FormRemoteAction.Method.allCases) func onlyMultipartFormsAcceptFiles(
         _ method: FormRemoteAction.Method
     ) throws {
         let fields = [FormField("f", FormFile(Data(), filename: "f"))]

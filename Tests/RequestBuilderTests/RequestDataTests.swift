@@ -11,7 +11,7 @@ struct RequestDataTests {
         #expect(data.body == nil)
     }
 
-    @Test func theBodyReadsAsItWasGiven() throws {
+    @Test func bodyReadsBackAsGiven() throws {
         #expect(Request.RequestData(body: ["a": 1]).body as? [String: Int] == ["a": 1])
         #expect(Request.RequestData(body: "text").body as? String == "text")
         #expect(Request.RequestData(body: .text("text")).body as? Data == Data("text".utf8))
@@ -19,13 +19,13 @@ struct RequestDataTests {
         #expect(Request.RequestData(body: .encodable([1, 2])).body as? [Int] == [1, 2])
     }
 
-    @Test func foundationWritesABodyOfJSON() throws {
+    @Test func jsonBodyCanBeSerializedByFoundation() throws {
         let data = Request.RequestData(method: "POST", body: .json(["a": [1, true, "x"]]))
         let written = try JSONSerialization.data(withJSONObject: data.body ?? [:], options: [.fragmentsAllowed])
         #expect(try JSONValue(parsing: written) == ["a": [1, true, "x"]])
     }
 
-    @Test func additionalDataReadsAsInBeagle() {
+    @Test func additionalDataIsSourceCompatibleWithBeagle() {
         let data = RemoteScreenAdditionalData.Http(
             httpData: .init(method: .PATCH, body: Data([1])),
             headers: ["a": "b"]

@@ -5,7 +5,7 @@ import Testing
 struct TargetTests {
     private let builder = HttpRequestBuilder()
 
-    private static let keepsArguments: [(String, String)] = [
+    private static let urlIsSentUnchangedExceptForItsFragmentArguments: [(String, String)] = [
         ("http://h", "http://h/"), ("HTTP://H/", "http://H/"), ("https://h:443/a", "https://h:443/a"),
         ("http://h:/a", "http://h/a"), ("http://h?a", "http://h/?a"), ("http://h/a?", "http://h/a?"),
         ("http://h/a#f", "http://h/a"), ("http://h/a?b#f?g", "http://h/a?b"), ("http://h#f", "http://h/"),
@@ -18,20 +18,17 @@ struct TargetTests {
         ("http://exa%6Dple.com/%2f", "http://example.com/%2f"), ("http://h/a b", "http://h/a%20b"),
     ]
 
-    @Test(
-        "URLs go out as they are, without fragment",
-        arguments: Self.keepsArguments
-    )
-    func keeps(url: String, expected: String) throws {
+    @Test(arguments: Self.urlIsSentUnchangedExceptForItsFragmentArguments)
+    func urlIsSentUnchangedExceptForItsFragment(url: String, expected: String) throws {
         #expect(try builder.message(url).url == expected)
         #expect(try HttpRequestBuilder(compatibility: .beagle1).message(url).url == expected)
     }
 
     @Test(
-        "a host beyond ASCII is sent in its ASCII form, percent-encoded or not",
+        "a non-ASCII host is sent in its ASCII form, percent-encoded or not",
         arguments: ["http://münchen.de/", "http://m%C3%BCnchen.de/", "http://xn--mnchen-3ya.de/"]
     )
-    func convertsInternationalHost(url: String) throws {
+    func nonASCIIHostIsSentInItsASCIIForm(url: String) throws {
         var builder = builder
         #expect(try builder.message(url).url == "http://xn--mnchen-3ya.de/")
         builder.allowedHosts = ["münchen.de"]
@@ -42,7 +39,7 @@ struct TargetTests {
         #expect(builder.refusal(url)?.message.contains("xn--mnchen-3ya.de") == true)
     }
 
-    private static let refusesArguments: [(String, NetworkError.Kind, String)] = [
+    private static let invalidURLIsRejectedArguments: [(String, NetworkError.Kind, String)] = [
         ("/a", .badURL, "no base URL is set for the path /a"), ("www.x", .badURL, "the URL www.x has no scheme"),
         ("//h/a", .badURL, "the URL h/a has no scheme"), ("/a?token=hidden", .badURL, "no base URL"),
         ("h/a?password=hidden", .badURL, "no scheme"),
@@ -65,11 +62,11 @@ struct TargetTests {
     ]
 
     @Test(
-        "row 47: URLs that cannot be asked are refused with reason and advice",
-        arguments: Self.refusesArguments
+        "row 47: invalid URLs are rejected with a reason",
+        arguments: Self.invalidURLIsRejectedArguments
     )
-    func refuses(url: String, kind: NetworkError.Kind, reason: String) throws {
-        // Foundation refuses some of them itself.
+    func invalidURLIsRejected(url: String, kind: NetworkError.Kind, reason: String) throws {
+        // Foundation rejects some of them itself.
         guard URL(string: url) != nil else { return }
         for builder in [builder, HttpRequestBuilder(compatibility: .beagle1)] {
             let error = builder.refusal(url)
@@ -79,23 +76,19 @@ struct TargetTests {
         }
     }
 
-    private static let advisesArguments: [(String, String)] = [
+    private static let errorAdvisesWhatToWriteInsteadArguments: [(String, String)] = [
         ("/home", "set one, as in BeagleEnvironment(name:baseURL:), or write the whole URL: https://HOST/home"),
         ("www.x/a", "write https://www.x/a, or begin with / and set a base URL"),
         ("localhost:80/", "use http or https; if localhost is a host, write http://localhost:…"),
         ("ftp://h/", "use http or https"),
     ]
 
-    @Test(
-        "what to write instead is said",
-        arguments: Self.advisesArguments
-    )
-    func advises(url: String, advice: String) {
+    @Test(arguments: Self.errorAdvisesWhatToWriteInsteadArguments)
+    func errorAdvisesWhatToWriteInstead(url: String, advice: String) {
         #expect(builder.refusal(url)?.advice == advice)
     }
 
-    @Test("whatever a URL is pieced together from, the message is sound or there is none")
-    func piecesTogether() throws {
+    @Test func anyCombinationOfURLPartsIsValidOrRejected() throws {
         let pieces = ["h", "@", ":", "80", "[", "]", "::1", "/", "?", "#", "%", "%0D", "%40", "..", "é", "\\", "&"]
         var built = 0
         for first in pieces {
@@ -117,18 +110,17 @@ struct TargetTests {
     }
 
     @Test(
-        "row 43: an expression that was not evaluated is refused",
+        "row 43: an unevaluated expression is rejected",
         arguments: [
             "http://h/@{ctx}", "http://h/?a=@{b}", "@{url}", "/@{path}", "http://h/@%7bx%7d", "http://h/@{sum(a, 'b')}",
             "http://h/@%7Ba.b%5B0%5D.c%7D",
         ]
     )
-    func refusesExpressions(url: String) {
+    func unevaluatedExpressionIsRejected(url: String) {
         #expect(builder.refusal(url)?.message.contains("@{…}") == true)
     }
 
-    @Test("paths are put onto the base URL")
-    func usesBase() throws {
+    @Test func pathIsAppendedToTheBaseURL() throws {
         var builder = builder
         builder.baseURL = URL(string: "https://h/v1/?k=1")
         #expect(try builder.message("/a?b").url == "https://h/v1/a?k=1&b")
@@ -141,8 +133,8 @@ struct TargetTests {
         #expect(builder.refusal("/a")?.kind == .badURL)
     }
 
-    @Test("row 47: other hosts than those allowed are refused")
-    func holdsToAllowedHosts() throws {
+    @Test("row 47: hosts that are not allowed are rejected")
+    func hostThatIsNotAllowedIsRejected() throws {
         var builder = builder
         builder.allowedHosts = ["h", "[::1]"]
         #expect(try builder.message("http://H:81/").url == "http://H:81/")
@@ -151,8 +143,8 @@ struct TargetTests {
         #expect(builder.refusal("http://hh/")?.kind == .badURL)
     }
 
-    private static let scopesHeadersArguments: [([String], String?, String, Bool)] = [
-        // Origins, base URL, asked, whether the header goes along.
+    private static let appWideHeadersAreSentToOwnOriginsOnlyArguments: [([String], String?, String, Bool)] = [
+        // Origins, base URL, requested URL, whether the header is sent.
         ([], "https://h", "https://h/a", true), ([], "https://h", "/a", true),
         ([], "https://h", "https://cdn.h/", false), ([], "https://h", "http://h/", false),
         ([], "https://h", "https://h:444/", false), (["https://a", "http://b:81"], nil, "https://A/x", true),
@@ -162,10 +154,10 @@ struct TargetTests {
     ]
 
     @Test(
-        "row 13: app-wide headers go to the app's own origins only",
-        arguments: Self.scopesHeadersArguments
+        "row 13: app-wide headers are sent only to the app's own origins",
+        arguments: Self.appWideHeadersAreSentToOwnOriginsOnlyArguments
     )
-    func scopesHeaders(origins: [String], base: String?, url: String, isSent: Bool) throws {
+    func appWideHeadersAreSentToOwnOriginsOnly(origins: [String], base: String?, url: String, isSent: Bool) throws {
         var builder = builder
         builder.origins = Set(origins.compactMap { URL(string: $0).flatMap(Origin.init(_:)) })
         builder.baseURL = base.flatMap(URL.init(string:))
@@ -179,10 +171,10 @@ struct TargetTests {
     }
 
     @Test(
-        "row 13: a credential among the app-wide headers is refused where nothing says whose server may have it",
+        "row 13: a credential among the app-wide headers is rejected if no origins are declared",
         arguments: ["Authorization", "cookie", "Proxy-Authorization", "X-Api-Key"]
     )
-    func refusesCredentialForAnyOrigin(name: String) throws {
+    func appWideCredentialWithoutOriginsIsRejected(name: String) throws {
         var builder = builder
         builder.additionalHeaders = ["App": "1"]
         #expect(try builder.message("http://any/").headers.contains("App: 1"))
@@ -196,8 +188,8 @@ struct TargetTests {
         #expect(try builder.message("http://any/").headers.contains("\(name): hunter2"))
     }
 
-    @Test("row 13: without declared origins an environment's headers go everywhere, and a credential is refused")
-    func refusesCredentialOfAnEnvironmentForAnyOrigin() throws {
+    @Test("row 13: without declared origins, environment headers are sent everywhere, except credentials")
+    func environmentCredentialWithoutOriginsIsRejected() throws {
         var builder = builder
         builder.environmentHeaders = ["X-Tenant": "1"]
         #expect(try builder.message("http://any/").headers.contains("X-Tenant: 1"))
@@ -214,8 +206,8 @@ struct TargetTests {
         }
     }
 
-    @Test("row 13: an environment's headers go to its own origin and to those declared")
-    func scopesHeadersOfTheEnvironment() throws {
+    @Test("row 13: environment headers are sent to the environment's own origin and to declared ones")
+    func environmentHeadersAreSentToOwnAndDeclaredOrigins() throws {
         for compatibility in [HttpRequestBuilder.Compatibility.standard, .beagle1] {
             var builder = HttpRequestBuilder(compatibility: compatibility)
             builder.baseURL = URL(string: "https://h")

@@ -3,7 +3,7 @@ import BeagleNetRequestBuilder
 import Testing
 
 struct UrlBuilderTests {
-    private static let buildsArguments: [(String?, String, String)] = [
+    private static let pathIsAppendedToTheBaseURLArguments: [(String?, String, String)] = [
         // Base, path, URL.
         ("https://h", "/a", "https://h/a"), ("https://h/", "/a", "https://h/a"),
         ("https://h/v1", "/a", "https://h/v1/a"),
@@ -17,16 +17,16 @@ struct UrlBuilderTests {
     ]
 
     @Test(
-        "paths are put onto the base, everything else is itself",
-        arguments: Self.buildsArguments
+        "a path is appended to the base URL; other URLs are unchanged",
+        arguments: Self.pathIsAppendedToTheBaseURLArguments
     )
-    func builds(base: String?, path: String, expected: String) throws {
+    func pathIsAppendedToTheBaseURL(base: String?, path: String, expected: String) throws {
         let builder = UrlBuilder(baseUrl: try base.map { try #require(URL(string: $0)) })
         #expect(builder.build(path: path)?.absoluteString == expected)
         #expect(try builder.url(for: path).absoluteString == expected)
     }
 
-    private static let encodesArguments: [(String, String)] = [
+    private static let onlyInvalidCharactersAreEncodedArguments: [(String, String)] = [
         ("/a b", "/a%20b"), ("/á?y=ç#ü", "/%C3%A1?y=%C3%A7#%C3%BC"), ("/a%20b c", "/a%20b%20c"),
         ("/100%", "/100%25"), ("/%zz%41", "/%25zz%41"), ("/%2fx", "/%2fx"),
         ("/a|b\\c\"<>^`{}", "/a%7Cb%5Cc%22%3C%3E%5E%60%7B%7D"),
@@ -36,27 +36,27 @@ struct UrlBuilderTests {
     ]
 
     @Test(
-        "row 42: only what a component cannot hold is encoded",
-        arguments: Self.encodesArguments
+        "row 42: only characters that a component cannot contain are encoded",
+        arguments: Self.onlyInvalidCharactersAreEncodedArguments
     )
-    func encodes(path: String, expected: String) throws {
+    func onlyInvalidCharactersAreEncoded(path: String, expected: String) throws {
         let builder = UrlBuilder(baseUrl: URL(string: "https://h"))
         #expect(builder.build(path: path)?.absoluteString == "https://h" + expected)
         #expect(UrlBuilder().build(path: path)?.absoluteString == expected)
         #expect(UrlBuilder().build(path: "http://x" + path)?.absoluteString == "http://x" + expected)
     }
 
-    private static let joinsArguments: [(String, String, String)] = [
+    private static let baseURLKeepsItsQueryAndLosesItsFragmentArguments: [(String, String, String)] = [
         ("https://h/v?k=1", "/a", "https://h/v/a?k=1"), ("https://h/v/?k=1", "/a?b=2", "https://h/v/a?k=1&b=2"),
         ("https://h?k=1", "/a", "https://h/a?k=1"), ("https://h/v#f", "/a", "https://h/v/a"),
         ("https://h/v#f", "/a#g", "https://h/v/a#g"), ("https://h/?", "/a?b", "https://h/a?b"),
     ]
 
     @Test(
-        "row 42: a base keeps its query, its fragment goes",
-        arguments: Self.joinsArguments
+        "row 42: a base URL keeps its query and loses its fragment",
+        arguments: Self.baseURLKeepsItsQueryAndLosesItsFragmentArguments
     )
-    func joins(base: String, path: String, expected: String) throws {
+    func baseURLKeepsItsQueryAndLosesItsFragment(base: String, path: String, expected: String) throws {
         #expect(UrlBuilder(baseUrl: URL(string: base)).build(path: path)?.absoluteString == expected)
     }
 
@@ -68,37 +68,34 @@ struct UrlBuilderTests {
         }
     }
 
-    private static let refusesExpressionsArguments: [String] = [
+    private static let unevaluatedExpressionIsRejectedArguments: [String] = [
         "/a/@{ctx.id}", "@{url}", "https://@{host}/a", "/a?b=@{c}", "/a/@%7Bctx%7D", "/\\\\@{a}", "/@@{a}",
         "/@{a[0][12].b-c}", "/@{ a }", "/@{sum(1, -2.5, 'x\\'}', if(a, b))}", "/@{now()}", "/@{'text'}", "/@{true}",
         "/@{1}",
     ]
 
     @Test(
-        "row 43: an expression that was not evaluated is refused",
-        arguments: Self.refusesExpressionsArguments
+        "row 43: an unevaluated expression is rejected",
+        arguments: Self.unevaluatedExpressionIsRejectedArguments
     )
-    func refusesExpressions(path: String) {
+    func unevaluatedExpressionIsRejected(path: String) {
         let error = #expect(throws: NetworkError.self) { try UrlBuilder().url(for: path) }
         #expect(error?.kind == .badURL)
         #expect(error?.message.contains("@{…}") == true)
     }
 
-    private static let acceptsBracesArguments: [String] = [
+    private static let textThatOnlyLooksLikeAnExpressionIsAcceptedArguments: [String] = [
         "/{a}", "/@a{b}", "/@{a", "/a@%7", "/@", "/@{}", "/@{[2]}", "/\\@{client}", "/%5C@%7Bclient%7D", "/@{a b}",
         "/@{a.}", "/@{a[b]}", "/@{a[0}", "/@{sum(a}", "/@{sum(,)}", "/@{'a}", "/@{-}", "/%40{a}", "/@{.a}",
         "/hi @{?x={}}",
     ]
 
-    @Test(
-        "what only looks like an expression is none",
-        arguments: Self.acceptsBracesArguments
-    )
-    func acceptsBraces(path: String) {
+    @Test(arguments: Self.textThatOnlyLooksLikeAnExpressionIsAcceptedArguments)
+    func textThatOnlyLooksLikeAnExpressionIsAccepted(path: String) {
         #expect(UrlBuilder().build(path: path) != nil)
     }
 
-    private static let refusesArguments: [(String, String)] = [
+    private static let invalidURLIsRejectedWithAReasonArguments: [(String, String)] = [
         ("", "empty"), ("/a\nb", "line break"), ("/a\r\nHost: x", "line break"), ("/\0", "control"),
         ("/a\u{7F}", "control"),
         ("\t/a", "control"), ("//host/a", "would be read as a host"), ("http://h:port/", "the port"),
@@ -111,11 +108,8 @@ struct UrlBuilderTests {
         ("1.2.3.4:80/?token=hidden", "has no scheme"),
     ]
 
-    @Test(
-        "what makes no URL is refused with the reason",
-        arguments: Self.refusesArguments
-    )
-    func refuses(path: String, reason: String) {
+    @Test(arguments: Self.invalidURLIsRejectedWithAReasonArguments)
+    func invalidURLIsRejectedWithAReason(path: String, reason: String) {
         let error = #expect(throws: NetworkError.self) { try UrlBuilder().url(for: path) }
         #expect(error?.kind == .badURL)
         #expect(error?.phase == .build)
@@ -124,20 +118,17 @@ struct UrlBuilderTests {
         #expect(UrlBuilder().build(path: path) == nil)
     }
 
-    private static let convertsHostsArguments: [(String, String)] = [
+    private static let hostIsWrittenInItsASCIIFormArguments: [(String, String)] = [
         ("http://bücher.de/ü", "http://xn--bcher-kva.de/%C3%BC"),
         ("http://b%C3%BCcher.de", "http://xn--bcher-kva.de"),
         ("http://u:p@bücher.de:80/", "http://u:p@xn--bcher-kva.de:80/"), ("http://[::1]:1/", "http://[::1]:1/"),
-        // As many bytes in UTF-8 as in ASCII.
+        // The same number of bytes in UTF-8 and in ASCII.
         ("http://中中中:81/", "http://xn--fiqaa:81/"),
         ("HTTP://Host/", "HTTP://Host/"), ("file:///a b", "file:///a%20b"),
     ]
 
-    @Test(
-        "hosts are written in their ASCII form",
-        arguments: Self.convertsHostsArguments
-    )
-    func convertsHosts(path: String, expected: String) throws {
+    @Test(arguments: Self.hostIsWrittenInItsASCIIFormArguments)
+    func hostIsWrittenInItsASCIIForm(path: String, expected: String) throws {
         #expect(try UrlBuilder().url(for: path).absoluteString == expected)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import beagle
 
-/// Who asks, and what is remembered from one run to the next.
+/// Credentials, and state that is kept from one run to the next.
 struct AccessFlagsTests {
     private func authorization(_ arguments: String...) async throws -> String? {
         let server = try LoopbackServer(.response(200))
@@ -14,7 +14,7 @@ struct AccessFlagsTests {
         return server.requests.first?["Authorization"]
     }
 
-    @Test func whoAsksIsSent() async throws {
+    @Test func credentialsAreSent() async throws {
         #expect(try await authorization("-u", "Aladdin:open sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         #expect(try await authorization("--oauth2-bearer", "abc") == "Bearer abc")
         try await withDirectory { directory in
@@ -27,7 +27,7 @@ struct AccessFlagsTests {
     }
 
     @Test(arguments: [("qop=auth-int", "qop=auth-int"), ("algorithm=SHA-512-256", "the algorithm SHA-512-256")])
-    func digestThatCannotBeAnsweredSaysWhy(_ parameter: String, _ reason: String) async throws {
+    func unsupportedDigestChallengeGivesTheReason(_ parameter: String, _ reason: String) async throws {
         let challenge = "Digest realm=\"r\", nonce=\"n\", \(parameter)"
         let server = try LoopbackServer(.response(401, ["WWW-Authenticate": challenge], "no"))
         let run = try await beagle("raw", server.url, "-u", "me:hunter2", "--digest")
@@ -36,7 +36,7 @@ struct AccessFlagsTests {
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func digestAnswersTheChallenge() async throws {
+    @Test func digestResponseFollowsTheChallenge() async throws {
         let server = try LoopbackServer { request in
             request["Authorization"] == nil
                 ? .response(401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\""]) : .response(200, [:], "in")
@@ -47,20 +47,20 @@ struct AccessFlagsTests {
         #expect(!run.errors.contains("hunter2"))
     }
 
-    private static let flagsThatDoNotFitAreUsageErrorsArguments: [[String]] = [
+    private static let invalidFlagsAreUsageErrorsArguments: [[String]] = [
         ["-u", "hunter2"], ["--digest"], ["-u", "a:hunter2", "--oauth2-bearer", "b"],
         ["--netrc", "--oauth2-bearer", "hunter2"],
         ["--max-redirs", "-1"], ["--max-redirs", "x"],
     ]
 
-    @Test(arguments: Self.flagsThatDoNotFitAreUsageErrorsArguments)
-    func flagsThatDoNotFitAreUsageErrors(_ arguments: [String]) async throws {
+    @Test(arguments: Self.invalidFlagsAreUsageErrorsArguments)
+    func invalidFlagsAreUsageErrors(_ arguments: [String]) async throws {
         let run = try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + arguments).outcome()
         #expect(run.exit == 64)
         #expect(!run.errors.contains("hunter2"))
     }
 
-    @Test func valueThatCannotBeSentIsNamedByItsFlag() async throws {
+    @Test func invalidValueIsReportedWithItsFlag() async throws {
         let run = try await beagle("raw", "http://127.0.0.1:1/", "--oauth2-bearer", "hunter 2")
         #expect(run.exit == 43)
         #expect(run.errors.contains("--oauth2-bearer: the token contains characters"))
@@ -85,7 +85,7 @@ struct AccessFlagsTests {
         }
     }
 
-    @Test func lineOfAJarThatCannotBeReadIsSkippedAndNamed() async throws {
+    @Test func invalidLinesOfACookieJarAreSkippedAndReported() async throws {
         let server = try LoopbackServer { .response(200, [:], $0["Cookie"] ?? "") }
         try await withDirectory { directory in
             let jar = "\(directory)/jar"
@@ -101,7 +101,7 @@ struct AccessFlagsTests {
         }
     }
 
-    @Test func jarWithATabInAPathIsReadAgain() async throws {
+    @Test func jarWithATabInAPathIsReadBack() async throws {
         let fields = "Set-Cookie: good=1; Path=/\r\nSet-Cookie: a=1; Path=/\tx\r\nSet-Cookie: b=1\u{1}\r\n"
         let server = try LoopbackServer { request in
             .raw(
@@ -117,7 +117,7 @@ struct AccessFlagsTests {
         }
     }
 
-    @Test func hostsThatWantHTTPSAreAskedSo() async throws {
+    @Test func hstsHostIsRequestedOverHTTPS() async throws {
         let server = try LoopbackServer(onConnect: .close) { _ in .close }
         try await withDirectory { directory in
             let file = "\(directory)/hsts"
@@ -129,13 +129,13 @@ struct AccessFlagsTests {
         }
     }
 
-    private static let cookiesOfAnAnswerThatFailsAreKeptArguments: [(LoopbackServer.Answer, Int32)] = [
-        (LoopbackServer.Answer.response(500, ["Set-Cookie": "id=1"]), 22 as Int32),
+    private static let cookiesOfAFailedResponseAreKeptArguments: [(LoopbackServer.Response, Int32)] = [
+        (LoopbackServer.Response.response(500, ["Set-Cookie": "id=1"]), 22 as Int32),
         (.sequence([.raw("HTTP/1.1 200 OK\r\nSet-Cookie: id=1\r\nContent-Length: 9\r\n\r\nabc"), .close]), 18),
     ]
 
-    @Test(arguments: Self.cookiesOfAnAnswerThatFailsAreKeptArguments)
-    func cookiesOfAnAnswerThatFailsAreKept(_ answer: LoopbackServer.Answer, exit: Int32) async throws {
+    @Test(arguments: Self.cookiesOfAFailedResponseAreKeptArguments)
+    func cookiesOfAFailedResponseAreKept(_ answer: LoopbackServer.Response, exit: Int32) async throws {
         let server = try LoopbackServer(answer)
         try await withDirectory { directory in
             let jar = "\(directory)/jar"
@@ -148,8 +148,8 @@ struct AccessFlagsTests {
         }
     }
 
-    /// What cannot be read is not written over.
-    @Test func fileThatHoldsSomethingElseStays() async throws {
+    /// An invalid file is not overwritten.
+    @Test func invalidStateFileIsNotOverwritten() async throws {
         try await withDirectory { directory in
             for flag in ["--hsts", "--alt-svc"] {
                 let file = "\(directory)/file"
@@ -161,7 +161,7 @@ struct AccessFlagsTests {
         }
     }
 
-    @Test func serverOfTheFileIsAskedFirst() async throws {
+    @Test func alternativeServiceOfTheFileIsTriedFirst() async throws {
         let alternative = try LoopbackServer(onConnect: .close) { _ in .close }
         let server = try LoopbackServer(onConnect: .close) { _ in .close }
         try await withDirectory { directory in
@@ -175,7 +175,7 @@ struct AccessFlagsTests {
         }
     }
 
-    @Test func redirectsAreLimitedAndAddressesGuarded() async throws {
+    @Test func redirectsAndAddressesAreRestricted() async throws {
         let server = try LoopbackServer(.response(302, ["Location": "/"]))
         #expect(try await beagle("raw", server.url, "--max-redirs", "2").exit == 47)
         #expect(server.record.requestCount == 3)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import beagle
 
-/// The demo backend's own server, asked byte by byte.
+/// The demo backend's HTTP server, tested with raw bytes.
 @Suite(.timeLimit(.minutes(2))) struct BackendTests {
-    /// What the backend sends until it closes the connection, for these bytes.
+    /// Sends these bytes, and returns the backend's output until it closes the connection.
     private static func answer(_ url: String, _ bytes: Data, finishes: Bool = false) throws -> String {
         let client = try RawClient(url)
         client.send(bytes)
@@ -25,17 +25,17 @@ import Testing
         answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
     }
 
-    private static let formArguments: [(String, Int)] = [
+    private static let formIsReadLenientlyArguments: [(String, Int)] = [
         ("name=a b&email=a@b.c", 201), ("name=ü&email=a@b.c", 201), ("name=|&email=a@b.c", 201),
         ("name=%&email=a@b.c", 201), ("name=%zz&email=a%40b.c", 201), ("name=%FF&email=a@b.c", 201),
         ("name=+&email=a@b.c", 201), ("%", 422), ("", 422), ("&&=&", 422), ("name", 422), ("[]{}\"<>^`\\", 422),
     ]
 
     @Test(
-        "a form that breaks the encoding is read as far as it goes",
-        arguments: Self.formArguments
+        "a form with an invalid encoding is read as far as possible",
+        arguments: Self.formIsReadLenientlyArguments
     )
-    func form(body: String, status: Int) async throws {
+    func formIsReadLeniently(body: String, status: Int) async throws {
         try await withBackend { url in
             let type = "Content-Type: application/x-www-form-urlencoded"
             let answer = try Self.answer(url, "POST /signup?answer=%&| HTTP/1.1", type, body: body)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func fieldsOfOneNameAreAllSeen() async throws {
+    @Test func repeatedFieldsAreCombined() async throws {
         try await withBackend { url in
             let echo = try Self.answer(url, "GET /echo HTTP/1.1", "X-A: 1", "x-a: 2", "Cookie: a=1", "Cookie: b=2")
             #expect(echo.contains(#""X-A":"1, 2""#) && echo.contains(#""Cookie":"a=1; b=2""#), "\(echo)")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    private static let headArguments: [(String, Int)] = [
+    private static let requestHeadIsValidatedArguments: [(String, Int)] = [
         ("GARBAGE", 400), ("GET /home", 400), ("GET  /home HTTP/1.1", 400), ("GET home HTTP/1.1", 400),
         ("GET /home HTTP/2.0", 505), ("G(T /home HTTP/1.1", 400), ("GET http://a/home HTTP/1.1", 200),
         ("GET /home HTTP/1.1\r\nX : 1", 400), ("GET /home HTTP/1.1\r\nX: 1\r\n folded", 400),
@@ -70,25 +70,25 @@ import Testing
         ("GET /%zz HTTP/1.1", 404), ("GET /home?%&| HTTP/1.1", 200), ("* /echo HTTP/1.1", 200),
     ]
 
-    @Test(arguments: Self.headArguments)
-    func head(_ lines: String, status: Int) async throws {
+    @Test(arguments: Self.requestHeadIsValidatedArguments)
+    func requestHeadIsValidated(_ lines: String, status: Int) async throws {
         try await withBackend { url in
             let answer = try Self.answer(url, Data("\(lines)\r\nHost: a\r\nConnection: close\r\n\r\n".utf8))
             #expect(Self.status(answer) == status, "\(answer)")
         }
     }
 
-    private static let chunksArguments: [(String, Int)] = [
+    private static let chunkedBodyIsValidatedArguments: [(String, Int)] = [
         ("3\r\nabc\r\n0\r\n\r\n", 200), ("3;x=y\r\nabc\r\n0\r\nX: 1\r\n\r\n", 200), ("zz\r\n", 400), ("\r\n", 400),
         ("-1\r\n", 400), ("FFFFFFFFFFFFFFFFF\r\n", 400), ("1\r\nab\r\n0\r\n\r\n", 400), ("200000\r\n", 413),
     ]
 
-    @Test(arguments: Self.chunksArguments)
-    func chunks(_ body: String, status: Int) async throws {
+    @Test(arguments: Self.chunkedBodyIsValidatedArguments)
+    func chunkedBodyIsValidated(_ body: String, status: Int) async throws {
         try await withBackend { url in
             let head = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
             let bytes = Data((head + body).utf8)
-            // What is refused for its size is refused when it has come.
+            // A chunk that is too large is rejected after it is received.
             let more = status == 413 ? Data(count: 0x200000) : Data()
             let answer = try Self.answer(url, bytes + more)
             #expect(Self.status(answer) == status, "\(answer)")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func headIsLimited() async throws {
+    @Test func headSizeIsLimited() async throws {
         try await withBackend { url in
             let field = "X-A: \(String(repeating: "a", count: 15 << 10))\r\n"
             let head = "GET /home HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
@@ -109,14 +109,14 @@ import Testing
         }
     }
 
-    @Test func slowHeadIsRefusedInTime() async throws {
+    @Test func slowHeadTimesOut() async throws {
         try await Backend.serving(port: 0, headTime: .milliseconds(100)) { url in
             let answer = try Self.answer(url, Data("GET /home HTTP/1.1\r\n".utf8))
             #expect(Self.status(answer) == 408)
         }
     }
 
-    @Test func clientsThatSendFieldsWithoutEndKeepNoOtherWaiting() async throws {
+    @Test func clientsThatSendEndlessFieldsDoNotBlockOthers() async throws {
         try await withBackend { url in
             let isOver = Lock(false)
             let senders = DispatchGroup()
@@ -125,7 +125,7 @@ import Testing
                 senders.enter()
                 Thread.detachNewThread {
                     client.send(Data("GET /home HTTP/1.1\r\n".utf8))
-                    // As slow as not to reach the limit of size, or as fast as it goes.
+                    // Sends until the backend closes the connection or the test ends.
                     while !isOver.withLock({ $0 }), client.send(Data("a: b\r\n".utf8)) {}
                     senders.leave()
                 }
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func echoTakesNoMoreThanAMebibyte() async throws {
+    @Test func echoLimitsTheBodyToOneMebibyte() async throws {
         try await withBackend { url in
             let head = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length:"
             let fits = try Self.answer(
@@ -149,7 +149,7 @@ import Testing
                 Data("\(head) 8388608\r\n\r\n".utf8) + Data(repeating: 0x61, count: 8 << 20)
             )
             #expect(Self.status(more) == 413)
-            // One that asks first is told before it sends anything.
+            // A client that sends `Expect: 100-continue` is rejected before it sends the body.
             let asks = "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length:"
             #expect(try Self.status(Self.answer(url, Data("\(asks) 999999999999\r\n\r\n".utf8))) == 413)
             let told = try Self.answer(url, Data("\(asks) 2\r\nConnection: close\r\n\r\nab".utf8))
@@ -157,10 +157,10 @@ import Testing
         }
     }
 
-    @Test func requestsFollowOneAnotherOnAConnection() async throws {
+    @Test func requestsArePipelinedOnAConnection() async throws {
         try await withBackend { url in
             let one = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n"
-            // The body of the second is not read by its route.
+            // The route of the second request doesn't read its body.
             let two = "POST /fail HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
             let three = "GET /home HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             let answer = try Self.answer(url, Data("\(one)x\(two)\(three)".utf8))
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    private static let rangeArguments: [(String, Int, String?)] = [
+    private static let rangeIsParsedArguments: [(String, Int, String?)] = [
         ("bytes=0-15", 206, "bytes 0-15/1048576"), ("bytes=1048570-", 206, "bytes 1048570-1048575/1048576"),
         ("bytes=-16", 206, "bytes 1048560-1048575/1048576"),
         ("BYTES=5-99999999999999999999", 206, "bytes 5-1048575/1048576"),
@@ -179,8 +179,8 @@ import Testing
         ("bytes=a-b", 200, nil),
     ]
 
-    @Test(arguments: Self.rangeArguments)
-    func range(_ range: String, status: Int, contentRange: String?) async throws {
+    @Test(arguments: Self.rangeIsParsedArguments)
+    func rangeIsParsed(_ range: String, status: Int, contentRange: String?) async throws {
         try await withBackend { url in
             let answer = try Self.answer(url, "GET /file HTTP/1.1", "Range: \(range)")
             #expect(Self.status(answer) == status)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func rangeIsOfTheFileThatTheClientHas() async throws {
+    @Test func ifRangeComparesTheETag() async throws {
         try await withBackend { url in
             let whole = try Self.answer(url, "HEAD /file HTTP/1.1")
             let tag = try #require(whole.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") }?.dropFirst(6))
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func cachedDocumentIsFreshForAMinuteAndConfirmedAfterwards() async throws {
+    @Test func cachedDocumentHasAMaxAgeAndIsRevalidated() async throws {
         try await withBackend { url in
             let answer = try Self.answer(url, "GET /cached HTTP/1.1")
             #expect(answer.contains("Cache-Control: max-age=60\r\n"))
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test(arguments: ["application/json", "text/event-stream"])
-    func mutationByGetIsRefused(_ type: String) async throws {
+    func mutationByGetIsRejected(_ type: String) async throws {
         try await withBackend { url in
             let target = "/graphql?query=mutation%7BcreatePost(title:%22x%22)%7Bid%7D%7D"
             let answer = try Self.answer(url, "GET \(target) HTTP/1.1", "Accept: \(type)")
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    /// Conversations that a client may begin; each is then damaged in some place.
+    /// Valid conversations of clients. The test corrupts each at random places.
     private static let conversations: [Data] = {
         let socket =
             "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -266,9 +266,9 @@ import Testing
         ]
     }()
 
-    @Test func damagedConversationsLeaveItServing() async throws {
+    @Test func corruptedConversationsDoNotStopTheServer() async throws {
         try await withBackend { url in
-            var random = Noise(seed: 7)
+            var random = SeededGenerator(seed: 7)
             for round in 0..<600 {
                 var bytes = Self.conversations[round % Self.conversations.count]
                 for _ in 0..<Int.random(in: 0...3, using: &random) {
@@ -287,7 +287,7 @@ import Testing
     }
 }
 
-/// A client that sends what it is told.
+/// A client that sends raw bytes.
 private final class RawClient: Sendable {
     private let descriptor: Int32
 
@@ -297,7 +297,7 @@ private final class RawClient: Sendable {
 
     deinit { BackendSocket(descriptor: descriptor).close() }
 
-    /// - Returns: Whether the backend took it.
+    /// - Returns: Whether the backend accepted the bytes.
     @discardableResult
     func send(_ bytes: Data) -> Bool {
         do {
@@ -310,13 +310,13 @@ private final class RawClient: Sendable {
 
     func finish() { BackendSocket(descriptor: descriptor).finish() }
 
-    /// Everything until the end.
+    /// Reads all bytes until the end of the connection.
     func readAll() -> Data {
         var bytes: [UInt8] = []
         do {
             while try BackendSocket(descriptor: descriptor).read(into: &bytes, until: .now + .seconds(30)) {}
         } catch {
-            // A reset is an end too.
+            // A reset also ends the connection.
         }
         return Data(bytes)
     }

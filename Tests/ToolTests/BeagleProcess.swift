@@ -4,11 +4,11 @@ import TestPrograms
 
 @testable import beagle
 
-/// The built tool, run as a person runs it.
+/// The built tool, run as a user runs it.
 final class BeagleProcess {
-    /// What a run left behind.
+    /// The result of a run.
     struct Outcome {
-        /// The exit code, -1 where a signal ended it.
+        /// The exit code; -1 if a signal ended the process.
         let exit: Int32
         let output: Data
         let errors: String
@@ -16,7 +16,7 @@ final class BeagleProcess {
         var text: String { String(decoding: output, as: UTF8.self) }
         var lines: [String] { text.split(separator: "\n").map(String.init) }
 
-        /// The one object of `--json`.
+        /// The object that `--json` prints.
         func json() throws -> JSONValue { try JSONValue(parsing: output) }
     }
 
@@ -30,12 +30,12 @@ final class BeagleProcess {
     /// Starts the tool.
     ///
     /// - Parameters:
-    ///   - input: its standard input.
-    ///   - bytes: its standard input where that is no text.
-    ///   - environment: variables to set besides the test's own.
-    ///   - keepsInputOpen: whether standard input does not end after `input`.
-    ///   - terminal: stands in for standard error where it should be a terminal.
-    ///   - program: what is run: the tool, another program of the package, or one of the system by its path.
+    ///   - input: Its standard input.
+    ///   - bytes: Its standard input if it isn't text.
+    ///   - environment: Variables to set in addition to the test's own.
+    ///   - keepsInputOpen: Whether standard input stays open after `input`.
+    ///   - terminal: Replaces standard error if it should be a terminal.
+    ///   - program: The program: the tool, another program of the package, or the path of a system program.
     init(
         _ arguments: [String],
         input: String = "",
@@ -69,7 +69,7 @@ final class BeagleProcess {
         }
     }
 
-    /// The system's number of the process.
+    /// The process identifier.
     var identifier: Int32 { program.identifier }
 
     /// The next line of standard output.
@@ -82,7 +82,7 @@ final class BeagleProcess {
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
-    /// Waits until standard error holds a text. `outcome` has only what comes later.
+    /// Waits until standard error contains a text. `outcome` has only the later output.
     func noted(_ text: String) async {
         var noted = Data()
         for await chunk in errors {
@@ -91,7 +91,7 @@ final class BeagleProcess {
         }
     }
 
-    /// Waits until standard input has taken all of the input: the process reads it where it is longer than a pipe.
+    /// Waits until all input is written. If it is longer than a pipe's buffer, the process has read some of it.
     func inputTaken() async {
         for await _ in writing {}
     }
@@ -101,12 +101,12 @@ final class BeagleProcess {
         program.send(SIGINT)
     }
 
-    /// Sends SIGKILL, unless it has ended by itself.
+    /// Sends SIGKILL, unless the process has already ended.
     func kill() {
         program.send(SIGKILL)
     }
 
-    /// Waits for the end.
+    /// Waits for the process to end.
     func outcome() async -> Outcome {
         let written = await output.reduce(into: Data()) { $0 += $1 }
         let noted = await errors.reduce(into: Data()) { $0 += $1 }
@@ -123,7 +123,7 @@ final class BeagleProcess {
         return stream
     }
 
-    /// The tool lies beside the test bundle.
+    /// The tool is in the folder of the test bundle.
     static func executable(_ name: String) -> URL {
         if name.hasPrefix("/") { return URL(fileURLWithPath: name) }
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
@@ -131,7 +131,7 @@ final class BeagleProcess {
     }
 }
 
-/// Runs the tool to its end.
+/// Runs the tool until it ends.
 func beagle(
     _ arguments: String...,
     input: String = "",

@@ -4,7 +4,7 @@
     import Foundation
     import Testing
 
-    /// Bodies of files go through the program in pieces, however long they are.
+    /// Bodies from and to files are streamed in pieces, regardless of their size.
     @Suite(.serialized, .timeLimit(.minutes(2))) struct BodyMemoryTests {
         private static let sizes = (small: 1 << 20, large: 128 << 20)
         private static let most = 16 << 20
@@ -32,7 +32,7 @@
             try await withDirectory { directory in
                 func peak(_ size: Int) async throws -> Int {
                     let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: \(size + 1)\r\n\r\n"
-                    let piece = LoopbackServer.Answer.raw(Data(count: 1 << 20))
+                    let piece = LoopbackServer.Response.raw(Data(count: 1 << 20))
                     let pieces = Array(repeating: piece, count: size >> 20)
                     let server = try LoopbackServer(.sequence([.raw(head)] + pieces + [.stall]))
                     let process = try BeagleProcess(["raw", server.url, "-o", "\(directory)/\(size)"] + arguments)
@@ -47,7 +47,7 @@
     }
 
     extension BeagleProcess {
-        /// The most memory that it has had so far, in bytes.
+        /// The peak memory of the process so far, in bytes.
         var peakMemory: Int {
             get throws {
                 let status = try String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)

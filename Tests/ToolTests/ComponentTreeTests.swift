@@ -9,7 +9,7 @@ struct ComponentTreeTests {
         return tree.lines { text, _ in text } + [tree.summaryLine]
     }
 
-    @Test func homeShowsWhatItHoldsAndWhereItLeads() throws {
+    @Test func homeScreenIsDrawnWithItsLinks() throws {
         #expect(
             try lines(DemoScreens.home) == [
                 #"screenComponent  "Home"  → openExternalURL https://usebeagle.io"#,
@@ -68,7 +68,7 @@ struct ComponentTreeTests {
             lines: ["image  @{user.photo}", "links 0 · images 1 · forms 0 · unknown 0"]
         ),
         Shape(
-            testDescription: "a route may bring its screen along, without a marker",
+            testDescription: "a route may contain its screen, without a type marker",
             json: """
                 {"_beagleComponent_": "beagle:button", "onPress": [{"_beagleAction_": "beagle:pushView",
                 "route": {"screen": {"child": {"_beagleComponent_": "beagle:text", "text": "t"}}}}]}
@@ -111,7 +111,7 @@ struct ComponentTreeTests {
             lines: [#"text  "a [31mb c""#, "links 0 · images 0 · forms 0 · unknown 0"]
         ),
         Shape(
-            testDescription: "a form's target and the actions after it are told",
+            testDescription: "a form's target and the actions after it are shown",
             json: """
                 {"_beagleComponent_": "beagle:form", "onSubmit": [{"_beagleAction_": "beagle:formRemoteAction",
                 "path": "/save", "method": "put"}], "child": {"_beagleComponent_": "beagle:formInput", "name": "age"}}
@@ -128,7 +128,7 @@ struct ComponentTreeTests {
     }
 
     @Test(arguments: ["{}", "[]", "7", #"{"_beagleAction_": "beagle:popView"}"#, #"{"_beagleComponent_": 7}"#])
-    func whatIsNoComponentIsNoTree(_ json: String) throws {
+    func nonComponentHasNoTree(_ json: String) throws {
         #expect(ComponentTree(try JSONValue(parsing: json)) == nil)
     }
 }

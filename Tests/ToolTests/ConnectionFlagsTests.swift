@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 struct ConnectionFlagsTests {
-    @Test func versionTellsWhatLibcurlCanDo() async throws {
+    @Test func versionListsTheFeaturesOfLibcurl() async throws {
         let run = try await beagle("--version")
         let capabilities = CurlTransport.capabilities
         #expect(run.exit == 0)
@@ -18,7 +18,7 @@ struct ConnectionFlagsTests {
         }
     }
 
-    @Test func proxyIsAskedWithItsOwnHeadersAndCredentials() async throws {
+    @Test func proxyReceivesItsOwnHeadersAndCredentials() async throws {
         let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
         let run = try await beagle(
             "raw",
@@ -38,20 +38,20 @@ struct ConnectionFlagsTests {
     }
 
     @Test(arguments: [["-x", ""], ["--noproxy", "*"], ["-x", "http://127.0.0.1:1", "--noproxy", "127.0.0.0/8"]])
-    func noProxyIsAskedInSpiteOfTheEnvironment(_ flags: [String]) async throws {
+    func flagsOverrideTheProxyOfTheEnvironment(_ flags: [String]) async throws {
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         let environment = ["http_proxy": "http://127.0.0.1:1", "no_proxy": ""]
         let run = try await BeagleProcess(["raw", server.url] + flags, environment: environment).outcome()
         #expect(run.text == "from the server")
     }
 
-    private static let exceptionsTakeThePlaceOfThoseOfTheEnvironmentArguments: [(String, String, String)] = [
+    private static let noproxyFlagReplacesTheExceptionsOfTheEnvironmentArguments: [(String, String, String)] = [
         ("127.0.0.0/8", "other.example", "server"), ("other.example", "127.0.0.1", "proxy"), ("", "*", "proxy"),
         ("other.example, 127.0.0.1", "", "server"), ("other.example 127.0.0.1", "", "server"),
     ]
 
-    @Test(arguments: Self.exceptionsTakeThePlaceOfThoseOfTheEnvironmentArguments)
-    func exceptionsTakeThePlaceOfThoseOfTheEnvironment(_ flag: String, _ variable: String, _ answer: String)
+    @Test(arguments: Self.noproxyFlagReplacesTheExceptionsOfTheEnvironmentArguments)
+    func noproxyFlagReplacesTheExceptionsOfTheEnvironment(_ flag: String, _ variable: String, _ answer: String)
         async throws
     {
         let proxy = try LoopbackServer(.response(200, [:], "from the proxy"))
@@ -61,7 +61,7 @@ struct ConnectionFlagsTests {
         #expect(run.text == "from the \(answer)", "\(run.errors)")
     }
 
-    @Test func exceptionsNeedNoProxy() async throws {
+    @Test func noproxyFlagIsAllowedWithoutAProxy() async throws {
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         let none = ["http_proxy": "", "all_proxy": "", "ALL_PROXY": ""]
         let run = try await BeagleProcess(["raw", server.url, "--noproxy", "other.example"], environment: none)
@@ -69,13 +69,13 @@ struct ConnectionFlagsTests {
         #expect(run.text == "from the server", "\(run.errors)")
     }
 
-    private static let networkOfTheEnvironmentIsAskedWithoutTheProxyArguments: [(String, Int32)] = [
+    private static let networksOfTheEnvironmentBypassTheProxyArguments: [(String, Int32)] = [
         ("::1/64", 0), ("::/0", 0), ("other.example ::1/128", 0), ("fd00::/8", 7),
     ]
 
-    /// The address of IPv6 is played by one of IPv4.
-    @Test(arguments: Self.networkOfTheEnvironmentIsAskedWithoutTheProxyArguments)
-    func networkOfTheEnvironmentIsAskedWithoutTheProxy(_ exceptions: String, _ exit: Int32) async throws {
+    /// An IPv4 address stands in for the IPv6 address.
+    @Test(arguments: Self.networksOfTheEnvironmentBypassTheProxyArguments)
+    func networksOfTheEnvironmentBypassTheProxy(_ exceptions: String, _ exit: Int32) async throws {
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         let url = "http://[::1]:\(server.port)/"
         let environment = ["http_proxy": "http://127.0.0.1:1", "no_proxy": "", "NO_PROXY": exceptions]
@@ -84,21 +84,21 @@ struct ConnectionFlagsTests {
         #expect(run.exit == exit, "\(run.errors)")
     }
 
-    @Test func hostIsLookedForElsewhere() async throws {
+    @Test func resolveFlagOverridesTheAddress() async throws {
         let server = try LoopbackServer(.response(200, [:], "here"))
         let url = "http://host.invalid:\(server.port)/"
         #expect(try await beagle("raw", url, "--resolve", "host.invalid:\(server.port):127.0.0.1").text == "here")
         #expect(try await beagle("raw", url, "-4", "--resolve", "*:\(server.port):[127.0.0.1]").text == "here")
     }
 
-    @Test func bodyIsNotAskedForCompressed() async throws {
+    @Test func compressionIsRequestedUnlessDisabled() async throws {
         let server = try LoopbackServer(.response(200))
         _ = try await beagle("raw", server.url, "--no-compressed")
         _ = try await beagle("raw", server.url, "--compressed")
         #expect(server.requests.map { $0["Accept-Encoding"] != nil } == [false, true])
     }
 
-    private static let flagThatCannotBeUnderstoodIsNamedArguments: [([String], String)] = [
+    private static let invalidFlagIsNamedArguments: [([String], String)] = [
         (["-x", "ftp://proxy"], "--proxy: its URL has the unsupported scheme ftp"),
         (["-x", "http://me:s3same@"], "--proxy: its URL is malformed or has no host"),
         (["-U", "me:s3same"], "--proxy"), (["-x", "proxy", "-U", "me"], "'--proxy-user' must be"),
@@ -109,15 +109,15 @@ struct ConnectionFlagsTests {
         (["--local-port", "9-8"], "--local-port"), (["-4", "-6"], "together"), (["--http2", "--http3"], "together"),
     ]
 
-    @Test(arguments: Self.flagThatCannotBeUnderstoodIsNamedArguments)
-    func flagThatCannotBeUnderstoodIsNamed(_ flags: [String], _ message: String) async throws {
+    @Test(arguments: Self.invalidFlagIsNamedArguments)
+    func invalidFlagIsNamed(_ flags: [String], _ message: String) async throws {
         let run = try await BeagleProcess(["raw", "http://127.0.0.1:1"] + flags).outcome()
         #expect(run.exit == 64)
         #expect(run.errors.contains(message), "\(run.errors)")
         #expect(!run.errors.contains("s3same"))
     }
 
-    private static let valueThatCannotBeUsedIsNamedInTheWordsOfTheFlagsArguments: [([String], Int32, String)] = [
+    private static let unusableValueIsReportedWithItsFlagArguments: [([String], Int32, String)] = [
         (["--cert", "/nowhere/a.pem"], 58, "--cert: cannot read /nowhere/a.pem"),
         (["--resolve", "a:80:name"], 43, "--resolve: an address is neither"),
         (["--unix-socket", "/nowhere/socket"], 7, ""), (["--interface", "nosuch0"], 45, "nosuch0"),
@@ -126,8 +126,8 @@ struct ConnectionFlagsTests {
         (["-x", "http://127.0.0.1:1"], 7, "the proxy http://127.0.0.1:1"),
     ]
 
-    @Test(arguments: Self.valueThatCannotBeUsedIsNamedInTheWordsOfTheFlagsArguments)
-    func valueThatCannotBeUsedIsNamedInTheWordsOfTheFlags(
+    @Test(arguments: Self.unusableValueIsReportedWithItsFlagArguments)
+    func unusableValueIsReportedWithItsFlag(
         _ flags: [String],
         _ exit: Int32,
         _ message: String
@@ -140,7 +140,7 @@ struct ConnectionFlagsTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func whatLibcurlLacksIsTold() async throws {
+    @Test func missingFeatureOfLibcurlIsReported() async throws {
         guard !CurlTransport.capabilities.contains(.http3) else { return }
         let run = try await beagle("raw", "https://127.0.0.1:1", "--http3")
         #expect(run.exit == 4)

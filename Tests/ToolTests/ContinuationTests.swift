@@ -5,15 +5,15 @@ import Testing
 
 @testable import beagle
 
-/// `--continue-at`. `BEAGLENET_KILLS` sets how often a download is killed (4 times without it).
+/// `--continue-at`. `BEAGLENET_KILLS` sets how often a download is killed (4 times by default).
 @Suite(.serialized) struct ContinuationTests {
     private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 4
     private static let content = Data((0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) })
 
-    /// Sends a file from where it is asked for.
+    /// Sends a file from the requested offset.
     ///
-    /// - Parameter count: bytes after which it stalls; nil sends all.
-    private static func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Answer {
+    /// - Parameter count: The number of bytes after which it stalls; `nil` sends all.
+    private static func answer(_ request: LoopbackServer.Request, upTo count: Int? = nil) -> LoopbackServer.Response {
         let start = request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
         let rest = content.dropFirst(start)
         var head = "HTTP/1.1 200 OK\r\n"
@@ -22,7 +22,7 @@ import Testing
             head = "HTTP/1.1 206 Partial Content\r\nContent-Range: \(range)\r\n"
         }
         head += "ETag: \"1\"\r\nContent-Length: \(rest.count)\r\n\r\n"
-        let whole = LoopbackServer.Answer.raw(Data(head.utf8) + rest.prefix(count ?? rest.count))
+        let whole = LoopbackServer.Response.raw(Data(head.utf8) + rest.prefix(count ?? rest.count))
         return count == nil ? whole : .sequence([whole, .stall])
     }
 
@@ -34,8 +34,8 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
     }
 
-    /// Killed again and again in the middle, the download comes to the same bytes as one that is not.
-    @Test func killedDownloadGoesOn() async throws {
+    /// A download that is killed repeatedly ends with the same bytes as an uninterrupted one.
+    @Test func killedDownloadIsResumed() async throws {
         let step = Self.content.count / (Self.kills + 1)
         let kills = Lock(0)
         let server = try LoopbackServer { request in
@@ -46,13 +46,13 @@ import Testing
             var size = 0
             for _ in 1...Self.kills {
                 let process = try BeagleProcess(["raw", server.url, "-o", path, "-C", "-"])
-                // Often the least, which is at once, or the most, after which nothing more comes.
+                // Often the minimum, which kills it immediately, or the maximum, after which the server stalls.
                 let least = size + min(max(0, .random(in: -step / 4...step + step / 4)), step)
                 while try fileSize("\(path).part") < least { try await Task.sleep(for: .milliseconds(1)) }
                 process.kill()
                 #expect(await process.outcome().exit == -1)
                 size = try fileSize("\(path).part")
-                // One that is killed at once has no file yet.
+                // A process that is killed immediately has no file yet.
                 let part = size == 0 ? Data() : try Data(contentsOf: URL(fileURLWithPath: "\(path).part"))
                 #expect(part == Self.content.prefix(size))
                 #expect(!FileManager.default.fileExists(atPath: path))
@@ -66,13 +66,13 @@ import Testing
         #expect(server.requests.contains { $0["Range"] != nil })
     }
 
-    /// 0 where there is no file.
+    /// The size of a file; 0 if it doesn't exist.
     private func fileSize(_ path: String) throws -> Int {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
         return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     }
 
-    @Test func downloadThatFailsSaysThatItGoesOn() async throws {
+    @Test func failedDownloadReportsTheKeptBytes() async throws {
         try await withDirectory { directory in
             let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 10\r\n\r\nhalf"
             let server = try LoopbackServer(.sequence([.raw(head), .close]))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func rangeRefusedThatNobodyAskedForMakesNoFile() async throws {
+    @Test func unrequested416CreatesNoFile() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(416, ["ETag": "\"1\""], "no such range"))
             let run = try await beagle("raw", server.url, "-o", "\(directory)/file", "-C", "-")
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func offsetGoesOnAtTheEndOfAFile() async throws {
+    @Test func offsetAppendsToTheFile() async throws {
         try await withDirectory { directory in
             let server = try Self.server()
             let path = "\(directory)/file"
@@ -110,23 +110,23 @@ import Testing
         }
     }
 
-    @Test func offsetToStandardOutputGivesTheRest() async throws {
+    @Test func offsetPrintsTheRestToStandardOutput() async throws {
         let server = try Self.server()
         let run = try await beagle("raw", server.url, "-C", "\(Self.content.count - 9)")
         #expect(run.output == Self.content.suffix(9))
         #expect(try await beagle("raw", server.url, "-C", "0").output == Self.content)
     }
 
-    private static let partIsHeldToItsRangeArguments: [(String, String, Int32, String)] = [
+    private static let partIsValidatedAgainstItsRangeArguments: [(String, String, Int32, String)] = [
         ("bytes 4-9/10", "456789", 0, "0123456789"), ("bytes 4-6/10", "456", 18, "0123456"),
         ("bytes 4-9/10", "456", 18, "0123456"), ("bytes 4-6/10", "456789", 8, "0123"),
         ("bytes 4-9/*", "456789", 33, "0123"), ("bytes 3-9/10", "3456789", 33, "0123"),
         ("bytes 5-9/10", "56789", 33, "0123"), ("bytes */10", "", 33, "0123"), ("", "456789", 33, "0123"),
     ]
 
-    /// A part of 10 bytes, of which 4 are there: where it begins and ends, how long the whole is, and what comes.
-    @Test(arguments: Self.partIsHeldToItsRangeArguments)
-    func partIsHeldToItsRange(_ range: String, _ part: String, _ exit: Int32, _ file: String) async throws {
+    /// The Content-Range and body of the rest of 10 bytes, 4 of which exist already.
+    @Test(arguments: Self.partIsValidatedAgainstItsRangeArguments)
+    func partIsValidatedAgainstItsRange(_ range: String, _ part: String, _ exit: Int32, _ file: String) async throws {
         try await withDirectory { directory in
             let fields: KeyValuePairs<String, String> = range.isEmpty ? [:] : ["Content-Range": range]
             let server = try LoopbackServer(.response(206, fields, part))
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func partThatWasNotAskedForIsNoFile() async throws {
+    @Test func unrequestedPartCreatesNoFile() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(206, ["Content-Range": "bytes 0-3/9"], "part"))
             let run = try await beagle("raw", server.url, "-o", "\(directory)/file")
@@ -162,13 +162,13 @@ import Testing
         }
     }
 
-    private static let whatCannotBeGoneOnWithIsAnErrorBeforeAnythingIsSentArguments: [[String]] = [
+    private static let invalidContinuationFailsBeforeSendingArguments: [[String]] = [
         ["-C", "-"], ["-C", "x"], ["-C", "-1"], ["-C", "5", "-d", "x"], ["-C", "5", "-X", "HEAD"],
         ["-C", "5", "-H", "Range: bytes=1-2"], ["-C", "5", "-T", "/etc/hostname"],
     ]
 
-    @Test(arguments: Self.whatCannotBeGoneOnWithIsAnErrorBeforeAnythingIsSentArguments)
-    func whatCannotBeGoneOnWithIsAnErrorBeforeAnythingIsSent(_ arguments: [String]) async throws {
+    @Test(arguments: Self.invalidContinuationFailsBeforeSendingArguments)
+    func invalidContinuationFailsBeforeSending(_ arguments: [String]) async throws {
         let server = try LoopbackServer(.response(200))
         let run = try await BeagleProcess(["raw", server.url] + arguments).outcome()
         #expect(run.exit == 64)

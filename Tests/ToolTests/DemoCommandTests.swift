@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 struct DemoCommandTests {
-    @Test func storyIsToldToItsEnd() async throws {
+    @Test func demoRunsToItsEnd() async throws {
         let run = try await beagle("demo", "--cancels", "100")
         #expect(run.exit == 0)
         #expect(run.errors.isEmpty)
@@ -15,7 +15,7 @@ struct DemoCommandTests {
         #expect(run.lines.last?.contains("100 completions") == true)
     }
 
-    @Test func storyIsRecordedWhereThatIsAskedFor() async throws {
+    @Test func demoIsRecordedIfRequested() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).bglog").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let run = try await beagle("demo", "--cancels", "10", "--record", path)
@@ -31,7 +31,7 @@ struct DemoCommandTests {
         }
     }
 
-    @Test func interruptEndsTheStorm() async throws {
+    @Test func interruptEndsTheDemo() async throws {
         let process = try BeagleProcess(["demo", "--cancels", "10000000"])
         while case let line = await process.line(), !line.contains("swap") {
             try #require(!line.isEmpty)
@@ -40,7 +40,7 @@ struct DemoCommandTests {
         #expect(await process.outcome().exit == 130)
     }
 
-    @Test func stepsAreInTheJSON() async throws {
+    @Test func jsonListsTheSteps() async throws {
         let run = try await beagle("demo", "--cancels", "1", "--json")
         #expect(run.exit == 0)
         #expect(try run.json()["result"]?["steps"]?.array?.count == 9)

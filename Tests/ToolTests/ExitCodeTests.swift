@@ -5,7 +5,7 @@ import Testing
 @testable import beagle
 
 struct ExitCodeTests {
-    private static let failureHasLibcurlsNumberArguments: [(NetworkError.Kind, NetworkError.Phase, Int?, Int32)] = [
+    private static let errorMapsToCurlsExitCodeArguments: [(NetworkError.Kind, NetworkError.Phase, Int?, Int32)] = [
         (NetworkError.Kind.unsupportedScheme, NetworkError.Phase.build, nil, 1),
         (.badURL, .build, nil, 3), (.dns, .resolve, 6, 6), (.dns, .resolve, nil, 6), (.connect, .connect, nil, 7),
         (.connect, .connect, 97, 97), (.timeout, .connect, 28, 28), (.timeout, .body, nil, 28),
@@ -19,8 +19,8 @@ struct ExitCodeTests {
         (.decoding, .decode, nil, 101), (.status, .response, nil, 22), (.other, .response, nil, 2),
     ]
 
-    @Test(arguments: Self.failureHasLibcurlsNumberArguments)
-    func failureHasLibcurlsNumber(
+    @Test(arguments: Self.errorMapsToCurlsExitCodeArguments)
+    func errorMapsToCurlsExitCode(
         _ kind: NetworkError.Kind,
         _ phase: NetworkError.Phase,
         _ transportCode: Int?,
@@ -31,19 +31,19 @@ struct ExitCodeTests {
         #expect(ExitCode.number(for: error) == number)
     }
 
-    private static let numberIsToldInTheHelpArguments: [Int32] = [
+    private static let helpListsTheExitCodeArguments: [Int32] = [
         ExitCode.writeFailed, ExitCode.readFailed, ExitCode.weirdReply, ExitCode.httpError, ExitCode.badAuthorities,
-        ExitCode.noRanges, ExitCode.usage, ExitCode.notAScreen, ExitCode.different, ExitCode.notInRecording,
-        ExitCode.kept, 0, 130,
+        ExitCode.noRanges, ExitCode.usage, ExitCode.invalidContent, ExitCode.different, ExitCode.notInRecording,
+        ExitCode.storedInOutbox, 0, 130,
     ]
 
-    @Test(arguments: Self.numberIsToldInTheHelpArguments)
-    func numberIsToldInTheHelp(_ number: Int32) {
+    @Test(arguments: Self.helpListsTheExitCodeArguments)
+    func helpListsTheExitCode(_ number: Int32) {
         let help = Tool.helpMessage(columns: 100)
         #expect(help.split(separator: "\n").contains { $0.trimmingPrefix { $0 == " " }.hasPrefix("\(number) ") })
     }
 
-    @Test func helpHoldsNoSourceText() {
+    @Test func helpContainsNoSourceCode() {
         let commands = [Tool.self] + Tool.configuration.subcommands.flatMap { [$0] + $0.configuration.subcommands }
         for command in commands { #expect(!Tool.helpMessage(for: command).contains(".self"), "\(command)") }
     }

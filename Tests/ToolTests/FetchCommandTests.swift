@@ -24,7 +24,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test func screenIsWrittenAsItCame() async throws {
+    @Test func screenIsPrintedUnchanged() async throws {
         try await withBackend { url in
             let run = try await beagle("fetch", "/home", "--base", url)
             #expect(run.exit == 0)
@@ -32,7 +32,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test func screenWithAMemberThatCannotBeReadExactlyIsAScreen() async throws {
+    @Test func screenWithAnInexactValueIsAccepted() async throws {
         let screen = #"{"_beagleComponent_":"beagle:text","text":"a\ud800b","flex":1e999}"#
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], screen))
         let run = try await beagle("fetch", server.url)
@@ -42,7 +42,7 @@ struct FetchCommandTests {
     }
 
     @Test(arguments: ["/", "/img/logo.png"])
-    func whatIsNoScreenEndsWith101(_ path: String) async throws {
+    func responseThatIsNotAScreenExitsWith101(_ path: String) async throws {
         try await withBackend { url in
             let tree = try await beagle("fetch", "\(url)\(path)", "--tree")
             #expect(tree.exit == 101)
@@ -51,11 +51,11 @@ struct FetchCommandTests {
 
             let plain = try await beagle("fetch", "\(url)\(path)")
             #expect(plain.exit == 101)
-            #expect(!plain.output.isEmpty, "what came is shown all the same")
+            #expect(!plain.output.isEmpty, "the body is printed anyway")
         }
     }
 
-    @Test func redirectThatIsNotFollowedIsNoScreen() async throws {
+    @Test func unfollowedRedirectIsNotAScreen() async throws {
         try await withBackend { url in
             let run = try await beagle("fetch", "\(url)/redirect", "--max-redirs", "0")
             #expect(run.exit == 101)
@@ -65,12 +65,12 @@ struct FetchCommandTests {
         }
     }
 
-    @Test func conditionThatIsMetIsNoFailure() async throws {
+    @Test func notModifiedIsNotAFailure() async throws {
         let server = try LoopbackServer(.response(304))
         #expect(try await beagle("fetch", server.url, "-H", "If-None-Match: \"a\"").exit == 0)
     }
 
-    @Test func screenGoesToAFileAndItsTreeToTheTerminal() async throws {
+    @Test func screenIsWrittenToAFileAndItsTreeToTheTerminal() async throws {
         try await withBackend { url in
             try await withDirectory { directory in
                 let run = try await beagle("fetch", "\(url)/home", "-o", "\(directory)/home.json", "--tree")
@@ -86,7 +86,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test func knownScreenIsNotSentAgain() async throws {
+    @Test func unchangedScreenPrintsNotModified() async throws {
         try await withBackend { url in
             let head = try await beagle("raw", "\(url)/home", "--json").json()["result"]?["headers"]?.array
             let tag = try #require(head?.first { $0[0] == "ETag" }?[1]?.string)

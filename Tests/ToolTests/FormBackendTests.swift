@@ -5,7 +5,7 @@ import Testing
 
 @testable import beagle
 
-/// Forms of the library, taken by the demo backend.
+/// Forms of the library, submitted to the demo backend.
 @Suite(.beagle(.live), .timeLimit(.minutes(2))) struct FormBackendTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
@@ -23,7 +23,7 @@ import Testing
             [:], ["Accept": "application/problem+json"],
         ]
     )
-    func refusedInputsAreTold(_ encoding: Request.FormData.Encoding, _ headers: [String: String]) async throws {
+    func rejectedInputsAreReported(_ encoding: Request.FormData.Encoding, _ headers: [String: String]) async throws {
         try await withBackend { url in
             let form = form("x", encoding: encoding)
             let refusal = try await client.submit(form, to: "\(url)/signup", headers: headers)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aSuccessMaySayNothing() async throws {
+    @Test func successMayHaveNoContent() async throws {
         try await withBackend { url in
             let reply = try await client.submit(Form([Form.Input("text", "good")]), to: "\(url)/feedback")
             #expect(reply.content == .empty)
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    /// The backend has signed Ana up when the connection is lost.
-    @Test func aLostAnswerIsAskedForAgainOnlyUnderAKey() async throws {
+    /// The backend has already created the account when the connection is lost.
+    @Test func lostResponseIsRetriedOnlyWithAnIdempotencyKey() async throws {
         try await withBackend { url in
             let error = await #expect(throws: NetworkError.self) {
                 try await client.submit(form("ana@example.com"), to: "\(url)/signup?answer=lost")
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aPhotoThatIsNoneIsRefusedUnderItsName() async throws {
+    @Test func invalidPhotoIsReportedForItsInput() async throws {
         try await withBackend { url in
             let form = form("ana@example.com", encoding: .multipart)
             form["photo"] = .file(FormFile(Data("x".utf8), filename: "a.txt", contentType: "text/plain"))

@@ -16,7 +16,7 @@ struct GraphQLCommandTests {
         try JSONValue(parsing: try #require(server.requests.first).body)
     }
 
-    @Test func dataIsWrittenAndVariablesAreOfTheirTypes() async throws {
+    @Test func dataIsPrintedAndVariablesAreTyped() async throws {
         let server = try server(post)
         let run = try await beagle("graphql", server.url, "-q", query, "-v", "id=1", "-v", "n=2")
         #expect(run.exit == 0, "\(run.errors)")
@@ -27,14 +27,14 @@ struct GraphQLCommandTests {
     }
 
     @Test(arguments: ["application/json", "application/json;charset=UTF-8", "*/*"])
-    func typeThatComesTwiceCountsOnce(_ second: String) async throws {
+    func repeatedContentTypeIsAccepted(_ second: String) async throws {
         let fields = "Content-Type: application/json\r\nContent-Type: \(second)\r\nContent-Length: \(post.utf8.count)"
         let server = try LoopbackServer(.raw("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(post)"))
         let run = try await beagle("graphql", server.url, "-q", query)
         #expect(run.exit == 0, "\(run.errors)")
     }
 
-    @Test("numbers go as they are written, however many digits they have") func numbers() async throws {
+    @Test func variablesKeepAllDigitsOfNumbers() async throws {
         let server = try server(post)
         let big = "123456789012345678901234567890.10"
         let run = try await beagle(
@@ -59,8 +59,8 @@ struct GraphQLCommandTests {
         )
     }
 
-    @Test("numbers of an answer are shown as they came, however many digits they have", arguments: ["", "x"])
-    func numbersOfAnAnswer(error: String) async throws {
+    @Test(arguments: ["", "x"])
+    func responseNumbersKeepAllDigits(error: String) async throws {
         let data = #"{"z":18446744073709551615,"a":[0.12345678901234567890,{"n":1.0}]}"#
         let errors = error.isEmpty ? "[]" : #"[{"message":"\#(error)"}]"#
         let server = try server(#"{"data":\#(data),"errors":\#(errors)}"#)
@@ -70,7 +70,7 @@ struct GraphQLCommandTests {
         #expect(try run.json()["ok"] == .bool(error.isEmpty))
     }
 
-    @Test func resultIsOneObject() async throws {
+    @Test func jsonPrintsOneObject() async throws {
         let server = try server(#"{"data":{"post":null},"extensions":{"cost":1}}"#)
         let run = try await beagle("graphql", server.url, "-q", query, "--variables", #"{"id":"7"}"#, "--json")
         #expect(run.exit == 0)
@@ -78,7 +78,7 @@ struct GraphQLCommandTests {
         #expect(try body(server)["variables"] == ["id": "7"])
     }
 
-    @Test(arguments: [200, 400]) func errorsAreToldAndEndWith102(status: Int) async throws {
+    @Test(arguments: [200, 400]) func graphQLErrorsAreReportedWithExitCode102(status: Int) async throws {
         let answer =
             #"{"data":{"a":1},"errors":[{"message":"no such post","path":["b"],"extensions":{"code":"GONE"}}]}"#
         let type = "application/graphql-response+json"
@@ -94,7 +94,7 @@ struct GraphQLCommandTests {
         #expect(json["error"]?["data"] == ["a": 1])
     }
 
-    @Test func refusalIsOneOfHTTPUnlessItsBodySaysMore() async throws {
+    @Test func errorStatusIsReportedUnlessTheBodyIsAGraphQLResponse() async throws {
         let refusing = try server("[]", status: 400)
         #expect(try await beagle("graphql", refusing.url, "-q", "{ a }").exit == 22)
         let telling = try server(#"{"errors":[{"message":"no such field"}]}"#, status: 400)
@@ -108,7 +108,7 @@ struct GraphQLCommandTests {
         #expect(try JSONValue(parsing: answered.output) == ["a": 1])
     }
 
-    @Test func queryThatIsTooLongForTheURLIsPosted() async throws {
+    @Test func queryTooLongForTheURLIsPosted() async throws {
         let post = post
         let server = try LoopbackServer { request in
             request.method == "GET"
@@ -118,7 +118,7 @@ struct GraphQLCommandTests {
         #expect(server.requests.map(\.method) == ["GET", "POST"])
     }
 
-    @Test(arguments: [200, 400]) func hashGoesFirstAndTheTextOnlyIfItIsAskedFor(status: Int) async throws {
+    @Test(arguments: [200, 400]) func documentIsSentOnlyIfItsHashIsUnknown(status: Int) async throws {
         let post = post
         let server = try LoopbackServer { request in
             let isKnown = request.method == "POST"
@@ -144,7 +144,7 @@ struct GraphQLCommandTests {
         #expect(server.requests.first?.target.contains("query=") == false)
     }
 
-    @Test func textOfAServerThatRefusesAHashIsShown() async throws {
+    @Test func textOfARejectedHashIsShownRedacted() async throws {
         let text = "No GraphQL query found, token=abc123 \u{1B}[31m\nmore"
         let server = try LoopbackServer(.response(400, ["Content-Type": "text/plain"], text))
         let run = try await beagle("graphql", server.url, "-q", query, "-v", "id=1", "--persisted")
@@ -153,7 +153,7 @@ struct GraphQLCommandTests {
         #expect(!run.errors.contains("abc123") && !run.errors.contains("\u{1B}[31m"))
     }
 
-    @Test func demoBackendAnswers() async throws {
+    @Test func demoBackendExecutesOperations() async throws {
         try await withBackend { url in
             let document = """
                 query Q($id: ID!) { hero { ...N friends { name } } p: post(id: $id) { title } hello(name: "\\u0041") }
@@ -183,7 +183,7 @@ struct GraphQLCommandTests {
     }
 
     @Test(arguments: [true, false])
-    func hashGoesInABodyWhereTheURLIsTooLongAndThenTheTextOnce(isTextKnown: Bool) async throws {
+    func tooLongHashURLIsPostedBeforeTheDocumentOnce(isTextKnown: Bool) async throws {
         let post = post
         let server = try LoopbackServer { request in
             if request.method == "GET" { return .response(414, [:], "") }
@@ -207,7 +207,7 @@ struct GraphQLCommandTests {
         }
     }
 
-    @Test(arguments: ["query", "mutation"]) func operationIsToldAndRecordedByItsName(kind: String) async throws {
+    @Test(arguments: ["query", "mutation"]) func operationNameIsPrintedAndRecorded(kind: String) async throws {
         let server = try server(post)
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
@@ -222,7 +222,7 @@ struct GraphQLCommandTests {
     }
 
     @Test(arguments: [("query", 2), ("mutation", 1)])
-    func onlyAQueryIsPostedAgain(kind: String, count: Int) async throws {
+    func onlyQueriesAreRetried(kind: String, count: Int) async throws {
         let server = try server("[]", status: 503)
         let run = try await beagle("graphql", server.url, "-q", "\(kind) { a }", "--retry", "1")
         #expect(run.exit == 22, "\(run.errors)")
@@ -255,7 +255,7 @@ struct GraphQLCommandTests {
     }
 
     @Test(arguments: [[], ["--persisted"]], ["@-", "@/dev/stdin"])
-    func documentComesFromStandardInput(flags: [String], place: String) async throws {
+    func documentIsReadFromStandardInput(flags: [String], place: String) async throws {
         let post = post
         let server = try LoopbackServer { request in
             let isWhole = String(decoding: request.body, as: UTF8.self).contains("query Post")
@@ -268,7 +268,7 @@ struct GraphQLCommandTests {
         #expect(server.requests.count == 1 + flags.count)
     }
 
-    @Test func operationIsChosen() async throws {
+    @Test func operationIsSelectedByName() async throws {
         let server = try server(#"{"data":{"a":1}}"#)
         let two = "query A { a } query B { b }"
         #expect(try await beagle("graphql", server.url, "-q", two).exit == 43)
@@ -276,7 +276,7 @@ struct GraphQLCommandTests {
         #expect(try body(server)["operationName"] == "A")
     }
 
-    private static let mistakesAreToldArguments: [([String], Int32, String)] = [
+    private static let mistakesAreReportedArguments: [([String], Int32, String)] = [
         (["-q", "{ a "], 43, "line 1, column 5"), (["-q", "mutation { a }", "--get"], 43, "URL"),
         (["-q", "subscription { a }"], 4, "subscription"), (["-q", "{ a }", "-v", "=1"], 64, "no name"),
         (["-q", "{ a }", "--upload", "a=b"], 64, "--upload"),
@@ -287,8 +287,8 @@ struct GraphQLCommandTests {
         (["-q", "{ a }", "--variables", "@/nowhere"], 26, "cannot read"), ([], 64, "query"),
     ]
 
-    @Test(arguments: Self.mistakesAreToldArguments)
-    func mistakesAreTold(flags: [String], exit: Int32, words: String) async throws {
+    @Test(arguments: Self.mistakesAreReportedArguments)
+    func mistakesAreReported(flags: [String], exit: Int32, words: String) async throws {
         let run = try await BeagleProcess(["graphql", "http://127.0.0.1:1/"] + flags).outcome()
         #expect(run.exit == exit, "\(run.errors)")
         #expect(run.errors.contains(words), "\(run.errors)")

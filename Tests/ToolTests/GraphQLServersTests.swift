@@ -3,7 +3,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-/// `beagle graphql` before a server of others.
+/// `beagle graphql` with servers of other projects.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLServersTests {
     private let test = UUID().uuidString
@@ -13,13 +13,13 @@ struct GraphQLServersTests {
         return try await BeagleProcess(["graphql", url, "-H", "X-Test: \(test)"] + arguments).outcome()
     }
 
-    /// What the server was sent.
+    /// The bodies that the server received.
     private func bodies() async throws -> [String] {
         let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array ?? []
         return requests.map { $0["body"]?.string ?? "" }
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func queryIsAnswered(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func queryReturnsItsResult(path: String) async throws {
         let query = "query Post($id: ID!) { post(id: $id) { id title } }"
         for flags in [[], ["--get"]] {
             let url = try await GraphQLServer.shared.url(path).absoluteString
@@ -29,7 +29,7 @@ struct GraphQLServersTests {
         }
     }
 
-    @Test func mutationIsDoneOnce() async throws {
+    @Test func mutationIsExecutedOnce() async throws {
         let mutation = "mutation($title: String!) { createPost(title: $title) { title } }"
         let run = try await run("/graphql", "-q", mutation, "-v", "title=7", "--json")
         #expect(run.exit == 0, "\(run.errors)")
@@ -52,7 +52,7 @@ struct GraphQLServersTests {
         }
     }
 
-    @Test func hashGoesFirstAndIsKnownTheNextTime() async throws {
+    @Test func hashIsSentFirstAndKnownTheNextTime() async throws {
         let query = "{ post(id: 1) { title } } # \(test)"
         for _ in 0..<2 {
             let run = try await run("/strict", "-q", query, "--persisted")
@@ -62,14 +62,14 @@ struct GraphQLServersTests {
         #expect(try await bodies().map { $0.contains(test) } == [false, true, false])
     }
 
-    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func errorsEndWith102(path: String) async throws {
+    @Test(arguments: ["/graphql", "/strict", "/ariadne"]) func errorsExitWith102(path: String) async throws {
         let run = try await run(path, "-q", "{ nope }")
         #expect(run.exit == 102)
         #expect(run.errors.contains("'nope'"), "\(run.errors)")
         #expect(run.output.isEmpty)
     }
 
-    @Test func dataBesideErrorsIsGiven() async throws {
+    @Test func dataIsPrintedInSpiteOfErrors() async throws {
         let run = try await run("/graphql", "-q", "{ fail post(id: 1) { title } }")
         #expect(run.exit == 102)
         #expect(run.errors.contains("at fail [BOOM]"), "\(run.errors)")

@@ -24,7 +24,7 @@ struct HARCommandTests {
         }
     }
 
-    @Test func archivesAreSummed() async throws {
+    @Test func archivesAreSummarized() async throws {
         try await withFiles(Self.good, Self.odd) { paths in
             let run = try await beagle("har", "validate", paths[0], paths[1])
             #expect(run.exit == 0)
@@ -43,7 +43,7 @@ struct HARCommandTests {
         }
     }
 
-    @Test func aBrokenFileIsToldWithItsPlace() async throws {
+    @Test func brokenFileIsReportedWithItsOffset() async throws {
         try await withFiles(Self.broken, Self.good) { paths in
             let run = try await beagle("har", "validate", paths[0], paths[1])
             #expect(run.exit == 101)
@@ -51,7 +51,7 @@ struct HARCommandTests {
             #expect(
                 run.errors.contains("\(paths[0]), byte \(offset), $.log.entries[1].time: expected a value")
             )
-            // What comes before is counted, and so are the files behind it.
+            // Entries before the fault are counted, and so are later files.
             #expect(run.lines.first == "\(paths[0]): 1 entry, 1 body of 2 B, 0 errors, 0 hints")
             #expect(run.lines.count == 2)
 
@@ -66,7 +66,7 @@ struct HARCommandTests {
         }
     }
 
-    @Test func theSummaryIsJSON() async throws {
+    @Test func summaryIsPrintedAsJSON() async throws {
         try await withFiles(Self.odd) { paths in
             let run = try await beagle("har", "validate", "--json", paths[0])
             #expect(run.exit == 0 && run.errors.isEmpty)
@@ -80,7 +80,7 @@ struct HARCommandTests {
         }
     }
 
-    @Test func whatIsNoFileOrCommandLineIsRefused() async throws {
+    @Test func missingFilesAndInvalidArgumentsAreErrors() async throws {
         let missing = try await beagle("har", "validate", "no-such.har")
         #expect(missing.exit == 26)
         #expect(missing.errors.contains("cannot open no-such.har: No such file or directory"))
@@ -94,7 +94,7 @@ struct HARCommandTests {
         }
     }
 
-    @Test func aLogIsWrittenAsAnArchive() async throws {
+    @Test func logIsConvertedToAnArchive() async throws {
         try await withDirectory { directory in
             let log = try RequestLog(directory: "\(directory)/a.bglog")
             let body = Data(String(repeating: "long é ", count: 10_000).utf8)
@@ -128,7 +128,7 @@ struct HARCommandTests {
         }
     }
 
-    @Test func anArchiveIsConvertedThereAndBack() async throws {
+    @Test func archiveRoundTripKeepsItsContent() async throws {
         try await withFiles(Self.good, Self.broken) { paths in
             var last = paths[0]
             for (ending, flags) in [("zhar", []), ("har.gz", ["--attach"]), ("har", ["--embed"])] {
@@ -143,7 +143,7 @@ struct HARCommandTests {
             let json = try await beagle("har", "convert", last, "-o", last, "--json")
             #expect(try json.json()["result"]?["entries"] == 1)
 
-            // What is broken replaces nothing.
+            // A broken archive doesn't replace the target.
             let failed = try await beagle("har", "convert", paths[1], "-o", last, "--json")
             #expect(failed.exit == 101)
             #expect(try failed.json()["error"]?["path"] == "$.log.entries[1].time")

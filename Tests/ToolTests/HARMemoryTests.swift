@@ -4,13 +4,13 @@
     import Foundation
     import Testing
 
-    /// Archives go through the program an entry at a time, however many there are. `BEAGLENET_ARCHIVE` sets the megabytes
-    /// of the large one (4 without it).
+    /// Archives are processed one entry at a time, regardless of their size. `BEAGLENET_ARCHIVE` sets the megabytes
+    /// of the large one (4 by default).
     @Suite(.serialized, .timeLimit(.minutes(5))) struct HARMemoryTests {
         private static let megabytes = ProcessInfo.processInfo.environment["BEAGLENET_ARCHIVE"].flatMap(Int.init) ?? 4
         private static let most = 16 << 20
 
-        /// Writes an archive of so many bytes or a little more, in entries of 64 KiB with text and numbers.
+        /// Writes an archive of at least so many bytes, in entries of 64 KiB with text and numbers.
         private func write(_ bytes: Int, to path: String) throws {
             let words = (0..<6_000).map { "word \($0 &* 2_654_435_761 % 1_000)" }.joined(separator: "\n")
             let start = Date(timeIntervalSince1970: 1_795_335_330)
@@ -37,7 +37,7 @@
                     let start = ContinuousClock.now
                     let process = try BeagleProcess(["har", "convert", path, "-o", pipe])
                     defer { process.kill() }
-                    // All but the end, so that it is still there.
+                    // Read all but the end, so that the process is still running.
                     let file = open(pipe, O_RDONLY)
                     defer { close(file) }
                     var buffer = [UInt8](repeating: 0, count: 256 << 10)

@@ -3,18 +3,18 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-/// Whole files with what browsers, proxies and other tools write that HAR 1.2 does not foresee: each is read, told where it
-/// breaks a rule, and converted there and back without a change.
+/// Files with deviations from HAR 1.2, as written by browsers, proxies and other tools. Each is read, its violations are
+/// reported, and a conversion there and back doesn't change it.
 struct HARQuirkCommandTests {
     struct File: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String
         let entries: Int
-        /// What `har validate` counts.
+        /// The numbers that `har validate` reports.
         let errors: Int
         let hints: Int
 
-        /// A file with one entry, in which a text stands for another.
+        /// A file with one entry, in which one text is replaced by another.
         init(_ name: String, _ old: String, _ new: String, errors: Int = 0, hints: Int = 0) {
             self.init(
                 name,
@@ -33,7 +33,7 @@ struct HARQuirkCommandTests {
 
     private static let timings = #"{"send":1,"wait":2,"receive":4}"#
     private static let content = #"{"size":2,"mimeType":"text/plain","text":"ok"}"#
-    /// Lists of the request are `[]`, those of the answer `[ ]`.
+    /// Lists of the request are `[]`, those of the response `[ ]`.
     private static let entry = """
         {"startedDateTime":"2026-11-22T08:15:30.123Z","time":7,"request":{"method":"GET","url":"https://h/a",\
         "httpVersion":"HTTP/1.1","cookies":[],"headers":[],"queryString":[],"headersSize":-1,"bodySize":0},\
@@ -53,7 +53,7 @@ struct HARQuirkCommandTests {
     private static func cache(_ members: String) -> String { #""cache":{"afterRequest":{\#(members)}}"# }
 
     static let files = [
-        File("as it should be", "", ""),
+        File("valid", "", ""),
         File("fractions", timings, #"{"send":0.5,"wait":2.25,"receive":4.25}"#),
         File("redirectURL null", #""redirectURL":"""#, #""redirectURL":null"#, errors: 1),
         File("no timings", timings, "{}", errors: 3, hints: 1),
@@ -63,7 +63,7 @@ struct HARQuirkCommandTests {
         File("no version of HTTP", #""httpVersion":"HTTP/1.1""#, #""httpVersion":"""#),
         File("a cookie until 4294967295", #""cookies":[ ]"#, cookie(#""expires":"4294967295""#), errors: 1),
         File("a cookie until null", #""cookies":[ ]"#, cookie(#""expires":null"#)),
-        File("a cookie until nothing", #""cookies":[ ]"#, cookie(#""expires":"""#), errors: 1),
+        File("a cookie until an empty date", #""cookies":[ ]"#, cookie(#""expires":"""#), errors: 1),
         File(
             "a cookie until 2027",
             #""cookies":[ ]"#,
@@ -99,13 +99,13 @@ struct HARQuirkCommandTests {
         File("receive -1, size -1", content, #"{"size":-1,"mimeType":"text/plain"}"#),
         File("base64 without text", content, #"{"size":2,"mimeType":"image/png","encoding":"base64"}"#),
         File(
-            "base64 that is none",
+            "invalid base64",
             content,
             #"{"size":2,"mimeType":"image/png","text":"*","encoding":"base64"}"#,
             errors: 1
         ),
-        File("no answer", #""status":200"#, #""status":0,"_error":"net::ERR_FAILED""#),
-        File("content of nothing", content, "{}", errors: 2),
+        File("no response", #""status":200"#, #""status":0,"_error":"net::ERR_FAILED""#),
+        File("empty content", content, "{}", errors: 2),
         File("status -1", #""status":200"#, #""status":-1"#, errors: 1),
         File("h2", "HTTP/1.1", "h2"), File("http/2.0", "HTTP/1.1", "http/2.0"), File("1.1", "HTTP/1.1", "1.1"),
         File("six digits", "30.123Z", "30.123456+00:00"), File("a zone of hours", "30.123Z", "30.1-07:00"),
@@ -119,7 +119,7 @@ struct HARQuirkCommandTests {
             #""queryString":[],"settingEncodeUrl":true"#,
             hints: 1
         ),
-        File("a name of nothing", #""queryString":[]"#, #""queryString":[{"name":"","value":""}]"#),
+        File("an empty name", #""queryString":[]"#, #""queryString":[{"name":"","value":""}]"#),
         File("a query in both", "https://h/a\"", #"https://h/a?q=1","comment":"x""#),
         File(
             "fields of a form, encoded, and its text",
@@ -133,12 +133,12 @@ struct HARQuirkCommandTests {
             #"{"send":1,"wait":2,"receive":4},"_webSocketMessages":[{"type":"send","time":1,"opcode":1,"data":"a"}]"#
         ),
         File("half of a character", #""text":"ok""#, #""text":"\ud83d x""#),
-        File("a mark before it", whole: "\u{FEFF}\(file(entry))", 1, 0, 0),
+        File("a byte order mark", whole: "\u{FEFF}\(file(entry))", 1, 0, 0),
         File("version 1.1", whole: file(entry, version: #""1.1""#), 1, 0, 1),
-        File("a version of nothing", whole: file(entry, version: #""""#), 1, 0, 1),
+        File("an empty version", whole: file(entry, version: #""""#), 1, 0, 1),
         File("version 2", whole: file(entry, version: "2"), 1, 1, 0),
         File(
-            "nothing but requests",
+            "only requests",
             whole: #"{"log":{"entries":[{"request":{"method":"PUT","url":"http://h/"}}]}}"#,
             1,
             13,
@@ -147,8 +147,8 @@ struct HARQuirkCommandTests {
         File("the later first", whole: file("\(entry),\(entry.replacing("08:15", with: "07:15"))"), 2, 0, 1),
     ]
 
-    /// All by one command.
-    @Test func eachIsTold() async throws {
+    /// One command validates all files.
+    @Test func deviationsAreReported() async throws {
         try await withDirectory { directory in
             for (index, file) in Self.files.enumerated() {
                 try Data(file.text.utf8).write(to: Self.path(directory, index))
@@ -167,7 +167,7 @@ struct HARQuirkCommandTests {
         }
     }
 
-    @Test(arguments: files) func eachIsStrictlyRightOrWrong(_ file: File) async throws {
+    @Test(arguments: files) func strictValidationRejectsFilesWithErrors(_ file: File) async throws {
         try await withDirectory { directory in
             let path = Self.path(directory, 0)
             try Data(file.text.utf8).write(to: path)
@@ -175,7 +175,7 @@ struct HARQuirkCommandTests {
         }
     }
 
-    @Test(arguments: files) func eachIsConvertedThereAndBackWithoutAChange(_ file: File) async throws {
+    @Test(arguments: files) func roundTripKeepsEachFile(_ file: File) async throws {
         try await withDirectory { directory in
             let (first, between, last) = (Self.path(directory, 0), "\(directory)/a.har.gz", "\(directory)/b.har")
             try Data(file.text.utf8).write(to: first)
@@ -185,7 +185,7 @@ struct HARQuirkCommandTests {
             }
             let (before, after) = (try Archive(first.path), try Archive(last))
             #expect(after.entries.sorted() == before.entries.sorted())
-            // Those that it did not have are ours.
+            // Additional members are our own.
             #expect(
                 after.members.filter { member in before.members.contains { $0.name == member.name } } == before.members
             )
@@ -195,7 +195,7 @@ struct HARQuirkCommandTests {
     private static func path(_ directory: String, _ index: Int) -> URL { URL(filePath: "\(directory)/\(index).har") }
 }
 
-/// The texts of an archive's entries, and what else its log has.
+/// The texts of an archive's entries, and the other members of its log.
 private struct Archive {
     var entries: [String] = []
     let members: [HARReader.Member]

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 struct HelpTests {
-    @Test func everyCommandHasAnExampleAndEveryOptionASentenceAndItsOwnName() async throws {
+    @Test func helpDescribesEveryCommandAndOption() async throws {
         let help = try await beagle("--experimental-dump-help").json()
         let command = try #require(help["command"])
         #expect(command["subcommands"]?.array?.isEmpty == false)
@@ -14,7 +14,7 @@ struct HelpTests {
     /// release builds, swift-argument-parser doesn't check the last two.
     private static func faults(in command: JSONValue, after path: String) -> [String] {
         let name = "\(path) \(command["commandName"]?.string ?? "")"
-        // The parser's own help command has neither.
+        // The parser's own help command has no abstract and no example.
         let subcommands = (command["subcommands"]?.array ?? []).filter { $0["commandName"] != "help" }
         var found = isSentence(command["abstract"]) ? [] : ["\(name): abstract"]
         for argument in command["arguments"]?.array ?? [] where !isSentence(argument["abstract"]) {
@@ -34,7 +34,7 @@ struct HelpTests {
         return found + subcommands.flatMap { faults(in: $0, after: name) }
     }
 
-    /// Whether a text ends with a full stop, apart from a default value behind it.
+    /// Whether a text ends with a full stop, apart from a default value after it.
     private static func isSentence(_ text: JSONValue?) -> Bool {
         guard let text = text?.string else { return false }
         let end = text.range(of: " (default: ")?.lowerBound ?? text.endIndex

@@ -7,9 +7,9 @@
 
     @testable import beagle
 
-    /// Who waits for a server that says nothing takes no time of the processor: the threads of its loops are not run at all.
+    /// A process that waits for a silent server uses no CPU time: its event loop threads don't run at all.
     @Suite(.timeLimit(.minutes(1))) struct IdleTests {
-        @Test func aSilentEventStreamCostsNothing() async throws {
+        @Test func silentEventStreamUsesNoCPUTime() async throws {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
             let server = try LoopbackServer(.sequence([.raw("\(head)data: a\n\n"), .stall]))
             let process = try BeagleProcess(["listen", server.url])
@@ -19,7 +19,7 @@
         }
 
         @Test(.enabled(if: WebSocketPeer.isAvailable, "websockets is not installed: scripts/setup.sh --peers"))
-        func aSilentWebSocketCostsNothing() async throws {
+        func silentWebSocketUsesNoCPUTime() async throws {
             let peer = try WebSocketPeer.shared.get()
             let arguments = [
                 "ws", peer.request(.secure, "/echo").head.urlText, "--cacert", Peer.path("Certificates/ca.pem"),
@@ -30,12 +30,12 @@
             try await expectIdle(process)
         }
 
-        /// How often each thread of a process's loops was taken off a processor: each time it has run and sleeps again.
+        /// The number of context switches of each event loop thread, which increases each time it runs.
         private func runs(of process: BeagleProcess) throws -> [String: Int] {
             let tasks = "/proc/\(process.identifier)/task"
             var runs: [String: Int] = [:]
             for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
-                // A thread of another kind may end meanwhile.
+                // Another thread may end in the meantime.
                 guard let name = try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8),
                     name == "beaglenet-curl\n"
                 else { continue }
@@ -50,7 +50,7 @@
         }
 
         private func expectIdle(_ process: BeagleProcess) async throws {
-            // What the last answer left to be done.
+            // Time to finish the work of the last response.
             try await Task.sleep(for: .milliseconds(500))
             let before = try runs(of: process)
             try await Task.sleep(for: .seconds(2))

@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 struct ImageCommandTests {
-    @Test func imageTakesTheFilesPlace() async throws {
+    @Test func imageReplacesTheFile() async throws {
         try await withBackend { url in
             try await withDirectory { directory in
                 let path = "\(directory)/logo.png"
@@ -25,7 +25,7 @@ struct ImageCommandTests {
         }
     }
 
-    @Test func errorPageIsNotTakenForTheImage() async throws {
+    @Test func errorPageIsNotWritten() async throws {
         try await withBackend { url in
             try await withDirectory { directory in
                 let run = try await beagle("image", "\(url)/img/none.png", "-o", "\(directory)/none.png")
@@ -35,14 +35,14 @@ struct ImageCommandTests {
         }
     }
 
-    /// The beginning of a PNG, by which it says how large it is.
+    /// The header of a PNG with this size.
     private static func png(_ width: Int, _ height: Int) -> Data {
         var data = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8)
         for side in [width, height] { data += withUnsafeBytes(of: UInt32(side).bigEndian) { Data($0) } }
         return data + Data([8, 6, 0, 0, 0])
     }
 
-    @Test func formatAndSizeAreTold() async throws {
+    @Test func formatAndSizeArePrinted() async throws {
         let image = Self.png(37, 23)
         let server = try LoopbackServer(.response(200, ["Content-Type": "text/plain"], image))
         try await withDirectory { directory in
@@ -65,7 +65,7 @@ struct ImageCommandTests {
             String(repeating: "long text that is none ", count: 10_000),
         ]
     )
-    func whatIsNoImageIsNotWritten(_ text: String) async throws {
+    func responseThatIsNotAnImageIsNotWritten(_ text: String) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "image/png"], text))
         try await withDirectory { directory in
             let path = "\(directory)/a.png"
@@ -81,13 +81,13 @@ struct ImageCommandTests {
         }
     }
 
-    @Test func redirectThatIsNotFollowedIsNoImage() async throws {
+    @Test func unfollowedRedirectIsNotAnImage() async throws {
         let server = try LoopbackServer(.response(302, ["Location": "/b"], Self.png(37, 23)))
         let run = try await beagle("image", server.url, "-o", "/dev/null", "--max-redirs", "0")
         #expect(run.exit == 101, "\(run.errors)")
     }
 
-    @Test func imageOfTooManyPixelsIsNotWritten() async throws {
+    @Test func imageWithTooManyPixelsIsNotWritten() async throws {
         let server = try LoopbackServer(.response(200, [:], Self.png(100_000, 1_001)))
         try await withDirectory { directory in
             let path = "\(directory)/a.png"
@@ -107,9 +107,9 @@ struct ImageCommandTests {
     }
 
     @Test(arguments: Ending.allCases)
-    func unfinishedTransferLeavesTheFileAsItWas(_ ending: Ending) async throws {
+    func unfinishedTransferLeavesTheFileUnchanged(_ ending: Ending) async throws {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n".utf8)
-        let begin = LoopbackServer.Answer.raw(head + Self.png(37, 23))
+        let begin = LoopbackServer.Response.raw(head + Self.png(37, 23))
         let server = try LoopbackServer(.sequence([begin, ending == .cutOff ? .close : .stall]))
         try await withDirectory { directory in
             let path = "\(directory)/big.png"
@@ -125,7 +125,7 @@ struct ImageCommandTests {
         }
     }
 
-    @Test func pipeIsWrittenToAndNotReplaced() async throws {
+    @Test func pipeIsWrittenButNotReplaced() async throws {
         try await withBackend { url in
             try await withDirectory { directory in
                 let path = "\(directory)/pipe"
@@ -139,7 +139,7 @@ struct ImageCommandTests {
         }
     }
 
-    @Test func linkStaysALink() async throws {
+    @Test func symbolicLinkIsKept() async throws {
         try await withBackend { url in
             try await withDirectory { directory in
                 let (file, link) = ("\(directory)/file.png", "\(directory)/link.png")
@@ -152,7 +152,7 @@ struct ImageCommandTests {
         }
     }
 
-    @Test func placeThatCannotBeWrittenIsSaid() async throws {
+    @Test func unwritablePathIsReported() async throws {
         try await withBackend { url in
             let run = try await beagle("image", "\(url)/img/logo.png", "-o", "/nonexistent/a.png", "--json")
             #expect(run.exit == 23)
@@ -161,7 +161,7 @@ struct ImageCommandTests {
         }
     }
 
-    @Test func imageNeedsAPlace() async throws {
+    @Test func outputFileIsRequired() async throws {
         let run = try await beagle("image", "http://127.0.0.1:1/a.png")
         #expect(run.exit == 64)
         #expect(run.errors.contains("-o FILE"))

@@ -3,32 +3,32 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// The tool killed at random moments: what it leaves is whole, or can be told from what is whole. `BEAGLENET_KILLS`
-/// sets how often each command is killed (4 times without it).
+/// The tool is killed at random moments: its output is complete, or recognizably incomplete. `BEAGLENET_KILLS`
+/// sets how often each command is killed (4 times by default).
 @Suite(.serialized)
 struct KillTests {
     static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 4
 
     private static let old = Data("old".utf8)
-    /// It begins like a PNG of one pixel, as `beagle image` writes nothing else.
+    /// It begins like a PNG of one pixel, because `beagle image` writes only images.
     private static let whole =
         Data([
             0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1,
             8, 0, 0, 0, 0,
         ]) + (0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) }
 
-    /// The whole body in pieces, with a pause inside each, so that a kill finds it half-way.
-    private static let trickle: LoopbackServer.Answer = {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: \(whole.count)\r\n\r\n")
+    /// The whole body in pieces, with a pause in each one, so that a kill interrupts the download.
+    private static let trickle: LoopbackServer.Response = {
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: \(whole.count)\r\n\r\n")
         let pieces = stride(from: 0, to: whole.count, by: 64 << 10).flatMap { start in
             let piece = whole[start..<min(start + 64 << 10, whole.count)]
-            return [LoopbackServer.Answer.dribble(piece.prefix(1), every: .milliseconds(1)), .raw(piece.dropFirst())]
+            return [LoopbackServer.Response.dribble(piece.prefix(1), every: .milliseconds(1)), .raw(piece.dropFirst())]
         }
         return .sequence([head] + pieces)
     }()
 
     @Test(arguments: ["raw", "image"])
-    func killedDownloadLeavesTheFileAsItWasOrWhole(_ command: String) async throws {
+    func killedDownloadLeavesTheFileUnchangedOrComplete(_ command: String) async throws {
         let moments = try await withDirectory { directory in
             let download = Download(directory: directory)
             var moments: [Moment: Int] = [:]
@@ -42,12 +42,15 @@ struct KillTests {
                 _ = await process.outcome()
 
                 let after = download.content
-                #expect(after == before || after == Self.whole, "\(after?.count ?? 0) bytes are neither old nor whole")
+                #expect(
+                    after == before || after == Self.whole,
+                    "\(after?.count ?? 0) bytes are neither the old nor the whole file"
+                )
                 let others = try download.others()
                 #expect(others.allSatisfy { $0.hasSuffix(".part") })
                 moments[after == Self.whole ? .after : others.isEmpty ? .before : .during, default: 0] += 1
             }
-            // What the last kill has left is still there.
+            // The leftovers of the last kill are still there.
             let server = try LoopbackServer(Self.trickle)
             #expect(try await beagle(command, server.url, "-o", download.path).exit == 0)
             #expect(download.content == Self.whole)
@@ -57,8 +60,8 @@ struct KillTests {
         if Self.kills >= 100 { #expect(moments[.during, default: 0] > 0) }
     }
 
-    @Test func killedBatchHasWrittenWholeLines() async throws {
-        // Escaped, a line is longer than what a pipe takes in one piece.
+    @Test func killedBatchHasPrintedOnlyWholeLines() async throws {
+        // An escaped line is longer than a pipe accepts in one write.
         let body = String(repeating: "\u{1}", count: 1_999)
         let ids = Set((1...100).map { JSONValue.integer($0) })
         for kill in 0...Self.kills {
@@ -81,7 +84,7 @@ struct KillTests {
         }
     }
 
-    /// Waits for a random moment: a random number of bytes sent, often the least or the most, and some milliseconds.
+    /// Waits for a random moment: a random number of bytes sent, often the minimum or maximum, and a few milliseconds.
     private func moment(in server: LoopbackServer, from least: Int, to most: Int) async throws {
         let count = Int.random(in: least - most / 4...most + most / 4)
         await server.until { $0.bytesSent >= min(max(count, least), most) }
@@ -89,24 +92,24 @@ struct KillTests {
     }
 }
 
-/// Where in its work a download was when it was killed.
+/// The stage at which a download was killed.
 private enum Moment: CaseIterable {
     case before, during, after
 }
 
-/// The file that a download writes, in a directory of its own.
+/// The file that a download writes, in its own directory.
 private struct Download {
     let directory: String
 
     var path: String { "\(directory)/file" }
     var content: Data? { FileManager.default.contents(atPath: path) }
 
-    /// The files beside it.
+    /// The other files in its directory.
     func others() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0 != "file" }
     }
 
-    /// Removes what there is, and writes `content` where it is given.
+    /// Removes all files, and writes `content` if it isn't `nil`.
     func reset(to content: Data?) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
             try FileManager.default.removeItem(atPath: "\(directory)/\(name)")

@@ -3,7 +3,7 @@ import BeagleNetRequestBuilder
 import Foundation
 import Testing
 
-/// `URL(string:)` gives another result in a process that links Foundation; URLs on the wire must not.
+/// `URL(string:)` returns different results in a process that links Foundation. URLs on the wire must be the same.
 struct LinkageTests {
     private static let texts = [
         "http://bücher.de/ü", "http://BÜCHER.de/", "http://b%C3%BCcher.de/", "http://xn--bcher-kva.de/", "http://a b/",
@@ -15,7 +15,7 @@ struct LinkageTests {
         "http://h/%zz%20", "a b:c", "/home", "localhost:80/x", "http://u:p@bücher.de/",
     ]
 
-    /// The URL that a message to this text has.
+    /// The URL of a request to this text.
     private func wireURL(_ text: String) -> String {
         do throws(NetworkError) {
             let request = Request(url: try UrlBuilder().url(for: text), type: .fetchImage)

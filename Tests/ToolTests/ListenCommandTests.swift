@@ -7,13 +7,13 @@ import Testing
 
 struct ListenCommandTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-    private static let parked = LoopbackServer.Answer.sequence([.raw("\(head)data: a\n\n"), .stall])
+    private static let parked = LoopbackServer.Response.sequence([.raw("\(head)data: a\n\n"), .stall])
 
-    private static func events(_ text: String) -> LoopbackServer.Answer {
+    private static func events(_ text: String) -> LoopbackServer.Response {
         .sequence([.raw("\(head)\(text)"), .close])
     }
 
-    /// Gives two events over each connection, with the numbers behind the last that was seen, and drops it.
+    /// Sends two events over each connection, numbered from the last event id, and drops the connection.
     private static func dropping() throws -> LoopbackServer {
         try LoopbackServer { request in
             let first = (request["Last-Event-ID"].flatMap(Int.init) ?? 0) + 1
@@ -23,7 +23,7 @@ struct ListenCommandTests {
         }
     }
 
-    @Test func eventsGoOnOverAServerThatDropsThem() async throws {
+    @Test func eventsContinueAfterDroppedConnections() async throws {
         let server = try Self.dropping()
         let run = try await beagle("listen", "\(server.url)/events", "--count", "5", "-H", "X-One: 1")
         #expect(run.exit == 0)
@@ -34,7 +34,7 @@ struct ListenCommandTests {
         #expect(server.requests.allSatisfy { $0["X-One"] == "1" && $0["Accept"] == "text/event-stream" })
     }
 
-    @Test func withJSONEachEventIsALineAndTheOutcomeTheLast() async throws {
+    @Test func jsonPrintsEachEventAndTheOutcomeLast() async throws {
         let server = try Self.dropping()
         let run = try await beagle("listen", server.url, "--count", "2", "--last-event-id", "6", "--json")
         #expect(run.exit == 0)
@@ -45,7 +45,7 @@ struct ListenCommandTests {
         #expect(lines[2]["ok"] == true && lines[2]["exit"] == 0 && lines[2]["result"] == ["events": 2])
     }
 
-    @Test func status204EndsIt() async throws {
+    @Test func status204EndsTheCommand() async throws {
         let server = try LoopbackServer(.response(204))
         let run = try await beagle("listen", server.url, "--json")
         #expect(run.exit == 0)
@@ -53,7 +53,7 @@ struct ListenCommandTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func whatIsNoStreamOfEventsIsAnError() async throws {
+    @Test func responseThatIsNotAnEventStreamIsAnError() async throws {
         let server = try LoopbackServer { request in
             request.target == "/page" ? .response(200, ["Content-Type": "text/html"]) : .response(404)
         }
@@ -66,7 +66,7 @@ struct ListenCommandTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func aServerThatGivesNothingIsGivenUp() async throws {
+    @Test func reconnectingStopsAfterTheRetries() async throws {
         let server = try LoopbackServer(Self.events(""))
         let run = try await beagle("listen", server.url, "--retry", "1")
         #expect(run.exit == 56)
@@ -74,13 +74,13 @@ struct ListenCommandTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func wrongValuesAreRefusedInTheWordsOfFlags() async throws {
+    @Test func conflictingCredentialsAreReportedWithTheirFlag() async throws {
         let run = try await beagle("listen", "http://127.0.0.1:9/", "--user", "a:b", "-H", "Authorization: x")
         #expect(run.exit == 43)
         #expect(run.errors.contains("--user: credentials are set"))
     }
 
-    @Test func itEndsWhenItsTimeIsUp() async throws {
+    @Test func maxTimeEndsTheCommand() async throws {
         let server = try LoopbackServer(Self.parked)
         let run = try await beagle("listen", server.url, "--max-time", "0.2")
         #expect(run.exit == 28)
@@ -88,7 +88,7 @@ struct ListenCommandTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func anInterruptEndsIt() async throws {
+    @Test func interruptEndsTheCommand() async throws {
         let server = try LoopbackServer(Self.parked)
         let process = try BeagleProcess(["listen", server.url])
         #expect(await process.line() == "a")
@@ -105,12 +105,12 @@ struct ListenCommandTests {
         }
     }
 
-    private static let wrongUseIsToldOfArguments: [[String]] = [
+    private static let invalidFlagsAreUsageErrorsArguments: [[String]] = [
         ["--count", "0"], ["--retry", "-1"], ["--last-event-id", "a\nb"], ["-o", "file"], ["-i"], ["--count", "x"],
     ]
 
-    @Test(arguments: Self.wrongUseIsToldOfArguments)
-    func wrongUseIsToldOf(arguments: [String]) async throws {
+    @Test(arguments: Self.invalidFlagsAreUsageErrorsArguments)
+    func invalidFlagsAreUsageErrors(arguments: [String]) async throws {
         let run = try await BeagleProcess(["listen", "http://127.0.0.1:9/"] + arguments).outcome()
         #expect(run.exit == 64)
         #expect(run.text.isEmpty && !run.errors.isEmpty)

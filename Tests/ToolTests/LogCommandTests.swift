@@ -64,7 +64,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func showHasAllOfAnEntry() async throws {
+    @Test func showPrintsTheWholeEntry() async throws {
         try await withArchive { path in
             let show = try await beagle("log", "show", path, "1")
             #expect(show.exit == 0, "\(show.errors)")
@@ -94,7 +94,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func statsTellWhatCameWhatWentAndWhatChanged() async throws {
+    @Test func statsShowAddedRemovedAndChangedHosts() async throws {
         try await withDirectory { directory in
             let (before, after) = ("\(directory)/before.har", "\(directory)/after.har")
             func archive(_ entries: [String]) -> Data {
@@ -131,7 +131,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func aFilterReadsBodiesThatAreInFiles() async throws {
+    @Test func filterReadsBodyFiles() async throws {
         try await withLongBody { log, _ in
             let list = try await beagle("log", "list", log, "body~\"*needle*\"")
             #expect(list.lines.count == 1, "\(list.errors)")
@@ -141,7 +141,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func bodiesOfALogAreAttached() async throws {
+    @Test func exportAttachesBodiesOfALog() async throws {
         try await withLongBody { log, long in
             let file = "\(log)-exported.har"
             let run = try await beagle("log", "export", log, "-o", file, "--attach")
@@ -149,7 +149,7 @@ struct LogCommandTests {
             let recording = try Recording(contentsOf: file)
             let body = try #require(recording.entries.last?.response?.body)
             guard case .file(let name) = body.content else {
-                Issue.record("the body is in the archive: \(body.content)")
+                Issue.record("the body is embedded: \(body.content)")
                 return
             }
             #expect(name.hasPrefix("s_files/"))
@@ -160,7 +160,7 @@ struct LogCommandTests {
         }
     }
 
-    /// A log of a short body and one that is in a file.
+    /// Runs `body` with a log of a short body and a long one in a file.
     private func withLongBody(_ body: (_ log: String, _ long: Data) async throws -> Void) async throws {
         try await withDirectory { directory in
             let log = try RequestLog(directory: "\(directory)/s.bglog")
@@ -179,7 +179,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func reportIsAPageForItsOwner() async throws {
+    @Test func reportIsAPageThatOnlyTheOwnerCanRead() async throws {
         try await withArchive { path in
             let file = "\(path).html"
             let report = try await beagle("log", "report", path, "-o", file)
@@ -194,7 +194,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func curlTakesSecretsFromVariables() async throws {
+    @Test func curlReadsSecretsFromVariables() async throws {
         try await withArchive { path in
             let command = try await beagle("log", "curl", path, "3")
             #expect(command.text.contains(#"--data-raw '{"password":"'"${PASSWORD:?}"'"}'"#), "\(command.text)")
@@ -206,7 +206,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func testsAreWritten() async throws {
+    @Test func genTestWritesTests() async throws {
         try await withArchive { path in
             let run = try await beagle("log", "gen-test", path, "-o", "\(path).swift")
             #expect(run.errors.hasSuffix(": 2 tests, 1 entry left out\n"), "\(run.errors)")
@@ -214,7 +214,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test(arguments: ["export", "scrub"]) func aBrokenArchiveIsNotWritten(_ command: String) async throws {
+    @Test(arguments: ["export", "scrub"]) func brokenArchiveIsNotWritten(_ command: String) async throws {
         try await withDirectory { directory in
             let (path, file) = ("\(directory)/s.har", "\(directory)/o.har")
             try Data(Self.archive.utf8.dropLast(200)).write(to: URL(fileURLWithPath: path))
@@ -227,7 +227,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func exportKeepsWhatStandsBesideTheEntries() async throws {
+    @Test func exportKeepsOtherMembersOfTheArchive() async throws {
         try await withDirectory { directory in
             let (path, file) = ("\(directory)/s.har", "\(directory)/o.har")
             let start = #""startedDateTime":"2026-11-22T08:15:30Z","pageTimings":{}"#
@@ -244,7 +244,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func scrubTellsWhereSecretsAre() async throws {
+    @Test func scrubCheckListsThePathsOfSecrets() async throws {
         try await withArchive { path in
             let check = try await beagle("log", "scrub", path, "--check")
             #expect(check.exit == 1)
@@ -266,13 +266,13 @@ struct LogCommandTests {
                 "--shown",
                 "authorization"
             )
-            // A bearer token is known by its look.
+            // A bearer token is recognized by its format.
             #expect(none.lines.allSatisfy { $0.hasSuffix("Authorization:<Bearer>") }, "\(none.text)")
         }
     }
 
-    /// What an archive says twice, and beside its entries; the first entry of the file began last.
-    @Test func scrubLooksAtWhatIsSaidAgain() async throws {
+    /// Redundant members and members outside of entries. The first entry of the file is the later one.
+    @Test func scrubChecksRedundantMembers() async throws {
         try await withDirectory { directory in
             let late = #"""
                 {"startedDateTime":"2026-11-22T09:00:00Z","request":{"method":"POST","url":"https://h/x?token=REDACTED",
@@ -303,9 +303,9 @@ struct LogCommandTests {
         }
     }
 
-    // MARK: - What is not whole
+    // MARK: - Incomplete recordings
 
-    /// A log of one exchange whose bodies are in files.
+    /// Runs `body` with a log of one exchange with body files.
     private func withLog(_ body: (_ path: String, _ files: [String]) async throws -> Void) async throws {
         try await withDirectory { directory in
             let path = "\(directory)/s.bglog"
@@ -333,7 +333,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func whatCannotBeLookedAtIsNotClean() async throws {
+    @Test func unreadableBodyFilesAreFindings() async throws {
         try await withLog { path, files in
             #expect(try await beagle("log", "scrub", path, "--check").exit == 0)
             #expect(files.count == 2)
@@ -358,7 +358,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test(arguments: [nil, "hullo"]) func bodiesThatAreDamagedAreTold(_ text: String?) async throws {
+    @Test(arguments: [nil, "hullo"]) func damagedBodiesAreReported(_ text: String?) async throws {
         try await withLog { path, files in
             for file in files {
                 try FileManager.default.removeItem(atPath: file)
@@ -387,7 +387,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func aLogThatHasHolesSaysSo() async throws {
+    @Test func lostRecordsOfALogAreReported() async throws {
         try await withLog { path, _ in
             let whole = try await beagle("har", "validate", "--strict", path)
             #expect(whole.exit == 0)
@@ -407,7 +407,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test(arguments: ["report", "gen-test"]) func aLinkStaysWhatItIs(command: String) async throws {
+    @Test(arguments: ["report", "gen-test"]) func symbolicLinkIsKept(command: String) async throws {
         try await withArchive { path in
             try FileManager.default.createSymbolicLink(atPath: "\(path)-link", withDestinationPath: "\(path)-file")
             try Data().write(to: URL(fileURLWithPath: "\(path)-file"))
@@ -418,7 +418,7 @@ struct LogCommandTests {
     }
 
     @Test(arguments: [[], ["--hash"], ["--drop"]])
-    func whatIsScrubbedHasNoSecrets(flags: [String]) async throws {
+    func scrubbedArchiveHasNoSecrets(flags: [String]) async throws {
         try await withArchive { path in
             let file = "\(path)-scrubbed.har"
             let scrub = try await BeagleProcess(["log", "scrub", path, "-o", file] + flags).outcome()
@@ -441,7 +441,7 @@ struct LogCommandTests {
         }
     }
 
-    @Test func aLogIsReadAsAnArchiveIs() async throws {
+    @Test func logIsReadLikeAnArchive() async throws {
         try await withDirectory { directory in
             try Data("{}".utf8).write(to: URL(fileURLWithPath: "\(directory)/meta.json"))
             let entry = Self.entry("08:15:30", "GET", "https://a.example/", 200, 5, "{}")
@@ -458,7 +458,7 @@ struct LogCommandTests {
         }
     }
 
-    private static let failuresSayWhyArguments: [([String], Int32, String)] = [
+    private static let failuresGiveTheReasonArguments: [([String], Int32, String)] = [
         (["list", "/nonexistent.har"], 26, "No such file"), (["list", "s.har", "statu==4"], 64, "column 1: 'statu'"),
         (["show", "s.har", "9"], 26, "there is no entry 9"), (["show", "s.har", "x"], 26, "there is no entry x"),
         (["show", "s.har", "2", "--sent-body"], 26, "the entry has no body"),
@@ -468,8 +468,8 @@ struct LogCommandTests {
         (["scrub", "s.har"], 64, "--check"), (["show", "s.har", "1", "--body", "--json"], 64, "together"),
     ]
 
-    @Test(arguments: Self.failuresSayWhyArguments)
-    func failuresSayWhy(arguments: [String], exit: Int32, hint: String) async throws {
+    @Test(arguments: Self.failuresGiveTheReasonArguments)
+    func failuresGiveTheReason(arguments: [String], exit: Int32, hint: String) async throws {
         try await withArchive { path in
             let run = try await BeagleProcess(["log"] + arguments.map { $0 == "s.har" ? path : $0 }).outcome()
             #expect(run.exit == exit, "\(run.errors)")

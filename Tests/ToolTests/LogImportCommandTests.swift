@@ -3,12 +3,12 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-/// What is written to a name that ends in `.bglog` is a log.
+/// Output to a path that ends in `.bglog` is a log.
 struct LogImportCommandTests {
     private static let secret = "tOpSeCrEt"
     private static let long = String(repeating: "long é ", count: 10_000)
 
-    /// An archive of an answer in a file beside it, a WebSocket, and what came of a redirect.
+    /// Runs `body` with an archive of a response in an attached file, a redirect hop and a WebSocket.
     private func withArchive(_ body: (_ directory: String, _ path: String) async throws -> Void) async throws {
         try await withDirectory { directory in
             let start = Date(timeIntervalSince1970: 1_795_335_330)
@@ -51,7 +51,7 @@ struct LogImportCommandTests {
     }
 
     @Test(arguments: [["har", "convert"], ["log", "export"], ["log", "scrub"]])
-    func anArchiveBecomesALog(_ command: [String]) async throws {
+    func archiveIsConvertedToALog(_ command: [String]) async throws {
         try await withArchive { directory, path in
             let log = "\(directory)/new.bglog"
             let run = try await BeagleProcess(command + [path, "-o", "\(log)/"]).outcome()
@@ -66,7 +66,7 @@ struct LogImportCommandTests {
             #expect(recording.entries[0].response?.body.content == .data(short))
             let body = try #require(recording.entries[1].response?.body)
             guard case .file(let name) = body.content else {
-                Issue.record("a long body is no file")
+                Issue.record("a long body is not in a file")
                 return
             }
             #expect(name.hasSuffix(try SHA256Digest.hex(of: Data(#"["\#(Self.long)"]"#.utf8))))
@@ -77,7 +77,7 @@ struct LogImportCommandTests {
             #expect(try !text(of: log).contains(Self.secret))
             let mode = try FileManager.default.attributesOfItem(atPath: log)[.posixPermissions] as? Int
             #expect(mode == 0o700)
-            // And a log becomes one.
+            // A log is converted to a log as well.
             let again = try await BeagleProcess(command + [log, "-o", "\(directory)/copy.bglog"]).outcome()
             #expect(again.exit == 0, "\(again.errors)")
             let copy = try Recording(contentsOf: "\(directory)/copy.bglog")
@@ -87,7 +87,7 @@ struct LogImportCommandTests {
         }
     }
 
-    @Test func onlyChosenEntriesAreExported() async throws {
+    @Test func onlySelectedEntriesAreExported() async throws {
         try await withArchive { directory, path in
             let log = "\(directory)/new.bglog"
             let run = try await beagle("log", "export", path, "status==101", "-o", log, "--json")
@@ -109,11 +109,14 @@ struct LogImportCommandTests {
     }
 
     @Test(arguments: [["har", "convert"], ["log", "export"], ["log", "scrub"]])
-    func whatIsThereStays(_ command: [String]) async throws {
+    func existingOutputIsNotOverwritten(_ command: [String]) async throws {
         try await withArchive { directory, path in
             let log = "\(directory)/new.bglog"
             try FileManager.default.createDirectory(atPath: log, withIntermediateDirectories: false)
-            #expect(try await BeagleProcess(command + [path, "-o", log]).outcome().exit == 0, "an empty one is taken")
+            #expect(
+                try await BeagleProcess(command + [path, "-o", log]).outcome().exit == 0,
+                "an empty directory is accepted"
+            )
             let before = try text(of: log)
             let run = try await BeagleProcess(command + [path, "-o", log]).outcome()
             #expect(run.exit == 23)
@@ -127,7 +130,7 @@ struct LogImportCommandTests {
         }
     }
 
-    @Test func whatIsBrokenLeavesNothing() async throws {
+    @Test func brokenArchiveLeavesNoLog() async throws {
         try await withArchive { directory, path in
             let whole = try String(contentsOfFile: path, encoding: .utf8)
             let broken = whole.replacing("\n]}}\n", with: ",{\"time\":tru}]}}")
@@ -142,7 +145,7 @@ struct LogImportCommandTests {
         ["har", "convert", "--attach"], ["har", "convert", "--embed"], ["log", "export", "--attach"],
         ["log", "export", "--show-secrets"],
     ])
-    func whatIsForArchivesIsRefused(_ arguments: [String]) async throws {
+    func archiveOptionsAreRejectedForLogs(_ arguments: [String]) async throws {
         let run = try await BeagleProcess(arguments.prefix(2) + ["a.har", "-o", "b.bglog"] + arguments.dropFirst(2))
             .outcome()
         #expect(run.exit == 64)

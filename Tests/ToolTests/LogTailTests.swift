@@ -3,7 +3,7 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-/// `beagle log tail` beside a log that grows.
+/// `beagle log tail` with a growing log.
 @Suite(.timeLimit(.minutes(1))) struct LogTailTests {
     private func entry(_ name: String, _ status: Int = 200) -> LogEntry {
         LogEntry(
@@ -13,7 +13,7 @@ import Testing
         )
     }
 
-    /// Follows a log in which there is one entry.
+    /// Follows a log that has one entry.
     private func following(
         _ flags: [String] = [],
         segmentBytes: Int64? = nil,
@@ -38,7 +38,7 @@ import Testing
         await log.flush()
     }
 
-    @Test func whatComesAfterwardsIsALine() async throws {
+    @Test func newEntriesArePrinted() async throws {
         try await following { log, tail in
             #expect(await tail.line().hasSuffix("https://h/first"))
             await append(entry("second", 404), to: log)
@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    /// Appended again and again, as nobody can tell when it has seen what is there.
-    @Test func whatIsThereAlreadyIsLeftOut() async throws {
+    /// Appends repeatedly, because the test cannot tell when the tool has read the existing entries.
+    @Test func newFlagSkipsExistingEntries() async throws {
         try await following(["--new"]) { log, tail in
             let isSeen = Lock(false)
             let writing = Task {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func linesAreObjectsWithJSON() async throws {
+    @Test func jsonPrintsObjects() async throws {
         try await following(["--json"]) { log, tail in
             #expect(try JSONValue(parsing: await tail.line())["url"] == "https://h/first")
             await append(entry("second", 404), to: log)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func onlyWhatFitsTheFilterIsShown() async throws {
+    @Test func onlyMatchingEntriesAreShown() async throws {
         try await following(["status>=400 || body~big"], segmentBytes: 1 << 20) { log, tail in
             await append(entry("second"), entry("third", 500), to: log)
             #expect(await tail.line().hasSuffix("https://h/third"))

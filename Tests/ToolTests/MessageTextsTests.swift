@@ -39,7 +39,7 @@ struct MessageTextsTests {
         for message in messages where message.contains(unwanted.ignoresCase()) { Issue.record("\(message)") }
     }
 
-    private static let textsOfASourceArguments: [(String, [String])] = [
+    private static let textsOfASourceFileAreFoundArguments: [(String, [String])] = [
         (#"throw Failure("no \(file.path) in " + "\(count + 1) folders")"#, ["no {file.path} in {…} folders"]),
         (#"/// "a comment" \#n/* "one more" */ case .a: ["key": "it's \"here\""]"#, ["key", "it's \"here\""]),
         ("help: \"\"\"\n    A long\\\n     text\n    of \\(kind) lines.\n    \"\"\"", ["A long text of {kind} lines."]),
@@ -49,8 +49,8 @@ struct MessageTextsTests {
         ),
     ]
 
-    @Test(arguments: Self.textsOfASourceArguments)
-    func textsOfASource(_ source: String, _ texts: [String]) {
+    @Test(arguments: Self.textsOfASourceFileAreFoundArguments)
+    func textsOfASourceFileAreFound(_ source: String, _ texts: [String]) {
         #expect(SourceTexts(source).texts.map(\.content) == texts)
     }
 }

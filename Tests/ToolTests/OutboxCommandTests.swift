@@ -6,7 +6,7 @@ import Testing
 @testable import beagle
 
 struct OutboxCommandTests {
-    /// A port on which nobody listens any more.
+    /// A port on which no server listens.
     private func closedPort() throws -> UInt16 {
         let server = try LoopbackServer(.response(200))
         defer { server.stop() }
@@ -14,7 +14,7 @@ struct OutboxCommandTests {
     }
 
     private func entries(_ outbox: String) -> [String] {
-        // No directory has no entries.
+        // A missing directory has no entries.
         ((try? FileManager.default.contentsOfDirectory(atPath: outbox)) ?? []).filter { $0.hasSuffix(".entry") }
             .sorted()
     }
@@ -47,7 +47,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func formWithASecretIsNotStoredUnlessToldSo() async throws {
+    @Test func formWithASecretIsStoredOnlyIfAllowed() async throws {
         try await withDirectory { directory in
             let outbox = "\(directory)/forms"
             let form = ["submit", "http://127.0.0.1:\(try closedPort())/in", "password=s3cret", "--outbox", outbox]
@@ -61,7 +61,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func formsKeptWhileTheServerIsDownAreSentInTheirOrder() async throws {
+    @Test func formsKeptWhileTheServerIsDownAreSentInOrder() async throws {
         try await withDirectory { directory in
             let outbox = "\(directory)/forms"
             let isDown = Lock(true)
@@ -94,14 +94,14 @@ struct OutboxCommandTests {
                 sent.map { String(decoding: $0.body, as: UTF8.self) }
                     == ["Ana", "Eve", "Ida"].map { #"{"name":"\#($0)"}"# }
             )
-            // Under the keys that the first tries had.
+            // With the keys of the first attempts.
             #expect(Set(server.requests.flatMap { $0.values(of: "Idempotency-Key") }).count == 3)
             #expect(entries(outbox) == [])
             #expect(try await beagle("outbox", "flush", outbox).exit == 0)
         }
     }
 
-    @Test func aReachableServerAnswersAsWithoutAnOutbox() async throws {
+    @Test func reachableServerIsUsedDirectly() async throws {
         try await withDirectory { directory in
             try await withBackend { url in
                 let good = try await beagle("submit", "\(url)/signup", "name=A", "email=a@b.c", "--outbox", directory)
@@ -115,7 +115,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func anAnswerThatIsLostIsAskedForAgainAndNobodySignsUpTwice() async throws {
+    @Test func lostResponseIsRetriedWithoutExecutingTwice() async throws {
         try await withDirectory { directory in
             try await withBackend { url in
                 let form = ["\(url)/signup?answer=lost", "name=Ana", "email=a@b.c"]
@@ -130,7 +130,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func theNextFormSendsWhatIsBeforeIt() async throws {
+    @Test func nextFormSendsEarlierEntriesFirst() async throws {
         try await withDirectory { directory in
             let isDown = Lock(true)
             let server = try LoopbackServer { _ in isDown.withLock { $0 } ? .response(503) : .response(200, [:], "ok") }
@@ -147,9 +147,9 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func aPageToSignInAtIsNoDelivery() async throws {
+    @Test func redirectToASignInPageIsNotADelivery() async throws {
         try await withDirectory { directory in
-            let answer = Lock(LoopbackServer.Answer.close)
+            let answer = Lock(LoopbackServer.Response.close)
             let server = try LoopbackServer { request in
                 request.method == "GET" ? .response(200, [:], "Sign in") : answer.withLock { $0 }
             }
@@ -166,7 +166,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func credentialsGoToOneServerOnly() async throws {
+    @Test func credentialsAreRejectedForSeveralServers() async throws {
         try await withDirectory { directory in
             let urls = try ["http://127.0.0.1:\(closedPort())", "http://localhost:\(closedPort())"]
             for url in urls { _ = try await beagle("submit", url, "a=1", "--outbox", directory) }
@@ -179,7 +179,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func whatTheServerRefusesIsShownAndNotSentAgain() async throws {
+    @Test func refusedFormIsShownAndNotSentAgain() async throws {
         try await withDirectory { directory in
             let status = Lock(503)
             let server = try LoopbackServer { _ in .response(status.withLock { $0 }) }
@@ -195,7 +195,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func aFileThatWasCutIsNamedAndTheOthersAreSent() async throws {
+    @Test func truncatedEntryIsReportedAndTheOthersAreSent() async throws {
         try await withDirectory { directory in
             let isDown = Lock(true)
             let server = try LoopbackServer { _ in isDown.withLock { $0 } ? .close : .response(200) }
@@ -212,7 +212,7 @@ struct OutboxCommandTests {
         }
     }
 
-    /// A limit on the size of files has the system refuse to write, as a full disk has.
+    /// With a limit on the size of files, the system refuses writes as with a full disk.
     @Test func aFullDiskFailsBeforeAnythingIsSent() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(200))
@@ -234,7 +234,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func whatMakesNoSenseIsRefused() async throws {
+    @Test func invalidArgumentsAreRejected() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(200))
             #expect(try await beagle("submit", server.url, "a=1", "--outbox", "").exit == 64)
@@ -250,7 +250,7 @@ struct OutboxCommandTests {
         }
     }
 
-    @Test func anInterruptedFlushKeepsWhatItWasSending() async throws {
+    @Test func interruptedFlushKeepsItsEntry() async throws {
         try await withDirectory { directory in
             let isDown = Lock(true)
             let server = try LoopbackServer { _ in isDown.withLock { $0 } ? .response(503) : .stall }

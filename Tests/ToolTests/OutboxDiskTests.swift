@@ -2,11 +2,11 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// What an outbox asks of its disk, as a program that uses one is seen to do it.
+/// The file system calls of an outbox, observed in a program that uses one.
 @Suite(.timeLimit(.minutes(1))) struct OutboxDiskTests {
-    /// Submits a form that no server answers, in a process of its own.
+    /// Submits a form in its own process, without a server that responds.
     ///
-    /// - Parameter full: the step at which there is no room; none where empty.
+    /// - Parameter full: The step at which the disk is full; no step if empty.
     private func submit(into outbox: String, full: String = "") async throws -> BeagleProcess.Outcome {
         try await BeagleProcess([outbox, "once"], environment: ["BEAGLENET_DISK": full], program: "OutboxProbe")
             .outcome()
@@ -18,12 +18,12 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func anEntryIsOnTheDiskBeforeItIsSentAndBeforeAnybodyIsToldThatItIsKept() async throws {
+        @Test func entryIsOnTheDiskBeforeItIsSentAndReportedAsKept() async throws {
             try await withDirectory { directory in
                 let outcome = try await submit(into: "\(directory)/outbox")
                 #expect(
                     outcome.lines == [
-                        // The directories, each in the one above it.
+                        // The directories, each in its parent.
                         "fsync other", "fsync outbox", "fsync outbox",
                         // The entry's bytes, and its name.
                         "fsync part", "rename part", "fsync outbox",
@@ -35,7 +35,7 @@ import Testing
         }
 
         @Test(arguments: ["part", "rename", "outbox"])
-        func aFullDiskIsAnErrorBeforeAnythingIsSent(step: String) async throws {
+        func aFullDiskIsReportedBeforeSending(step: String) async throws {
             try await withDirectory { directory in
                 let outbox = "\(directory)/outbox"
                 let outcome = try await submit(into: outbox, full: step)
@@ -46,14 +46,13 @@ import Testing
                 )
                 #expect(!outcome.lines.contains("sent"))
                 #expect(try isEmpty(outbox))
-                // When there is room again, nothing is in the way.
+                // When space is available again, submitting works.
                 #expect(try await submit(into: outbox).lines.last == "kept")
             }
         }
     #endif
 
-    @Test("and so is one that takes no byte more") func aFileThatMayNotGrowIsAnErrorBeforeAnythingIsSent() async throws
-    {
+    @Test func aFileThatCannotGrowIsReportedBeforeSending() async throws {
         try await withDirectory { directory in
             let outbox = "\(directory)/outbox"
             let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""

@@ -10,14 +10,14 @@ struct OutboxKeepingCommandTests {
         try FileManager.default.contentsOfDirectory(atPath: outbox).filter { $0.hasSuffix(".entry") }.sorted()
     }
 
-    /// A limit on the size of files has the system refuse to write, as a full disk has.
+    /// With a limit on the size of files, the system refuses writes as with a full disk.
     private func onFullDisk(_ arguments: String...) async throws -> BeagleProcess.Outcome {
         let tool = BeagleProcess.executable("beagle").path
         let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\""
         return try await BeagleProcess(["-c", script, "sh", tool] + arguments, program: "/bin/sh").outcome()
     }
 
-    @Test func aFullDiskKeepsNothingFromBeingSent() async throws {
+    @Test func aFullDiskDoesNotPreventSending() async throws {
         try await withDirectory { directory in
             let status = Lock(503)
             let server = try LoopbackServer { request in
@@ -34,7 +34,7 @@ struct OutboxKeepingCommandTests {
         }
     }
 
-    @Test func whatWasRefusedIsToldByTheNextSubmitAndWaitsAgainOrIsRemoved() async throws {
+    @Test func refusedFormsAreReportedAndCanBeRetriedOrRemoved() async throws {
         try await withDirectory { directory in
             let status = Lock(503)
             let server = try LoopbackServer { request in
@@ -65,7 +65,7 @@ struct OutboxKeepingCommandTests {
         }
     }
 
-    @Test func aListingShowsWhatIsDamagedAndLeavesIt() async throws {
+    @Test func listShowsDamagedEntriesAndKeepsThem() async throws {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(503))
             for number in 1...2 {
@@ -86,7 +86,7 @@ struct OutboxKeepingCommandTests {
         }
     }
 
-    @Test func aRefusedFormForAnotherServerGetsNoCredentials() async throws {
+    @Test func refusedFormForAnotherServerDoesNotBlockCredentials() async throws {
         try await withDirectory { directory in
             let status = Lock(503)
             let server = try LoopbackServer { _ in .response(status.withLock { $0 }) }

@@ -3,10 +3,10 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// A server that heeds the `Idempotency-Key`, and often loses a request or its answer.
+/// A server that honors the `Idempotency-Key`, and often loses a request or its response.
 private final class ForgetfulServer: Sendable {
     private struct State {
-        /// What was executed, in order.
+        /// The executed requests, in order.
         var executed: [String] = []
         var keys: Set<String> = []
         var requests = 0
@@ -20,12 +20,12 @@ private final class ForgetfulServer: Sendable {
     var requests: Int { state.withLock { $0.requests } }
     var replays: Int { state.withLock { $0.replays } }
 
-    /// From now on it does what it should.
+    /// Stops losing requests and responses.
     func calmDown() {
         state.withLock { $0.isCalm = true }
     }
 
-    func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         state.withLock { state in
             state.requests += 1
             let chance = state.isCalm ? 99 : Int.random(in: 0..<100)
@@ -48,14 +48,14 @@ private final class ForgetfulServer: Sendable {
 }
 
 extension KillTests {
-    @Test func noFormThatAnOutboxHasIsLostOrExecutedTwice() async throws {
+    @Test func noKeptFormIsLostOrExecutedTwice() async throws {
         try await withDirectory { directory in
             let forgetful = ForgetfulServer()
             let server = try LoopbackServer { forgetful.answer($0) }
             let outbox = "\(directory)/outbox"
             var kept: Set<String> = []
             for kill in 0..<Self.kills {
-                // Numbers of its own for each process.
+                // Each process has its own numbers.
                 let process = try BeagleProcess([outbox, server.url, "\(kill * 30_000)"], program: "OutboxProbe")
                 let enough = forgetful.requests + Int.random(in: 0...40)
                 await server.until { _ in forgetful.requests >= enough }
@@ -63,7 +63,7 @@ extension KillTests {
                 process.kill()
                 let outcome = await process.outcome()
                 #expect(outcome.exit == -1, "\(outcome.errors)")
-                // The last line may be cut.
+                // The last line may be incomplete.
                 let text = outcome.text
                 kept.formUnion(
                     text[..<(text.lastIndex(of: "\n") ?? text.startIndex)].split(separator: "\n").map(String.init)
@@ -74,7 +74,7 @@ extension KillTests {
             #expect(flush.exit == 0, "\(flush.errors)")
 
             let executed = forgetful.executed
-            #expect(kept.subtracting(executed) == [], "kept, and never sent")
+            #expect(kept.subtracting(executed) == [], "kept but never sent")
             #expect(Set(executed).count == executed.count, "executed twice")
             for queue in 0..<3 {
                 let numbers = executed.compactMap(Int.init).filter { $0 % 3 == queue }

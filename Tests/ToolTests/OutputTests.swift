@@ -16,7 +16,7 @@ struct OutputTests {
         var testDescription: String { arguments.joined(separator: " ") }
     }
 
-    private static let failureSaysWhatToDoArguments: [Bad] = [
+    private static let failureGivesAdviceArguments: [Bad] = [
         Bad(
             arguments: ["raw", "localhost:8080/home"],
             exit: 3,
@@ -50,8 +50,8 @@ struct OutputTests {
         Bad(arguments: ["dance"], exit: 64, code: "usage", hint: "dance"),
     ]
 
-    @Test(arguments: Self.failureSaysWhatToDoArguments)
-    func failureSaysWhatToDo(_ bad: Bad) async throws {
+    @Test(arguments: Self.failureGivesAdviceArguments)
+    func failureGivesAdvice(_ bad: Bad) async throws {
         let run = try await BeagleProcess(bad.arguments).outcome()
         #expect(run.exit == bad.exit)
         #expect(run.output.isEmpty)
@@ -70,7 +70,7 @@ struct OutputTests {
         #expect(json["timing"]?.object != nil)
     }
 
-    @Test func silentServerEndsWith28AndNamesThePhase() async throws {
+    @Test func silentServerExitsWith28AndNamesThePhase() async throws {
         let server = try LoopbackServer(.stall)
         let run = try await beagle("raw", server.url, "--max-time", "0.2", "--json")
         #expect(run.exit == 28)
@@ -81,7 +81,7 @@ struct OutputTests {
         #expect(error?["url"] == .string("\(server.url)/"))
     }
 
-    @Test func failureOfATransferSaysWhatWasBeingDone() async throws {
+    @Test func transferFailureNamesThePhase() async throws {
         let server = try LoopbackServer(.stall)
         let run = try await beagle("raw", server.url, "--max-time", "0.2")
         #expect(run.exit == 28)
@@ -105,7 +105,7 @@ struct OutputTests {
         #expect(sentence.contains(" while ") == text.contains(" while "))
     }
 
-    @Test func verboseFailureShowsHowFarItCame() async throws {
+    @Test func verboseFailureShowsTheProgress() async throws {
         let server = try LoopbackServer { request in
             guard request.target == "/body" else { return .stall }
             return .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close])
@@ -124,14 +124,14 @@ struct OutputTests {
     }
 
     @Test(arguments: [false, true])
-    func interruptEndsWith130AndNamesThePhase(_ isInBody: Bool) async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+    func interruptExitsWith130AndNamesThePhase(_ isInBody: Bool) async throws {
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
         let server = try LoopbackServer(isInBody ? .sequence([head, .stall]) : .stall)
         for flags in [[], ["--json"]] as [[String]] {
             let count = server.record.requestCount
             let process = try BeagleProcess(["raw", server.url, "-v"] + flags)
             #expect(await server.until { $0.requestCount > count })
-            // The tool says itself when it has the head.
+            // The tool reports when it has received the head.
             if isInBody { await process.noted("< HTTP/1.1 200 OK") }
             process.interrupt()
             let run = await process.outcome()
@@ -175,13 +175,13 @@ struct OutputTests {
         #expect(server.record.connections == 0)
     }
 
-    private static let offlineShowsWhatWouldArriveArguments: [[String]] = [
+    private static let offlineShowsTheRequestThatWouldBeSentArguments: [[String]] = [
         ["raw"], ["raw", "-d", "a=1"], ["raw", "-X", "POST"], ["raw", "-X", "HEAD"], ["submit", "a=1"], ["fetch"],
         ["raw", "-H", "Host: other.example", "-H", "Accept-Encoding: gzip", "-H", "Accept:"],
     ]
 
-    @Test(arguments: Self.offlineShowsWhatWouldArriveArguments)
-    func offlineShowsWhatWouldArrive(_ command: [String]) async throws {
+    @Test(arguments: Self.offlineShowsTheRequestThatWouldBeSentArguments)
+    func offlineShowsTheRequestThatWouldBeSent(_ command: [String]) async throws {
         let server = try LoopbackServer(.response(200, [:], ""))
         let arguments = [command[0], "\(server.url)/a/../b/.?c"] + command.dropFirst() + ["-H", "Cookie: a=b"]
         let shown = try await BeagleProcess(arguments + ["--offline", "--show-secrets"]).outcome()
@@ -197,20 +197,20 @@ struct OutputTests {
         #expect(json["result"]?["body"] == .string(String(decoding: sent.body, as: UTF8.self)))
     }
 
-    private static let offlineRefusesWhatWouldNotBeSentArguments: [([String], Int32)] = [
+    private static let offlineRejectsInvalidRequestsArguments: [([String], Int32)] = [
         (["-X", "HEAD", "-d", "x"], 43), (["-X", "CONNECT"], 43), (["-H", "Content-Length: 1"], 43),
         (["-H", "Transfer-Encoding: chunked"], 43), (["-d", "@/"], 26),
     ]
 
-    @Test(arguments: Self.offlineRefusesWhatWouldNotBeSentArguments)
-    func offlineRefusesWhatWouldNotBeSent(_ flags: [String], _ exit: Int32) async throws {
+    @Test(arguments: Self.offlineRejectsInvalidRequestsArguments)
+    func offlineRejectsInvalidRequests(_ flags: [String], _ exit: Int32) async throws {
         let run = try await BeagleProcess(["raw", "http://127.0.0.1:1/", "--offline"] + flags).outcome()
         #expect(run.exit == exit)
         #expect(run.output.isEmpty)
     }
 
     @Test(arguments: [[], ["--json"]] as [[String]])
-    func offlineShowsSecretsOnlyWhenTold(_ flags: [String]) async throws {
+    func offlineShowsSecretsOnlyIfRequested(_ flags: [String]) async throws {
         let arguments = [
             "raw", "http://127.0.0.1:1/a?token=hidden", "-H", "Authorization: Bearer hidden", "-H", "Cookie: a=hidden",
             "-d", "hidden", "--offline",
@@ -223,7 +223,7 @@ struct OutputTests {
         #expect(all.text.split(separator: "hidden", omittingEmptySubsequences: false).count == 5)
     }
 
-    private static let commandLineThatIsWrongIsNotQuotedWithItsSecretsArguments: [[String]] = [
+    private static let invalidCommandLineIsReportedWithoutSecretsArguments: [[String]] = [
         ["raw", "user:hidden@host"], ["raw", "http://user:hidden@host/"], ["raw", "host/x?token=hidden"],
         ["raw", "/x?token=hidden"], ["raw", "x?token=hidden", "--base", "http://h"],
         ["raw", "/x", "--base", "u:hidden@h"],
@@ -232,8 +232,8 @@ struct OutputTests {
         ["raw", "http://h/", "--max-time=http://u:hidden@h"], ["serve", "http://u:hidden@h"],
     ]
 
-    @Test(arguments: Self.commandLineThatIsWrongIsNotQuotedWithItsSecretsArguments)
-    func commandLineThatIsWrongIsNotQuotedWithItsSecrets(_ arguments: [String]) async throws {
+    @Test(arguments: Self.invalidCommandLineIsReportedWithoutSecretsArguments)
+    func invalidCommandLineIsReportedWithoutSecrets(_ arguments: [String]) async throws {
         let run = try await BeagleProcess(arguments + ["--json"]).outcome()
         #expect(run.exit == 3 || run.exit == 64)
         #expect(try run.json()["error"]?["message"]?.string?.isEmpty == false)
@@ -242,7 +242,7 @@ struct OutputTests {
     }
 
     @Test(arguments: ["raw", "image", "fetch"])
-    func errorLeavesTheFileAsItWasAndSaysSo(_ command: String) async throws {
+    func errorStatusLeavesTheFileUnchangedAndIsReported(_ command: String) async throws {
         let server = try LoopbackServer { request in
             request.target == "/304" ? .response(304) : .response(404, [:], "<html>not here</html>")
         }
@@ -264,7 +264,7 @@ struct OutputTests {
         }
     }
 
-    private static let adviceIsInTheToolsWordsArguments: [(NetworkError.Kind, String, [String], String)] = [
+    private static let adviceNamesCommandLineFlagsArguments: [(NetworkError.Kind, String, [String], String)] = [
         (NetworkError.Kind.timeout, "increase Timeouts.total", [], "allow more time with --max-time"),
         (
             .timeout, "increase Timeouts.connect", ["--connect-timeout", "1"],
@@ -279,8 +279,8 @@ struct OutputTests {
         (.tooLarge, "increase TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
     ]
 
-    @Test(arguments: Self.adviceIsInTheToolsWordsArguments)
-    func adviceIsInTheToolsWords(
+    @Test(arguments: Self.adviceNamesCommandLineFlagsArguments)
+    func adviceNamesCommandLineFlags(
         _ kind: NetworkError.Kind,
         _ advice: String,
         _ arguments: [String],
@@ -309,12 +309,12 @@ struct OutputTests {
         }
     }
 
-    private static let colourIsForTerminalsArguments: [(String, Bool)] = [
+    private static let colorIsForTerminalsArguments: [(String, Bool)] = [
         ("auto", false), ("always", true), ("never", false),
     ]
 
-    @Test(arguments: Self.colourIsForTerminalsArguments)
-    func colourIsForTerminals(_ choice: String, _ isColoured: Bool) async throws {
+    @Test(arguments: Self.colorIsForTerminalsArguments)
+    func colorIsForTerminals(_ choice: String, _ isColoured: Bool) async throws {
         try await withBackend { url in
             let run = try await beagle("fetch", "\(url)/home", "--tree", "--color", choice)
             #expect(run.text.contains("\u{1B}[") == isColoured)
@@ -322,7 +322,7 @@ struct OutputTests {
     }
 
     @Test(arguments: [("", true), ("1", false)])
-    func noColorIsHonouredOnATerminal(_ value: String, _ isColoured: Bool) throws {
+    func noColorIsHonoredOnATerminal(_ value: String, _ isColoured: Bool) throws {
         let terminal = try Terminal()
         let environment = ["NO_COLOR": value, "TERM": "xterm"]
         #expect(ColorChoice.auto.isOn(for: terminal.slave.fileDescriptor, in: environment) == isColoured)
@@ -330,7 +330,7 @@ struct OutputTests {
         #expect(!ColorChoice.auto.isOn(for: terminal.slave.fileDescriptor, in: ["TERM": "dumb"]))
     }
 
-    private static let progressIsABarWhereTheEndIsKnownArguments: [(TransferProgress, String)] = [
+    private static let progressIsABarIfTheTotalIsKnownArguments: [(TransferProgress, String)] = [
         (TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: 1_500_000, bytesToReceive: nil), "1.5 MB"),
         (
             TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: 500, bytesToReceive: 1000),
@@ -342,8 +342,8 @@ struct OutputTests {
         ),
     ]
 
-    @Test(arguments: Self.progressIsABarWhereTheEndIsKnownArguments)
-    func progressIsABarWhereTheEndIsKnown(_ progress: TransferProgress, _ text: String) {
+    @Test(arguments: Self.progressIsABarIfTheTotalIsKnownArguments)
+    func progressIsABarIfTheTotalIsKnown(_ progress: TransferProgress, _ text: String) {
         #expect(ProgressBar.text(progress) == text)
     }
 
@@ -364,7 +364,7 @@ struct OutputTests {
     }
 }
 
-/// What a server, a URL or the environment says is shown without its secrets, in errors as in the log.
+/// Texts from a server, a URL or the environment are redacted, in errors and in the log.
 struct SecretOutputTests {
     private static let secret = "password=hunter2 Bearer hunter2abcdef"
 
@@ -379,7 +379,7 @@ struct SecretOutputTests {
         expectNoSecret(try await BeagleProcess(["raw", server.url] + flags).outcome())
     }
 
-    @Test func problemIsRedacted() async throws {
+    @Test func problemDetailsAreRedacted() async throws {
         let body = JSONValue.object(["title": "x", "detail": .string(Self.secret)])
         let server = try LoopbackServer(
             .response(422, ["Content-Type": "application/problem+json"], "\(body)")
@@ -388,7 +388,7 @@ struct SecretOutputTests {
         #expect(!run.errors.contains("hunter2") && run.errors.contains("REDACTED"), "\(run.errors)")
     }
 
-    @Test func messageOfGraphQLIsRedacted() async throws {
+    @Test func graphQLErrorMessageIsRedacted() async throws {
         let body = JSONValue.object(["data": .null, "errors": .array([.object(["message": .string(Self.secret)])])])
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "\(body)"))
         let run = try await BeagleProcess(["graphql", server.url, "-q", "{a}"]).outcome()
@@ -399,7 +399,7 @@ struct SecretOutputTests {
     @Test(arguments: [
         "//u:hunter2@127.0.0.1/x", "u:hunter2@127.0.0.1/x", "u:hunter2/x@127.0.0.1", "http:/u:hunter2@h/",
     ])
-    func addressThatIsNoURLIsRedacted(_ url: String) async throws {
+    func invalidURLIsRedacted(_ url: String) async throws {
         expectNoSecret(try await BeagleProcess(["raw", url]).outcome())
     }
 

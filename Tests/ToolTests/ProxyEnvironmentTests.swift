@@ -5,7 +5,7 @@ import Testing
 
 @testable import beagle
 
-/// The proxies that the environment names, which ask for credentials, before nginx.
+/// Proxies of the environment that require credentials, in front of nginx.
 @Suite(
     .timeLimit(.minutes(1)),
     .enabled(
@@ -37,7 +37,7 @@ struct ProxyEnvironmentTests {
         return "\(proxy.scheme.rawValue)://\(userinfo)@\(proxy.host):\(proxy.port)"
     }
 
-    /// Through which connection the last request went.
+    /// Expects success over a new connection to this port.
     private func expectWay(_ run: BeagleProcess.Outcome, to port: Int, _ body: String) {
         #expect(run.exit == 0, "\(run.errors)")
         #expect(run.text.hasSuffix(body))
@@ -45,7 +45,7 @@ struct ProxyEnvironmentTests {
     }
 
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-    func secureRequestsGoThroughTheTunnelOfAProxy(_ name: String) async throws {
+    func secureRequestsUseATunnelOfTheProxy(_ name: String) async throws {
         let url = "https://localhost:\(ports.secure)/"
         let run = try await run(url, [name: self.url(of: proxies.plain)])
         expectWay(run, to: proxies.plain.port, "HTTP/2.0 /")
@@ -59,13 +59,13 @@ struct ProxyEnvironmentTests {
     }
 
     @Test(arguments: ["http_proxy", "all_proxy", "ALL_PROXY"])
-    func otherRequestsGoThroughAProxy(_ name: String) async throws {
+    func plainRequestsUseTheProxy(_ name: String) async throws {
         let url = "http://127.0.0.1:\(ports.simple)/a"
         expectWay(try await run(url, [name: self.url(of: proxies.plain)]), to: proxies.plain.port, "/a")
         #expect(try await run(url, [name: self.url(of: proxies.plain, password: "wr0ng")]).exit == 22)
     }
 
-    @Test func allProxyMayTalkSocks() async throws {
+    @Test func allProxyMayBeASOCKSProxy() async throws {
         for url in ["http://127.0.0.1:\(ports.simple)/", "https://127.0.0.1:\(ports.secure)/"] {
             let run = try await run(url, ["ALL_PROXY": self.url(of: proxies.socks5)])
             expectWay(run, to: proxies.socks5.port, "/")
@@ -74,13 +74,13 @@ struct ProxyEnvironmentTests {
         }
     }
 
-    /// A server could set `HTTP_PROXY` in a CGI program with a field `Proxy`.
-    @Test func upperCaseHTTPProxyIsNotLookedAt() async throws {
+    /// A client could set `HTTP_PROXY` in a CGI program with a field `Proxy`.
+    @Test func upperCaseHTTPProxyIsIgnored() async throws {
         let run = try await run("http://127.0.0.1:\(ports.simple)/a", ["HTTP_PROXY": "http://127.0.0.1:1"])
         expectWay(run, to: Int(ports.simple), "/a")
     }
 
-    @Test(arguments: ["no_proxy", "NO_PROXY"]) func exceptionsAreAskedWithoutTheProxy(_ name: String) async throws {
+    @Test(arguments: ["no_proxy", "NO_PROXY"]) func exceptionsBypassTheProxy(_ name: String) async throws {
         let url = "https://localhost:\(ports.secure)/"
         for hosts in ["localhost", "example.org, localhost", "*"] {
             let run = try await run(url, ["HTTPS_PROXY": "http://127.0.0.1:1", name: hosts])

@@ -14,7 +14,7 @@ struct RawCommandTests {
     }
 
     @Test func speedIsLimited() async throws {
-        let body = LoopbackServer.Answer.response(200, [:], Data(count: 16 << 20))
+        let body = LoopbackServer.Response.response(200, [:], Data(count: 16 << 20))
         let server = try LoopbackServer(body)
         let run = try await beagle("raw", server.url, "--limit-rate", "100K", "-m", "1", "--json")
         #expect(run.exit == 28)
@@ -22,9 +22,9 @@ struct RawCommandTests {
         #expect(try await beagle("raw", server.url, "--limit-rate", "1G").output.count == 16 << 20)
     }
 
-    @Test func slowBodyIsGivenUp() async throws {
-        let head = LoopbackServer.Answer.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
-        let slow = LoopbackServer.Answer.dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))
+    @Test func slowBodyTimesOut() async throws {
+        let head = LoopbackServer.Response.raw("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+        let slow = LoopbackServer.Response.dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))
         let server = try LoopbackServer(.sequence([head, slow]))
         let run = try await beagle("raw", server.url, "--speed-limit", "10k", "--speed-time", "0.2")
         #expect(run.exit == 28)
@@ -32,17 +32,17 @@ struct RawCommandTests {
         #expect(run.errors.contains("decrease --speed-limit"), "\(run.errors)")
     }
 
-    private static let speedThatIsNoneIsAMistakeArguments: [[String]] = [
+    private static let invalidSpeedIsAUsageErrorArguments: [[String]] = [
         ["--limit-rate", "0"], ["--limit-rate", "fast"], ["--limit-rate", "-1"], ["--limit-rate", "99999999999G"],
         ["-Y", "0"], ["-y", "0"], ["-y", "1e9"], ["--limit-rate", "1K", "-Y", "2K"],
     ]
 
-    @Test(arguments: Self.speedThatIsNoneIsAMistakeArguments)
-    func speedThatIsNoneIsAMistake(_ flags: [String]) async throws {
+    @Test(arguments: Self.invalidSpeedIsAUsageErrorArguments)
+    func invalidSpeedIsAUsageError(_ flags: [String]) async throws {
         #expect(try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + flags).outcome().exit == 64)
     }
 
-    @Test func requestArrivesAsDescribed() async throws {
+    @Test func requestIsSentAsSpecified() async throws {
         let server = try LoopbackServer(.response(200, [:], "done"))
         let run = try await beagle(
             "raw",
@@ -70,7 +70,7 @@ struct RawCommandTests {
     }
 
     @Test(arguments: ["@-", "@FILE"])
-    func bodyComesFromElsewhere(_ source: String) async throws {
+    func bodyIsReadFromAFileOrStandardInput(_ source: String) async throws {
         try await withBackend { url in
             try await withDirectory { directory in
                 let path = "\(directory)/body"
@@ -84,7 +84,7 @@ struct RawCommandTests {
     }
 
     @Test(arguments: ["", "host.invalid"])
-    func proxyOfTheEnvironmentIsAsked(unlessExcepted excepted: String) async throws {
+    func proxyOfTheEnvironmentIsUsed(unlessExcepted excepted: String) async throws {
         let server = try LoopbackServer(.response(200, [:], "from the proxy"))
         let environment = ["http_proxy": server.url, "no_proxy": excepted]
         let run = try await BeagleProcess(["raw", "http://host.invalid/a"], environment: environment).outcome()
@@ -92,7 +92,7 @@ struct RawCommandTests {
         #expect(server.requests.map(\.target) == (excepted.isEmpty ? ["http://host.invalid/a"] : []))
     }
 
-    @Test func trailersAreTold() async throws {
+    @Test func trailersArePrinted() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try LoopbackServer(.raw("\(head)2\r\nok\r\n0\r\nX-Sum: 1\r\nX-Api-Key: tOpSeCrEt\r\n\r\n"))
         let run = try await beagle("raw", server.url, "-v")
@@ -102,7 +102,7 @@ struct RawCommandTests {
         #expect(trailers == [["X-Sum", "1"], ["X-Api-Key", "tOpSeCrEt"]])
     }
 
-    @Test func bodyOfAnErrorIsAResult() async throws {
+    @Test func bodyOfAnErrorIsPrinted() async throws {
         try await withBackend { url in
             let run = try await beagle("raw", "\(url)/fail", "-i")
             #expect(run.exit == 22)
@@ -113,7 +113,7 @@ struct RawCommandTests {
     }
 
     @Test(arguments: [("/nonexistent/body", "No such file or directory"), ("/", "Is a directory")])
-    func fileThatCannotBeReadIsAnErrorBeforeAnythingIsSent(_ path: String, _ reason: String) async throws {
+    func unreadableFileFailsBeforeSending(_ path: String, _ reason: String) async throws {
         let server = try LoopbackServer(.response(200, [:], ""))
         let run = try await beagle("raw", server.url, "-d", "@\(path)")
         #expect(run.exit == 26)
@@ -129,7 +129,7 @@ struct RawCommandTests {
         #expect(await process.outcome().exit == -1, "the signal ended it")
     }
 
-    @Test func bodyComesFromAPipe() async throws {
+    @Test func bodyIsReadFromAPipe() async throws {
         let server = try LoopbackServer { .response(200, [:], $0.body) }
         let run = try await beagle("raw", server.url, "-d", "@/dev/stdin", input: "from a pipe")
         #expect(run.text == "from a pipe")

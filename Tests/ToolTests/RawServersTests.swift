@@ -5,7 +5,7 @@ import Testing
 
 @testable import beagle
 
-/// `beagle raw` before nginx: how it is reached, and whom it trusts.
+/// `beagle raw` with nginx: connections and trust.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct RawServersTests {
     private let ports: NginxPeer.Ports
@@ -16,7 +16,7 @@ struct RawServersTests {
 
     private static func certificate(_ name: String) -> String { Peer.path("Certificates/\(name)") }
 
-    /// Asks a server over TLS, whose authority is trusted.
+    /// Sends a request over TLS to a server whose certificate authority is trusted.
     private func run(_ port: UInt16, _ flags: [String]) async throws -> BeagleProcess.Outcome {
         let trust = ["--cacert", Self.certificate("ca.pem")]
         return try await BeagleProcess(["raw", "https://localhost:\(port)/"] + trust + flags).outcome()
@@ -24,35 +24,35 @@ struct RawServersTests {
 
     private static let pass = ["--pass", "open sesame"]
 
-    private static let serverSeesTheCertificateArguments: [[String]] = [
+    private static let serverReceivesTheClientCertificateArguments: [[String]] = [
         ["--cert", certificate("client.pem"), "--key", certificate("client.key.pem")],
         ["--cert", certificate("client.pem"), "--key", certificate("client.encrypted.key.pem")] + pass,
         ["--cert", certificate("client.both.pem")],
         ["--cert", certificate("client.p12"), "--cert-type", "P12"] + pass,
     ]
 
-    @Test(arguments: Self.serverSeesTheCertificateArguments)
-    func serverSeesTheCertificate(_ flags: [String]) async throws {
+    @Test(arguments: Self.serverReceivesTheClientCertificateArguments)
+    func serverReceivesTheClientCertificate(_ flags: [String]) async throws {
         let run = try await run(ports.mutual, flags)
         #expect(run.exit == 0, "\(run.errors)")
         #expect(try NginxPeer.Sight(run.text).certificate == "CN=BeagleNet test client")
     }
 
-    /// nginx answers 400 to who has no certificate.
-    @Test func withoutACertificateTheServerRefuses() async throws {
+    /// nginx returns 400 to clients without a certificate.
+    @Test func serverRejectsClientsWithoutACertificate() async throws {
         let run = try await run(ports.mutual, [])
         #expect(run.exit == 22)
         #expect(run.text.contains("No required SSL certificate was sent"))
     }
 
-    @Test func keyOfAnotherCertificateIsNamed() async throws {
+    @Test func mismatchedKeyIsReported() async throws {
         let flags = ["--cert", Self.certificate("client.pem"), "--key", Self.certificate("good.key.pem")]
         let run = try await run(ports.mutual, flags)
         #expect(run.exit == 58)
         #expect(run.errors.contains("--cert: the private key does not match the certificate"), "\(run.errors)")
     }
 
-    @Test func serverOfAnotherAuthorityIsRefused() async throws {
+    @Test func untrustedServerIsRejected() async throws {
         let url = "https://localhost:\(ports.secure)/"
         for flags in [[], ["--cacert", Self.certificate("self-signed.pem")]] {
             let run = try await BeagleProcess(["raw", url] + flags).outcome()
@@ -62,7 +62,7 @@ struct RawServersTests {
         }
     }
 
-    @Test func onlyAServerWithAPinnedKeyIsAsked() async throws {
+    @Test func onlyAPinnedKeyIsAccepted() async throws {
         let right = "sha256//\(try String(contentsOfFile: Self.certificate("good.pin"), encoding: .utf8))"
         let wrong = "sha256//\(Data(count: 32).base64EncodedString())"
         for pins in [right, "\(wrong);\(right)"] {
@@ -79,7 +79,7 @@ struct RawServersTests {
         #expect(run.output.isEmpty)
     }
 
-    @Test func unixSocketIsConnectedTo() async throws {
+    @Test func unixSocketIsUsed() async throws {
         let run = try await beagle("raw", "http://host.invalid/", "--unix-socket", ports.socket)
         #expect(run.exit == 0, "\(run.errors)")
         let sight = try NginxPeer.Sight(run.text)
@@ -87,9 +87,9 @@ struct RawServersTests {
         #expect(sight.host == "host.invalid")
     }
 
-    /// Negotiated over TLS, else with prior knowledge. nginx says what it was spoken to.
+    /// Negotiated over TLS, otherwise with prior knowledge. nginx returns the version that it received.
     @Test(arguments: [("--http2", "HTTP/2", "HTTP/2.0"), ("--http1.1", "HTTP/1.1", "HTTP/1.1")])
-    func versionOfTheFlagIsSpoken(_ flag: String, shown: String, seen: String) async throws {
+    func flagSelectsTheHTTPVersion(_ flag: String, shown: String, seen: String) async throws {
         let secure = try await run(ports.secure, [flag, "-i", "-v"])
         #expect(secure.exit == 0, "\(secure.errors)")
         #expect(secure.text.hasPrefix("\(shown) 200 "), "\(secure.text)")
@@ -103,7 +103,7 @@ struct RawServersTests {
     @Test func timeToConnectIsLimited() async throws {
         let backlog = try FullBacklog()
         let url = "http://127.0.0.1:\(backlog.port)/"
-        // No other limit ends it before the test's own.
+        // No other limit ends it before the test's time limit.
         let run = try await beagle("raw", url, "--connect-timeout", "0.5", "--max-time", "600", "--json")
         #expect(run.exit == 28)
         let error = try #require(try run.json()["error"])
@@ -113,18 +113,18 @@ struct RawServersTests {
     }
 }
 
-/// `beagle raw --netrc` before lighttpd, which asks who it is.
+/// `beagle raw --netrc` with lighttpd, which requires credentials.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: LighttpdPeer.isAvailable, "lighttpd is not installed"))
 struct NetrcTests {
-    private static let fileOfTheHomeFolderSaysWhoAsksArguments: [(String, Bool)] = [
+    private static let netrcOfTheHomeFolderHasTheCredentialsArguments: [(String, Bool)] = [
         ("machine 127.0.0.1 login user password \"open sesame\"", true),
         ("default login user password \"open sesame\"", true),
         ("machine 127.0.0.1 login user password s3same", false),
         ("machine host.invalid login user password \"open sesame\"", false),
     ]
 
-    @Test(arguments: Self.fileOfTheHomeFolderSaysWhoAsksArguments)
-    func fileOfTheHomeFolderSaysWhoAsks(_ text: String, isRight: Bool) async throws {
+    @Test(arguments: Self.netrcOfTheHomeFolderHasTheCredentialsArguments)
+    func netrcOfTheHomeFolderHasTheCredentials(_ text: String, isRight: Bool) async throws {
         let url = "http://\(try LighttpdPeer.shared.get().authority)/basic/file"
         try await withDirectory { home in
             try Data(text.utf8).write(to: URL(fileURLWithPath: "\(home)/.netrc"))
@@ -137,7 +137,7 @@ struct NetrcTests {
         }
     }
 
-    @Test func homeFolderWithoutTheFileIsAnError() async throws {
+    @Test func missingNetrcIsAnError() async throws {
         try await withDirectory { home in
             let run = try await beagle("raw", "http://127.0.0.1:1/", "--netrc", environment: ["HOME": home])
             #expect(run.exit == 26)

@@ -9,7 +9,7 @@ import Testing
 struct RecordCommandTests {
     private func entries(_ path: String) throws -> [LogEntry] { Array(try LogReader(directory: path).entries()) }
 
-    @Test func everyCommandThatSendsRecords() async throws {
+    @Test func everySendingCommandRecords() async throws {
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
             try await withBackend { url in
@@ -37,7 +37,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test func aFormThatAnOutboxSendsLaterIsRecorded() async throws {
+    @Test func formSentLaterByAnOutboxIsRecorded() async throws {
         try await withDirectory { directory in
             let (path, outbox) = ("\(directory)/a.bglog", "\(directory)/outbox")
             let isCalm = Lock(false)
@@ -50,7 +50,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test func aProgramThatIsRunIsRecordedAndItsExitCodePassedOn() async throws {
+    @Test func programIsRecordedAndItsExitCodeIsReturned() async throws {
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
             let tool = BeagleProcess.executable("beagle").path
@@ -63,8 +63,8 @@ struct RecordCommandTests {
         }
     }
 
-    /// `RecordProbe ask` is another program that uses BeagleNet, and does not look at the environment by itself.
-    @Test(arguments: [["--allow"], []]) func anAppIsRecordedWhereItAllowsIt(_ flags: [String]) async throws {
+    /// `RecordProbe ask` is another program that uses BeagleNet. By default it doesn't read the environment.
+    @Test(arguments: [["--allow"], []]) func appIsRecordedOnlyIfItAllowsIt(_ flags: [String]) async throws {
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
             let app = BeagleProcess.executable("RecordProbe").path
@@ -87,7 +87,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test func aSignalIsPassedOn() async throws {
+    @Test func signalIsForwarded() async throws {
         try await withDirectory { directory in
             let script = "trap 'echo heard; exit 9' TERM; echo ready; while :; do sleep 0.05; done"
             let process = try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--", "/bin/sh", "-c", script])
@@ -100,15 +100,15 @@ struct RecordCommandTests {
         }
     }
 
-    /// It ends the tool as long as there is no program, and the program from then on. The moments go beyond what it takes
-    /// here until the program runs.
-    @Test(.timeLimit(.minutes(3))) func noSignalIsLostHoweverEarlyItComes() async throws {
+    /// A signal ends the tool before the program starts, and the program afterwards. The delays exceed the time that it
+    /// takes to start the program.
+    @Test(.timeLimit(.minutes(3))) func earlySignalsAreNotLost() async throws {
         try await withDirectory { directory in
             func start() throws -> BeagleProcess {
                 let program = ["/bin/sh", "-c", "echo ready; exec sleep 600"]
                 return try BeagleProcess(["record", "-o", "\(directory)/a.bglog", "--"] + program)
             }
-            // The least of three, as other tests hold one up by seconds.
+            // The minimum of three, because other tests may delay one by seconds.
             var duration = Duration.seconds(3)
             for _ in 0..<3 {
                 let began = ContinuousClock.now
@@ -120,7 +120,7 @@ struct RecordCommandTests {
             }
             var exits: Set<Int32> = []
             var moment = 0
-            // On a busy machine it takes longer until the program runs.
+            // On a busy machine, the program takes longer to start.
             while moment < 30 || (exits.count < 2 && moment < 300) {
                 defer { moment += 1 }
                 let process = try start()
@@ -134,20 +134,20 @@ struct RecordCommandTests {
         }
     }
 
-    @Test func whatComesBeforeThereIsAProgramWaitsForIt() {
+    @Test func earlySignalsAreQueuedForTheProgram() {
         var relay = SignalRelay()
-        let early = [relay.hear(SIGTERM), relay.hear(SIGHUP)]
+        let early = [relay.receive(SIGTERM), relay.receive(SIGHUP)]
         let waited = relay.begin(7)
-        let late = relay.hear(SIGTERM)
+        let late = relay.receive(SIGTERM)
         #expect(early == [nil, nil])
         #expect(waited == [SIGTERM, SIGHUP])
         #expect(late == 7)
     }
 
     #if canImport(Glibc)
-        /// `env` starts the tool with a signal that it does not hear.
+        /// `env` starts the tool with a signal ignored or blocked.
         @Test(arguments: ["--ignore-signal=TERM", "--block-signal=TERM"], ["TERM", "INT"])
-        func aProgramHearsWhatTheToolWasDeafTo(_ flag: String, _ name: String) async throws {
+        func programReceivesSignalsThatTheToolIgnores(_ flag: String, _ name: String) async throws {
             try await withDirectory { directory in
                 let flag = flag.replacing("TERM", with: name)
                 let tool = BeagleProcess.executable("beagle").path
@@ -162,7 +162,7 @@ struct RecordCommandTests {
         }
     #endif
 
-    @Test func aProgramThatASignalEndsIsToldAsAShellTellsIt() async throws {
+    @Test func exitCodeOfAKilledProgramIsThatOfAShell() async throws {
         try await withDirectory { directory in
             let log = "\(directory)/a.bglog"
             let rows: [([String], Int32)] = [
@@ -175,7 +175,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test func aLogThatCannotBeWrittenEndsACommandBeforeItSends() async throws {
+    @Test func unwritableLogFailsBeforeSending() async throws {
         let server = try LoopbackServer(.response(200))
         let run = try await beagle("raw", server.url, "--record", "/proc/a.bglog")
         #expect(run.exit == 23)

@@ -5,12 +5,12 @@ import Testing
 @testable import BeagleNetReplay
 
 extension KillTests {
-    /// How many processes write at once.
+    /// The number of concurrent processes.
     private static let writers = 4
-    /// The numbers of each process's requests begin at a multiple of this.
+    /// The numbers of each process's requests start at a multiple of this.
     private static let numbers = 1_000_000
 
-    @Test func whatALogHasAcknowledgedIsThereAndWhatWasUnderWayIsListed() async throws {
+    @Test func acknowledgedRecordsSurviveAndStartedRequestsAreListed() async throws {
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
             var (started, ended): (Set<Int>, Set<Int>) = ([], [])
@@ -33,9 +33,9 @@ extension KillTests {
                 }
                 let lines = try torn.next()
                 #expect(lines.count <= Self.writers, "more records were lost than processes killed: \(lines)")
-                // Of some only so little is there that nobody knows whose they are.
+                // Some lines are too short to tell which process wrote them.
                 let owners = lines.compactMap(Self.number).map { $0 / Self.numbers }
-                #expect(Set(owners).count == owners.count, "one process has lost two records: \(lines)")
+                #expect(Set(owners).count == owners.count, "one process lost two records: \(lines)")
                 lost += lines.count
             }
             let entries = try LogReader(directory: path).entries()
@@ -50,8 +50,8 @@ extension KillTests {
                     #expect(try ProbeBody.of(entry, in: path) == ProbeBody.data(number), "\(number)")
                 }
             }
-            #expect(ended.subtracting(whole) == [], "acknowledged, and not there")
-            #expect(started.subtracting(whole).subtracting(interrupted) == [], "under way, and not listed")
+            #expect(ended.subtracting(whole) == [], "acknowledged but missing")
+            #expect(started.subtracting(whole).subtracting(interrupted) == [], "started but not listed")
             print(
                 "log killed \(Self.kills * Self.writers) times: \(ended.count) acknowledged, \(whole.count) whole,",
                 "\(interrupted.count) interrupted, \(lost) records torn"
@@ -59,7 +59,7 @@ extension KillTests {
         }
     }
 
-    /// What a process has said; a last line without its end counts for nothing.
+    /// Reads the output of a process. An unterminated last line is ignored.
     private static func read(_ text: String, _ started: inout Set<Int>, _ ended: inout Set<Int>) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             let words = line.split(separator: " ")
@@ -72,23 +72,23 @@ extension KillTests {
         }
     }
 
-    /// The request that the beginning of a record tells of.
+    /// The number of the request in an incomplete record.
     private static func number(in line: String) -> Int? {
         line.firstMatch(of: /a\.example\/(\d+)"/).flatMap { Int($0.output.1) }
     }
 }
 
-/// Lines of a log that are no records, each given once.
+/// Lines of a log that are not records, each returned once.
 private struct TornLines {
     private let directory: LogDirectory
-    /// Up to where each segment was read.
+    /// The end of the part of each segment that was read.
     private var offsets: [Int: Int64] = [:]
 
     init(of path: String) {
         directory = LogDirectory(path: path)
     }
 
-    /// Those since the last time.
+    /// The lines since the last call.
     mutating func next() throws -> [String] {
         var found: [String] = []
         for segment in try directory.segments() {
@@ -113,15 +113,15 @@ private struct TornLines {
     }
 }
 
-/// What RecordProbe is answered.
+/// The response bodies that RecordProbe receives.
 private enum ProbeBody {
-    /// The answer to the request of this number.
+    /// The response to the request with this number.
     static func data(_ number: Int) -> Data {
         let bytes = withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
         return Data(Array(repeatElement(bytes, count: number % 3 == 0 ? 5_000 : 10)).joined())
     }
 
-    /// What of it a log has; nil where it has said that it was not written.
+    /// The body in the log; `nil` if the log states that it was not written.
     static func of(_ entry: LogEntry, in path: String) throws -> Data? {
         let body = try #require(entry.response?.body)
         if body.content == .omitted("not written") { return nil }
@@ -130,7 +130,7 @@ private enum ProbeBody {
 }
 
 struct RecordFaultTests {
-    @Test func aDiskThatIsFullFailsNoRequestAndIsToldOnce() async throws {
+    @Test func fileSizeLimitFailsNoRequestAndIsReportedOnce() async throws {
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
             let run = try await BeagleProcess(["limit", path], program: "RecordProbe").outcome()
@@ -147,9 +147,9 @@ struct RecordFaultTests {
     }
 
     #if canImport(Glibc) && !SANITIZE_THREAD
-        /// A disk that is full, and one that has become read-only, where records, bodies, and what the log says of itself go.
+        /// A full disk and one that has become read-only, for records, bodies and the log's metadata.
         @Test(arguments: [".jsonl", "/bodies/", "meta.json"], [ENOSPC, EROFS])
-        func aFaultOfTheDiskFailsNoRequestAndIsToldOnce(_ place: String, _ code: Int32) async throws {
+        func diskFaultFailsNoRequestAndIsReportedOnce(_ place: String, _ code: Int32) async throws {
             try await withDirectory { directory in
                 let path = "\(directory)/a.bglog"
                 let run = try await BeagleProcess(["fault", path, place, "\(code)"], program: "RecordProbe").outcome()
@@ -173,9 +173,9 @@ struct RecordFaultTests {
             }
         }
 
-        /// Where the machine lets nobody mount, there is no disk to be filled: what the system would say is made up then, as
+        /// If mounting isn't allowed on this machine, no disk can be filled. The system's error is simulated then, as
         /// above.
-        @Test func aDiskThatIsReallyFullFailsNoRequestAndIsToldOnce() async throws {
+        @Test func fullDiskFailsNoRequestAndIsReportedOnce() async throws {
             try await withDirectory { directory in
                 let (mount, path) = ("\(directory)/disk", "\(directory)/a.bglog")
                 try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
@@ -202,7 +202,7 @@ struct RecordFaultTests {
         }
     #endif
 
-    /// The bodies of a log by the numbers of their requests; nil where it has said that one was not written.
+    /// The bodies of a log by the numbers of their requests; `nil` if the log states that one was not written.
     private static func bodies(_ path: String) throws -> [Int: Data?] {
         var bodies: [Int: Data?] = [:]
         for entry in try LogReader(directory: path).entries() where !entry.isInterrupted {
@@ -212,7 +212,7 @@ struct RecordFaultTests {
         return bodies
     }
 
-    @Test func aChildAndItsParentWriteIntoOneLog() async throws {
+    @Test func childAndParentWriteIntoOneLog() async throws {
         try await withDirectory { directory in
             let path = "\(directory)/a.bglog"
             let run = try await BeagleProcess(["fork", path], program: "RecordProbe").outcome()
@@ -225,7 +225,7 @@ struct RecordFaultTests {
         }
     }
 
-    @Test func aPlaceWhereNothingCanBeMadeIsAnErrorThatSaysWhatToDo() throws {
+    @Test func unwritableDirectoryIsAnErrorWithAdvice() throws {
         let error = #expect(throws: NetworkError.self) { try RequestLog(directory: "/proc/a.bglog") }
         #expect(error?.kind == .file)
         #expect(error?.advice?.contains("can write") == true)

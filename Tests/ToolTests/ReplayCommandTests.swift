@@ -9,7 +9,7 @@ import Testing
 struct ReplayCommandTests {
     private static let python = "/usr/bin/python3"
 
-    /// An archive of these entries: method, URL, fields of the request, status, body.
+    /// Writes an archive of these entries: method, URL, fields of the request, and body of the response.
     private func archive(
         _ entries: [(method: String, url: String, headers: [String: String], body: JSONValue)],
         in directory: String
@@ -40,7 +40,7 @@ struct ReplayCommandTests {
         return path
     }
 
-    /// Runs the tool on an archive of one GET with this body, against a server that answers with another.
+    /// Runs the tool on an archive of one GET with this body, against a server that returns another.
     private func replay(
         _ recorded: JSONValue,
         _ answer: JSONValue,
@@ -54,14 +54,14 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func theSameAnswersEndWithZero() async throws {
+    @Test func equalResponsesExitWith0() async throws {
         let run = try await replay(["a": 1, "b": [1, 2]], ["b": [1, 2], "a": 1])
         #expect(run.exit == 0)
         #expect(run.text == "1 same, 0 different, 0 failed, 0 skipped\n")
         #expect(run.errors.isEmpty)
     }
 
-    @Test(arguments: [["--diff"], []]) func aBrokenRecordingIsToldInTheResult(_ flags: [String]) async throws {
+    @Test(arguments: [["--diff"], []]) func brokenRecordingIsReportedInTheResult(_ flags: [String]) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "{}"))
         try await withDirectory { directory in
             let path = try archive([("GET", "https://a/", [:], [:]), ("GET", "https://a/", [:], [:])], in: directory)
@@ -78,7 +78,7 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func differentAnswersEndWith104() async throws {
+    @Test func differentResponsesExitWith104() async throws {
         let run = try await replay(["a": 1], ["a": 2])
         #expect(run.exit == 104)
         #expect(run.lines.first?.hasPrefix("different  GET http://127.0.0.1:") == true)
@@ -87,7 +87,7 @@ struct ReplayCommandTests {
         #expect(run.errors == "beagle: responses differ: 0 same, 1 different, 0 failed, 0 skipped\n")
     }
 
-    @Test func aBodyThatWasNotKeptEndsWith104() async throws {
+    @Test func missingBodyExitsWith104() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
         try await withDirectory { directory in
             let path = try archive([("GET", "https://h/", [:], 1)], in: directory)
@@ -104,20 +104,20 @@ struct ReplayCommandTests {
         }
     }
 
-    private static let whatCountsCanBeSaidArguments: [([String], JSONValue, JSONValue)] = [
+    private static let flagsSelectWhatIsComparedArguments: [([String], JSONValue, JSONValue)] = [
         (["--ignore", "$..t", "--ignore", "$.u"], ["a": [["t": 1]], "u": 1], ["a": [["t": 2]], "u": 2]),
         (["--array-key", "$.a=id"], ["a": [["id": 1], ["id": 2]]], ["a": [["id": 1], ["id": 2]]]),
         (["--array-set", "$.a"], ["a": [1, 2, 3]], ["a": [3, 1, 2]]), (["--tolerance", "1e-3"], [1000], [1000.5]),
         (["--types-only"], ["a": 1, "b": "x"], ["a": 2, "b": "y"]),
     ]
 
-    @Test(arguments: Self.whatCountsCanBeSaidArguments)
-    func whatCountsCanBeSaid(_ flags: [String], _ recorded: JSONValue, _ answer: JSONValue) async throws {
+    @Test(arguments: Self.flagsSelectWhatIsComparedArguments)
+    func flagsSelectWhatIsCompared(_ flags: [String], _ recorded: JSONValue, _ answer: JSONValue) async throws {
         #expect(try await replay(recorded, answer, ["--diff"] + flags).exit == 0)
         if flags[0] != "--array-key" { #expect(try await replay(recorded, answer).exit == 104) }
     }
 
-    @Test func anElementWithAKeyMoves() async throws {
+    @Test func elementWithAKeyIsReportedAsMoved() async throws {
         let run = try await replay([["id": 1], ["id": 2]], [["id": 2], ["id": 1]], ["--diff", "--array-key", "$=id"])
         #expect(run.exit == 104)
         #expect(run.lines.filter { $0.contains("moved") }.count == 1)
@@ -130,7 +130,7 @@ struct ReplayCommandTests {
         #expect(try await replay(1, 1, ["--diff", "--ignore-header", "x-new,X-More"], fields: fields).exit == 0)
     }
 
-    @Test func secretsComeFromTheEnvironment() async throws {
+    @Test func secretsAreReadFromTheEnvironment() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
         try await withDirectory { directory in
             let path = try archive([("GET", "https://h/", ["Authorization": "Bearer REDACTED"], 1)], in: directory)
@@ -149,7 +149,7 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func onlyChosenMethodsGoOut() async throws {
+    @Test func onlySelectedMethodsAreSent() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
         try await withDirectory { directory in
             let path = try archive(
@@ -172,7 +172,7 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func aHostMayHaveATargetOfItsOwn() async throws {
+    @Test func hostMayHaveItsOwnTarget() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
         try await withDirectory { directory in
             let path = try archive([("GET", "https://one/1", [:], 1), ("GET", "https://two/2", [:], 1)], in: directory)
@@ -183,7 +183,7 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func aMissingAnswerEndsWithLibcurlsNumber() async throws {
+    @Test func missingResponseExitsWithCurlsCode() async throws {
         let server = try LoopbackServer(.close)
         try await withDirectory { directory in
             let path = try archive([("GET", "https://h/", [:], 1)], in: directory)
@@ -196,7 +196,7 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func withoutDiffAnswersAreMeasured() async throws {
+    @Test func latencyIsMeasuredWithoutDiff() async throws {
         let run = try await replay(1, 2, ["--repeat", "3"])
         #expect(run.exit == 0)
         #expect(run.lines.first?.hasPrefix("3 responses in ") == true)
@@ -226,7 +226,7 @@ struct ReplayCommandTests {
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: python), "there is no /usr/bin/python3"))
-    func junitIsReadByAParserOfXML() async throws {
+    func junitIsValidXML() async throws {
         let run = try await replay(["<&\">": "a]]>\u{1}"], ["<&\">": "b"], ["--diff", "--format", "junit"])
         #expect(run.exit == 104)
         let script = """
@@ -240,7 +240,7 @@ struct ReplayCommandTests {
         #expect(read.text == "testsuites 1 replay.request $['<&\">']: \"a]]>\\u0001\" → \"b\"\n")
     }
 
-    private static let aWrongCommandLineEndsWith64Arguments: [([String], String)] = [
+    private static let invalidCommandLineExitsWith64Arguments: [([String], String)] = [
         (["--target", "staging.example.com"], "has no scheme"), (["--target", "http://h/p"], "has a path"),
         ([], "'--target' is missing"),
         (["--target", "http://a", "--target", "http://b"], "is given twice for all hosts"),
@@ -262,15 +262,15 @@ struct ReplayCommandTests {
         (["--target", "http://h", "--order", "none"], "must be free, connection or page"),
     ]
 
-    @Test(arguments: Self.aWrongCommandLineEndsWith64Arguments)
-    func aWrongCommandLineEndsWith64(_ flags: [String], _ words: String) async throws {
+    @Test(arguments: Self.invalidCommandLineExitsWith64Arguments)
+    func invalidCommandLineExitsWith64(_ flags: [String], _ words: String) async throws {
         let run = try await BeagleProcess(["replay", "none.har"] + flags).outcome()
         #expect(run.exit == 64)
         #expect(run.errors.contains(words), "\(run.errors)")
         #expect(run.output.isEmpty || flags.contains("--json"))
     }
 
-    @Test func whatCannotBeReadEndsWith26() async throws {
+    @Test func unreadableRecordingExitsWith26() async throws {
         try await withDirectory { directory in
             let empty = try archive([], in: directory)
             for path in ["\(directory)/none.har", empty, directory] {
@@ -283,13 +283,13 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func methodsThatFitNothingEndWith64() async throws {
+    @Test func methodsThatMatchNoEntryExitWith64() async throws {
         let run = try await replay(1, 1, ["--diff", "--methods", "PURGE"])
         #expect(run.exit == 64)
         #expect(run.errors.contains("none of the 1 entries matches"))
     }
 
-    @Test(arguments: [["--diff"], []]) func skippedEntriesAreAFailureIfToldSo(_ flags: [String]) async throws {
+    @Test(arguments: [["--diff"], []]) func skippedEntriesFailIfRequested(_ flags: [String]) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "1"))
         try await withDirectory { directory in
             let both = try archive([("GET", "https://h/1", [:], 1), ("DELETE", "https://h/2", [:], 1)], in: directory)
@@ -316,7 +316,7 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func aDifferenceCountsBeforeASkippedEntry() async throws {
+    @Test func differenceTakesPrecedenceOverASkippedEntry() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "2"))
         try await withDirectory { directory in
             let path = try archive([("GET", "https://h/1", [:], 1), ("PUT", "https://h/2", [:], 1)], in: directory)
@@ -325,7 +325,7 @@ struct ReplayCommandTests {
         }
     }
 
-    @Test func whatIsSentIsRecorded() async throws {
+    @Test func sentRequestsAreRecorded() async throws {
         try await withDirectory { directory in
             let log = "\(directory)/a.bglog"
             #expect(try await replay(["a": 1], ["a": 1], ["--diff", "--record", log]).exit == 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import beagle
 
-/// `--replay`: commands answered by a recording, with no server about.
+/// `--replay`: commands that use a recording instead of a server.
 struct ReplayFlagTests {
     private func withRecording(_ body: (_ path: String) async throws -> Void) async throws {
         try await withDirectory { directory in
@@ -58,7 +58,7 @@ struct ReplayFlagTests {
         return "\(log)"
     }()
 
-    @Test func commandsAreAnsweredByTheRecording() async throws {
+    @Test func commandsReceiveRecordedResponses() async throws {
         try await withRecording { path in
             let screen = try await beagle("fetch", "http://h.example/home?page=1", "--tree", "--replay", path)
             #expect(screen.exit == 0)
@@ -77,7 +77,7 @@ struct ReplayFlagTests {
 
     // MARK: - The environment
 
-    @Test func theEnvironmentNamesARecordingForAllCommands() async throws {
+    @Test func environmentSelectsARecordingForAllCommands() async throws {
         try await withRecording { path in
             let environment = ["BEAGLENET_REPLAY": "offline:\(path)"]
             let raw = try await BeagleProcess(["raw", "http://h.example/logo"], environment: environment).outcome()
@@ -85,14 +85,15 @@ struct ReplayFlagTests {
             let line = #"{"id":1,"url":"http://h.example/logo"}"#
             let batch = try await BeagleProcess(["batch"], input: line, environment: environment).outcome()
             #expect(try JSONValue(parsing: Data(batch.text.utf8))["body"] == "<svg/>")
-            // What the command line says goes first.
+            // The command line takes precedence.
             let flag = ["raw", "http://h.example/logo", "--replay", path]
             let other = try await BeagleProcess(flag, environment: ["BEAGLENET_REPLAY": "offline:/none"]).outcome()
             #expect(other.exit == 0)
         }
     }
 
-    @Test(arguments: ["fallback", "live", "record-new"]) func theNetworkMayBeAsked(_ mode: String) async throws {
+    @Test(arguments: ["fallback", "live", "record-new"]) func modesWithANetworkSendRequests(_ mode: String) async throws
+    {
         try await withDirectory { directory in
             let server = try LoopbackServer(.response(200, ["Content-Type": "text/plain"], "new"))
             let path = "\(directory)/a.bglog"
@@ -112,15 +113,15 @@ struct ReplayFlagTests {
     }
 
     @Test(arguments: [("refresh:a.bglog", "BEAGLENET_LOG"), ("offline:/nothing.har", "/nothing.har")])
-    func whatTheEnvironmentSaysWronglyIsAnError(_ text: String, _ words: String) async throws {
+    func invalidEnvironmentValueIsAnError(_ text: String, _ words: String) async throws {
         let environment = ["BEAGLENET_REPLAY": text]
         let run = try await BeagleProcess(["raw", "http://h.example/"], environment: environment).outcome()
         #expect(run.exit != 0)
         #expect(run.errors.contains(words), "\(run.errors)")
     }
 
-    /// A file of the recording is read: 23 would say that one cannot be written.
-    @Test func aBodyThatCannotBeReadEndsWith26() async throws {
+    /// Exit code 26 means that a file cannot be read; 23 would mean that one cannot be written.
+    @Test func unreadableBodyExitsWith26() async throws {
         try await withRecording { path in
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let named = text.replacing(#""text":"<svg/>""#, with: #""_file":"none""#)
@@ -132,7 +133,7 @@ struct ReplayFlagTests {
         }
     }
 
-    @Test func aMissEndsWith103AndTellsWhatIsNearest() async throws {
+    @Test func missExitsWith103AndListsTheNearestEntry() async throws {
         try await withRecording { path in
             let run = try await beagle("fetch", "http://h.example/home?page=2&token=abc", "--replay", path)
             #expect(run.exit == 103)
@@ -146,7 +147,7 @@ struct ReplayFlagTests {
         }
     }
 
-    @Test func aRecordingThatCannotBeReadIsAnError() async throws {
+    @Test func unreadableRecordingIsAnError() async throws {
         let run = try await beagle("raw", "http://h.example/", "--replay", "/nothing.har")
         #expect(run.exit == 26)
         #expect(run.errors.contains("/nothing.har"))

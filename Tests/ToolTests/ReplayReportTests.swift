@@ -4,7 +4,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// What `beagle replay` tells of answers of several sorts.
+/// The reports of `beagle replay` for different kinds of responses.
 struct ReplayReportTests {
     private func entry(
         _ path: String,
@@ -39,7 +39,7 @@ struct ReplayReportTests {
         }
     }
 
-    @Test func componentsAreNamedInTheirPlaces() async throws {
+    @Test func pathsNameComponents() async throws {
         let screen = #"""
             {"_beagleComponent_":"beagle:screenComponent","child":{"_beagleComponent_":"beagle:container","children":[
             {"_beagleComponent_":"beagle:text","id":"title","text":"Hi"},{"_beagleComponent_":"custom:chart","id":"c","n":1}]}}
@@ -54,7 +54,7 @@ struct ReplayReportTests {
         #expect(json["entries"]?[0]?["differences"]?[0]?["place"] == "$.child.children[text#title].text")
     }
 
-    @Test func imagesAreComparedByTheirBytes() async throws {
+    @Test func imagesAreComparedByBytes() async throws {
         let (one, other) = (Data([0x89, 0x50, 0x4E, 0x47, 0]), Data([0x89, 0x50, 0x4E, 0x47, 1, 2]))
         let server = try LoopbackServer(
             .raw(Data("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 6\r\n\r\n".utf8) + other)
@@ -68,8 +68,8 @@ struct ReplayReportTests {
         #expect(try await replay([entry("/a.png", other, "image/png")], server, ["--diff"]).exit == 0)
     }
 
-    /// What a recording has is decoded, and so is what comes.
-    @Test func codedAnswersAreComparedDecoded() async throws {
+    /// Recorded and received bodies are both compared decoded.
+    @Test func encodedResponsesAreComparedDecoded() async throws {
         let text = #"{"a":1,"b":"\#(String(repeating: "the same words ", count: 500))"}"#
         var recorded = entry("/a", Data(text.utf8))
         recorded.response?.fields.append(LoggedField("Content-Encoding", "gzip"))
@@ -137,16 +137,16 @@ struct ReplayReportTests {
             #expect(values[0] > 0)
         }
         #expect(server.requests.count == 40)
-        // The last is due after 39 of 500 parts of a second.
+        // The last request is due after 39/500 seconds.
         #expect(try #require(json["durationMs"]?.number) >= 78)
     }
 
     @Test(arguments: [["--format", "text"], ["--json"], ["--format", "json"], ["--format", "junit"]])
-    func whatAHeaderIsMappedToIsShownNowhere(_ format: [String]) async throws {
+    func mappedHeaderValueIsNotShown(_ format: [String]) async throws {
         let canary = "canary-5eCr3t"
         let server = try LoopbackServer { request in
             let sent = request["X-Session"] ?? ""
-            // What it hears it says again: as a field, in JSON, in a line of text, and as the reason.
+            // The server echoes the value as a field, in JSON, in a line of text, and as the reason phrase.
             return switch request.target {
             case "/json":
                 .response(200, ["Content-Type": "application/json", "X-Session": sent], #"{"session":"\#(sent)"}"#)

@@ -6,9 +6,9 @@ import Testing
 @testable import beagle
 
 struct RetryFlagTests {
-    private static let busy = LoopbackServer.Answer.response(503, [:], "busy")
+    private static let busy = LoopbackServer.Response.response(503, [:], "busy")
 
-    /// A server that is busy for so many requests.
+    /// A server that is busy for the first `count` requests.
     private static func server(busyFor count: Int) throws -> LoopbackServer {
         let asked = Lock(0)
         return try LoopbackServer { _ in
@@ -39,7 +39,7 @@ struct RetryFlagTests {
         }
     }
 
-    @Test func theLastAnswerIsTheResult() async throws {
+    @Test func lastResponseIsTheResult() async throws {
         let server = try LoopbackServer(Self.busy)
         let run = try await beagle("raw", server.url, "--retry", "1", "-v")
         #expect(run.exit == 22)
@@ -48,13 +48,13 @@ struct RetryFlagTests {
         #expect(run.errors.contains(": not retrying, because 2 attempts failed\n"), "\(run.errors)")
     }
 
-    @Test func aConnectionThatIsRefusedIsTriedAgain() async throws {
+    @Test func refusedConnectionIsRetried() async throws {
         let run = try await beagle("fetch", "http://127.0.0.1:1/home", "--retry", "2", "-v")
         #expect(run.exit == 7)
         #expect(run.errors.contains(/: retrying in \d+ ms \(attempt 3\), because/), "\(run.errors)")
     }
 
-    @Test func aPostGoesOutAgainWithAKeyOnly() async throws {
+    @Test func postIsRetriedOnlyWithAnIdempotencyKey() async throws {
         let server = try Self.server(busyFor: 1)
         let run = try await beagle("raw", server.url, "-d", "a=b", "--retry", "3", "-v")
         #expect(run.exit == 22)
@@ -69,7 +69,7 @@ struct RetryFlagTests {
         #expect(other.requests.map { $0["Idempotency-Key"] } == ["k1", "k1"])
     }
 
-    @Test func nothingBeginsAfterTheTime() async throws {
+    @Test func noAttemptStartsAfterTheTimeLimit() async throws {
         let server = try LoopbackServer(.response(503, ["Retry-After": "20"], "busy"))
         let run = try await beagle("raw", server.url, "--retry", "3", "--retry-max-time", "10", "-v")
         #expect(run.exit == 22)
@@ -77,7 +77,7 @@ struct RetryFlagTests {
         #expect(run.errors.contains("more than 10000 ms after the first"), "\(run.errors)")
     }
 
-    @Test("an error's body does not get into the file") func aFileHasTheLastAnswerAlone() async throws {
+    @Test func fileContainsOnlyTheLastResponse() async throws {
         try await withDirectory { directory in
             let server = try Self.server(busyFor: 1)
             let run = try await beagle("raw", server.url, "--retry", "3", "-o", "\(directory)/file")
@@ -92,7 +92,7 @@ struct RetryFlagTests {
             ["--retry", "1", "--retry-max-time", "0"],
         ]
     )
-    func mistakes(_ flags: [String]) async throws {
+    func invalidFlagsAreUsageErrors(_ flags: [String]) async throws {
         #expect(try await BeagleProcess(["raw", "http://127.0.0.1:1/"] + flags).outcome().exit == 64)
     }
 }

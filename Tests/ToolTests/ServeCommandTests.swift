@@ -5,7 +5,7 @@ import Testing
 @testable import beagle
 
 struct ServeCommandTests {
-    @Test func urlIsTheFirstLineAndAnInterruptEndsIt() async throws {
+    @Test func urlIsTheFirstLineAndAnInterruptEndsTheServer() async throws {
         let server = try BeagleProcess(["serve"])
         let url = await server.line()
         #expect(url.hasPrefix("http://127.0.0.1:"))
@@ -14,7 +14,7 @@ struct ServeCommandTests {
         #expect(await server.outcome().exit == 130)
     }
 
-    @Test func takenPortIsSaid() async throws {
+    @Test func usedPortIsReported() async throws {
         try await withBackend { url in
             let port = try #require(url.split(separator: ":").last)
             let run = try await beagle("serve", "--port", String(port))
@@ -23,7 +23,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test func headHasTheLengthOfTheBodyAlone() async throws {
+    @Test func headReturnsOnlyTheLengthOfTheBody() async throws {
         try await withBackend { url in
             let run = try await beagle("raw", "\(url)/home", "-X", "HEAD", "-i")
             #expect(run.text.contains("Content-Length: \(DemoScreens.home.utf8.count + 1)\n"))
@@ -31,7 +31,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test func anotherMethodIsRefusedWithThoseAllowed() async throws {
+    @Test func unsupportedMethodIsRejectedWithTheAllowedOnes() async throws {
         try await withBackend { url in
             let run = try await beagle("raw", "\(url)/signup", "-X", "DELETE", "-i")
             #expect(run.text.hasPrefix("HTTP/1.1 405 "))

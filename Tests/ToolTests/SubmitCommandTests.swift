@@ -10,7 +10,7 @@ struct SubmitCommandTests {
         ["--encoding", "json"], ["--encoding", "urlencoded"], ["--encoding", "multipart"], ["-F", "age=3"],
         ["-H", "Accept: application/problem+json"],
     ])
-    func refusedFieldsAreListed(_ flags: [String]) async throws {
+    func rejectedFieldsAreListed(_ flags: [String]) async throws {
         try await withBackend { url in
             let run = try await BeagleProcess(["submit", "\(url)/signup", "name=", "email=x"] + flags).outcome()
             #expect(run.exit == 22)
@@ -20,7 +20,7 @@ struct SubmitCommandTests {
         }
     }
 
-    @Test func refusedFieldsAreInTheJSON() async throws {
+    @Test func jsonListsRejectedFields() async throws {
         try await withBackend { url in
             let run = try await beagle("submit", "\(url)/signup", "name=Ana", "email=x", "--json")
             let error = try run.json()["error"]
@@ -30,7 +30,7 @@ struct SubmitCommandTests {
         }
     }
 
-    @Test func acceptedFormAnswersWithItsId() async throws {
+    @Test func acceptedFormPrintsItsId() async throws {
         try await withBackend { url in
             let run = try await beagle("submit", "\(url)/signup", "name=Ana", "email=ana@example.com")
             #expect(run.exit == 0)
@@ -46,7 +46,7 @@ struct SubmitCommandTests {
         }
     }
 
-    @Test func errorsOfTheWholeFormAreListedToo() async throws {
+    @Test func errorsOfTheWholeFormAreListed() async throws {
         let body =
             #"{"errors":[{"field":"name","message":"is taken"},{"field":"name","message":"is odd"},"try later"]}"#
         let server = try LoopbackServer(.response(422, [:], body))
@@ -102,7 +102,7 @@ struct SubmitCommandTests {
         }
     }
 
-    private static let whatCannotBeSentIsSaidBeforeAnythingIsSentArguments: [([String], Int32, String)] = [
+    private static let invalidFieldsFailBeforeSendingArguments: [([String], Int32, String)] = [
         (["-F", "f=@/nonexistent/file"], 26, "cannot open /nonexistent/file"),
         (["-F", "f=@/"], 26, "not a regular file"),
         (["-F", "=x"], 64, "field 1 is neither"), (["-F", "secret"], 64, "field 1 is neither"),
@@ -110,8 +110,8 @@ struct SubmitCommandTests {
         (["-F", "f=@/etc/passwd", "-X", "get"], 43, "f is a file"),
     ]
 
-    @Test(arguments: Self.whatCannotBeSentIsSaidBeforeAnythingIsSentArguments)
-    func whatCannotBeSentIsSaidBeforeAnythingIsSent(_ flags: [String], _ exit: Int32, _ words: String) async throws {
+    @Test(arguments: Self.invalidFieldsFailBeforeSendingArguments)
+    func invalidFieldsFailBeforeSending(_ flags: [String], _ exit: Int32, _ words: String) async throws {
         let server = try LoopbackServer(.response(200))
         let run = try await BeagleProcess(["submit", server.url] + flags).outcome()
         #expect(run.exit == exit)
@@ -120,7 +120,7 @@ struct SubmitCommandTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test func aLongUploadShowsABarOnATerminal() async throws {
+    @Test func longUploadShowsABarOnATerminal() async throws {
         try await withDirectory { directory in
             let path = "\(directory)/photo"
             try Data(count: 600_000).write(to: URL(fileURLWithPath: path))

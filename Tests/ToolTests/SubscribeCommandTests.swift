@@ -12,12 +12,12 @@ struct SubscribeCommandTests {
 
     private static func result(_ number: Int) -> String { "event: next\ndata: {\"data\":{\"tick\":\(number)}}\n\n" }
 
-    private static func events(_ results: ClosedRange<Int>, isWhole: Bool = true) -> LoopbackServer.Answer {
+    private static func events(_ results: ClosedRange<Int>, isWhole: Bool = true) -> LoopbackServer.Response {
         let end = isWhole ? "event: complete\ndata:\n\n" : ""
         return .sequence([.raw(head + results.map(result).joined() + end), .close])
     }
 
-    @Test func eachResultIsALine() async throws {
+    @Test func eachResultIsPrintedAsALine() async throws {
         let server = try LoopbackServer(Self.events(1...2))
         let run = try await beagle(
             "subscribe",
@@ -39,8 +39,8 @@ struct SubscribeCommandTests {
         #expect(try JSONValue(parsing: request.body)["variables"] == ["room": "7"])
     }
 
-    @Test("a result may be as long as --max-filesize says", arguments: ["sse", "multipart"])
-    func limit(way: String) async throws {
+    @Test(arguments: ["sse", "multipart"])
+    func sizeOfAResultIsLimited(way: String) async throws {
         let long = #"{"data":{"tick":"\#(String(repeating: "a", count: 3000))"}}"#
         let server = try LoopbackServer { request in
             if request["Accept"] == "text/event-stream" {
@@ -79,14 +79,14 @@ struct SubscribeCommandTests {
         #expect(longer.exit == 0, "\(longer.errors)")
     }
 
-    /// Parts, of a body that is cut.
-    private static func parts(_ results: ClosedRange<Int>) -> LoopbackServer.Answer {
+    /// The parts of a truncated multipart body.
+    private static func parts(_ results: ClosedRange<Int>) -> LoopbackServer.Response {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed;boundary=graphql\r\n\r\n--graphql\r\n"
         let parts = results.map { "\r\n{\"payload\":{\"data\":{\"tick\":\($0)}}}\r\n--graphql\r\n" }
         return .sequence([.raw(head + parts.joined()), .close])
     }
 
-    @Test(arguments: ["sse", "multipart"]) func lostConnectionIsToldAndFollowedByAnother(way: String) async throws {
+    @Test(arguments: ["sse", "multipart"]) func lostConnectionIsReportedAndReplaced(way: String) async throws {
         let server = try LoopbackServer { request in
             request["Accept"] == "text/event-stream" ? Self.events(1...2, isWhole: false) : Self.parts(1...2)
         }
@@ -100,9 +100,9 @@ struct SubscribeCommandTests {
         #expect(lines[3]["ok"] == true && lines[3]["result"] == ["events": 3])
     }
 
-    /// A server of one feed, of which each WebSocket is given the next two results and is dropped then, with a goodbye or
-    /// without.
-    private static func feed(_ way: SubscribeCommand.Way, saysGoodbye: Bool) throws -> LoopbackServer {
+    /// A server with one feed. Each WebSocket receives the next two results and is then dropped, with or without a close
+    /// frame.
+    private static func feed(_ way: SubscribeCommand.TransportName, saysGoodbye: Bool) throws -> LoopbackServer {
         let (subprotocol, next) = way == .legacyWS ? ("graphql-ws", "data") : ("graphql-transport-ws", "next")
         let sent = Lock(0)
         return try LoopbackServer { request in
@@ -112,7 +112,7 @@ struct SubscribeCommandTests {
             return .sequence([
                 .raw(head + fields),
                 .played { connection in
-                    // What begins the connection, and the operation.
+                    // The client's connection_init. The next frame is its operation.
                     _ = connection.readFrame()
                     _ = connection.send(frame: 1, Data(#"{"type":"connection_ack"}"#.utf8))
                     guard let operation = connection.readFrame(),
@@ -136,8 +136,8 @@ struct SubscribeCommandTests {
         }
     }
 
-    @Test(arguments: [SubscribeCommand.Way.ws, .legacyWS], [true, false])
-    func lostWebSocketIsToldAndFollowedByAnother(_ way: SubscribeCommand.Way, saysGoodbye: Bool) async throws {
+    @Test(arguments: [SubscribeCommand.TransportName.ws, .legacyWS], [true, false])
+    func lostWebSocketIsReportedAndReplaced(_ way: SubscribeCommand.TransportName, saysGoodbye: Bool) async throws {
         let server = try Self.feed(way, saysGoodbye: saysGoodbye)
         let run = try await beagle("subscribe", server.url, "-q", query, "--over", way.rawValue, "--count", "5")
         #expect(run.exit == 0, "\(run.errors)")
@@ -149,7 +149,7 @@ struct SubscribeCommandTests {
         #expect(server.requests.count == 3)
     }
 
-    /// What a server does with each WebSocket, one frame; other requests it runs as queries.
+    /// A server that sends one frame on each WebSocket, and executes other requests as queries.
     private static func socket(_ subprotocol: String, says opcode: UInt8, _ payload: Data) throws -> LoopbackServer {
         try LoopbackServer { request in
             guard let accept = try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? ""),
@@ -190,7 +190,7 @@ struct SubscribeCommandTests {
         #expect(run.errors.contains("no entry") && !run.errors.contains("abc123"), "\(run.errors)")
     }
 
-    @Test func serverThatRunsASubscriptionAsAQueryIsNotFollowed() async throws {
+    @Test func queryResponseToASubscriptionIsAnError() async throws {
         let server = try LoopbackServer { request in
             request.method == "GET"
                 ? .response(404) : .response(200, ["Content-Type": "application/json"], #"{"data":{"tick":null}}"#)
@@ -201,14 +201,14 @@ struct SubscribeCommandTests {
         #expect(server.requests.count == 4)
     }
 
-    @Test func textOfARefusalIsShown() async throws {
+    @Test func textOfARejectionIsShown() async throws {
         let server = try LoopbackServer(.response(400, ["Content-Type": "text/plain"], "No GraphQL query\nmore"))
         let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--retry", "0")
         #expect(run.exit != 0)
         #expect(run.errors.contains("400") && run.errors.contains(": No GraphQL query\n"), "\(run.errors)")
     }
 
-    @Test func demoBackendIsFollowed() async throws {
+    @Test func subscriptionToTheDemoBackendWorks() async throws {
         try await withBackend { url in
             for flags in [[], ["--over", "ws"], ["--over", "sse"]] {
                 let arguments = ["subscribe", "\(url)/graphql", "-q", "subscription { n: count(to: 3) }"]
@@ -222,14 +222,14 @@ struct SubscribeCommandTests {
         }
     }
 
-    @Test func itIsGivenUpAfterAsManyConnectionsAsMayGiveNothing() async throws {
+    @Test func reconnectingStopsAfterTheRetries() async throws {
         let server = try LoopbackServer { _ in .close }
         let run = try await beagle("subscribe", server.url, "-q", query, "--over", "sse", "--retry", "1")
         #expect(run.exit != 0 && run.exit < 100)
         #expect(server.requests.count == 2)
     }
 
-    @Test func resultsWithErrorsEndWith102() async throws {
+    @Test func resultsWithErrorsExitWith102() async throws {
         let server = try LoopbackServer(
             .sequence([
                 .raw(
@@ -244,8 +244,11 @@ struct SubscribeCommandTests {
         #expect(run.errors.contains("1 of 2 results had errors"))
     }
 
-    @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"), arguments: SubscribeCommand.Way.allCases)
-    func realServerIsFollowed(_ way: SubscribeCommand.Way) async throws {
+    @Test(
+        .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
+        arguments: SubscribeCommand.TransportName.allCases
+    )
+    func subscriptionToAnotherServerWorks(_ way: SubscribeCommand.TransportName) async throws {
         let url = try await GraphQLServer.shared.url(way == .sharedSSE ? "/single" : "/graphql").absoluteString
         let run = try await beagle(
             "subscribe",
@@ -262,7 +265,7 @@ struct SubscribeCommandTests {
     }
 
     @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
-    func webSocketIsTakenFirstAndItsServerToldTheParameters() async throws {
+    func webSocketIsPreferredAndReceivesTheParameters() async throws {
         let url = try await GraphQLServer.shared.url("/graphql", scheme: "ws").absoluteString
         let arguments = ["subscribe", url, "-q", "subscription { connection }"]
         let run = try await BeagleProcess(arguments + ["--connection-params", #"{"token":"x"}"#]).outcome()
@@ -275,7 +278,7 @@ struct SubscribeCommandTests {
         #expect(try refused.json()["ok"] == false)
     }
 
-    @Test func refusedHandshakeIsToldWithItsStatus() async throws {
+    @Test func rejectedHandshakeIsReportedWithItsStatus() async throws {
         let server = try LoopbackServer(.response(401, [:], Data("who?".utf8)))
         let arguments = ["subscribe", server.url, "-q", query, "--over", "ws", "--retry", "0", "--json"]
         let run = try await BeagleProcess(arguments).outcome()
@@ -285,7 +288,7 @@ struct SubscribeCommandTests {
         #expect(error?["status"] == 401)
     }
 
-    @Test func interruptEndsIt() async throws {
+    @Test func interruptEndsTheSubscription() async throws {
         let server = try LoopbackServer(.sequence([.raw(Self.head + Self.result(1)), .stall]))
         let process = try BeagleProcess(["subscribe", server.url, "-q", query, "--over", "sse"])
         #expect(await process.line() == #"{"data":{"tick":1}}"#)
@@ -301,7 +304,7 @@ struct SubscribeCommandTests {
         #expect(run.errors.contains("--max-time"))
     }
 
-    private static let wrongUseIsRefusedArguments: [[String]] = [
+    private static let invalidArgumentsAreUsageErrorsArguments: [[String]] = [
         ["subscribe"], ["subscribe", "http://h/"], ["subscribe", "http://h/", "-q", "{a}", "--count", "0"],
         ["subscribe", "http://h/", "-q", "{a}", "-o", "file"],
         ["subscribe", "http://h/", "-q", "{a}", "--offline"],
@@ -309,12 +312,12 @@ struct SubscribeCommandTests {
         ["subscribe", "http://h/", "-q", "subscription { a }", "--connection-params", "[]"],
     ]
 
-    @Test(arguments: Self.wrongUseIsRefusedArguments)
-    func wrongUseIsRefused(_ arguments: [String]) async throws {
+    @Test(arguments: Self.invalidArgumentsAreUsageErrorsArguments)
+    func invalidArgumentsAreUsageErrors(_ arguments: [String]) async throws {
         #expect(try await BeagleProcess(arguments).outcome().exit == 64)
     }
 
-    @Test func whatIsNoSubscriptionIsRefused() async throws {
+    @Test func queryIsRejected() async throws {
         let run = try await beagle("subscribe", "http://127.0.0.1:9/", "-q", "{ a }")
         #expect(run.exit == 43)
         #expect(run.errors.contains("not a subscription"))

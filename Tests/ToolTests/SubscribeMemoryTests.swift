@@ -4,14 +4,14 @@
     import Foundation
     import Testing
 
-    /// A subscription takes no more memory the longer it goes on. The tool has a process of its own: what is measured is
-    /// nobody else's.
+    /// The memory of a subscription doesn't grow with its duration. The tool runs in its own process, so that only its
+    /// memory is measured.
     @Suite(.timeLimit(.minutes(2))) struct SubscribeMemoryTests {
         private static let count = 10_000
-        /// Each connection gives so many events and is cut in the middle of the next.
+        /// Each connection sends so many events and is cut off in the middle of the next one.
         private static let countOfAConnection = 1_000
         private static let bytesOfAnEvent = 2 << 10
-        /// Less than half of what the events behind the first tenth take.
+        /// Less than half of the size of the events after the first tenth.
         private static let most = 8 << 20
 
         private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -21,12 +21,12 @@
             "id: \(number)\nevent: next\ndata: {\"data\":{\"tick\":\"\(number) \(text)\"}}\n\n"
         }
 
-        /// The last event that who asks has.
+        /// The last event that the client has received.
         private static func last(of request: LoopbackServer.Request) -> Int {
             request["Last-Event-ID"].flatMap { Int($0) } ?? 0
         }
 
-        private static func answer(after last: Int) -> LoopbackServer.Answer {
+        private static func answer(after last: Int) -> LoopbackServer.Response {
             if last == count { return .sequence([.raw(head + "event: complete\ndata:\n\n"), .close]) }
             let end = min(count, last + countOfAConnection)
             let events = (last + 1...end).map { event($0) }.joined()
@@ -34,7 +34,7 @@
             return .sequence([.raw(head + events + half), .close])
         }
 
-        @Test func eventsOverConnectionsThatBreakAreNotKept() async throws {
+        @Test func eventsOverBrokenConnectionsAreNotRetained() async throws {
             let gates = (afterATenth: try LoopbackServer.Gate(), atTheEnd: try LoopbackServer.Gate())
             let server = try LoopbackServer { request in
                 let last = Self.last(of: request)
@@ -44,7 +44,7 @@
             }
             let process = try BeagleProcess(["subscribe", server.url, "-q", "subscription { tick }", "--over", "sse"])
             defer { process.kill() }
-            // Who asks for what follows an event has taken that.
+            // A client that requests the events after an event has processed that event.
             func peak(after last: Int) async throws -> Int {
                 #expect(await server.until { $0.requests.contains { Self.last(of: $0) == last } })
                 return try process.peakMemory

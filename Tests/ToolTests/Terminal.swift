@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A pseudo-terminal: what is written to `slave`, `read()` gives.
+/// A pseudo-terminal: `read()` returns what is written to `slave`.
 final class Terminal {
     let slave: FileHandle
     private let master: FileHandle
@@ -20,7 +20,7 @@ final class Terminal {
             try #require(grantpt(master) == 0 && unlockpt(master) == 0)
             return String(cString: ptsname(master))
         #else
-            // What unlockpt and ptsname do, which the Glibc module leaves out: TIOCSPTLCK and TIOCGPTN.
+            // The work of unlockpt and ptsname, which the Glibc module lacks: TIOCSPTLCK and TIOCGPTN.
             var lock: Int32 = 0
             var number: UInt32 = 0
             try #require(ioctl(master, 0x4004_5431, &lock) == 0 && ioctl(master, 0x8004_5430, &number) == 0)
@@ -28,7 +28,7 @@ final class Terminal {
         #endif
     }
 
-    /// What was written since the last time.
+    /// Reads the text that was written since the last call.
     func read() -> String {
         _ = fcntl(master.fileDescriptor, F_SETFL, O_NONBLOCK)
         var bytes = [UInt8](repeating: 0, count: 65_536)

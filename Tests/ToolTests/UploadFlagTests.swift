@@ -7,7 +7,7 @@ import Testing
 
 /// `-T` and `--max-filesize`.
 struct UploadFlagTests {
-    @Test func fileIsPut() async throws {
+    @Test func fileIsUploadedWithPUT() async throws {
         let server = try LoopbackServer { .response(201, [:], "\($0.body.count)") }
         try await withDirectory { directory in
             let path = "\(directory)/gr\u{FC}n & co.bin"
@@ -20,7 +20,7 @@ struct UploadFlagTests {
         #expect(server.requests.allSatisfy { $0["Content-Length"] == "300000" && $0["Content-Type"] == nil })
     }
 
-    @Test func standardInputIsPutAsItComes() async throws {
+    @Test func standardInputIsStreamedWithPUT() async throws {
         let server = try LoopbackServer { .response(200, [:], $0.body) }
         let input = String(repeating: "0123456789", count: 100_000)
         let run = try await beagle("raw", "\(server.url)/", "-T", "-", "-H", "Content-Type: text/plain", input: input)
@@ -31,7 +31,7 @@ struct UploadFlagTests {
         #expect(request["Content-Type"] == "text/plain")
     }
 
-    /// What has been written so far arrives, although more is to come.
+    /// The input so far is sent before the rest is available.
     @Test func interruptEndsAnUploadOfStandardInput() async throws {
         let server = try LoopbackServer(.response(200))
         let process = try BeagleProcess(["raw", server.url, "-T", "-"], input: "some", keepsInputOpen: true)
@@ -41,7 +41,7 @@ struct UploadFlagTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func fileThatCannotBeReadIsAnErrorBeforeAnythingIsSent() async throws {
+    @Test func unreadableFileFailsBeforeSending() async throws {
         let server = try LoopbackServer(.response(200))
         for path in ["/nonexistent/file", "/"] {
             let run = try await beagle("raw", server.url, "-T", path)
@@ -53,9 +53,11 @@ struct UploadFlagTests {
         #expect(server.record.requestCount == 0)
     }
 
-    private static let bodyMayBeSoLongArguments: [(String, Int32)] = [("1k", 0), ("1023", 63), ("1K", 0), ("1M", 0)]
+    private static let maxFilesizeLimitsTheBodyArguments: [(String, Int32)] = [
+        ("1k", 0), ("1023", 63), ("1K", 0), ("1M", 0),
+    ]
 
-    @Test(arguments: Self.bodyMayBeSoLongArguments) func bodyMayBeSoLong(
+    @Test(arguments: Self.maxFilesizeLimitsTheBodyArguments) func maxFilesizeLimitsTheBody(
         _ limit: String,
         _ exit: Int32
     ) async throws {
@@ -67,7 +69,7 @@ struct UploadFlagTests {
         }
     }
 
-    @Test func sizesAreReadAsCurlReadsThem() {
+    @Test func sizesAreParsedLikeCurl() {
         let sizes = ["1", "2k", "2K", "3M", "1g", "7b"].map { ByteSize(argument: $0)?.bytes }
         #expect(sizes == [1, 2048, 2048, 3 << 20, 1 << 30, 7])
         for text in ["", "0", "-1", "k", "1kk", "1x", "99999999999999999999", "9223372036854775807k", "1.5k", "٣"] {

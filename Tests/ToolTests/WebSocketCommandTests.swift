@@ -5,10 +5,10 @@ import Testing
 
 @testable import beagle
 
-/// `beagle ws` with the demo backend's echo, which is another implementation of WebSockets. Empty ones it drops.
+/// `beagle ws` with the demo backend's echo, another implementation of WebSockets. It drops empty messages.
 @Suite(.timeLimit(.minutes(1)))
 struct WebSocketCommandTests {
-    @Test func linesGoOutAndMessagesComeIn() async throws {
+    @Test func linesAreSentAndMessagesArePrinted() async throws {
         try await withBackend { url in
             let address = url.replacing("http", with: "ws") + "/ws"
             let run = try await beagle("ws", address, "--count", "2", input: "größer\nb\n")
@@ -17,7 +17,7 @@ struct WebSocketCommandTests {
         }
     }
 
-    @Test func endOfInputEndsItWhenNothingMoreComes() async throws {
+    @Test func endOfInputClosesAfterTheLastMessage() async throws {
         try await withBackend { url in
             let run = try await beagle("ws", "\(url)/ws", input: "a\nb")
             #expect(run.exit == 0, "\(run.errors)")
@@ -25,7 +25,7 @@ struct WebSocketCommandTests {
         }
     }
 
-    @Test func bytesGoOutAndComeInAsTheyAre() async throws {
+    @Test func bytesAreSentAndReceivedUnchanged() async throws {
         try await withBackend { url in
             let run = try await beagle("ws", "\(url)/ws", "--binary", "--count", "1", "--json", input: "\u{0}\u{7F}é\n")
             let bytes = Data("\u{0}\u{7F}é".utf8)
@@ -35,7 +35,7 @@ struct WebSocketCommandTests {
         }
     }
 
-    @Test func serverThatEndsTooSoonIsAnError() async throws {
+    @Test func earlyCloseByTheServerIsAnError() async throws {
         let server = try LoopbackServer { request in Self.agreed(request, then: [0x81, 1, 0x61, 0x88, 2, 3, 0xE8]) }
         let run = try await beagle("ws", server.url, "--count", "2")
         #expect(run.exit == 18)
@@ -43,14 +43,14 @@ struct WebSocketCommandTests {
         #expect(run.errors.contains("the server closed after 1 of 2 messages"))
     }
 
-    @Test func reasonOfTheServerIsShown() async throws {
+    @Test func closeReasonOfTheServerIsShown() async throws {
         let server = try LoopbackServer { request in Self.agreed(request, then: [0x88, 6, 3, 0xF3] + "oops".utf8) }
         let run = try await beagle("ws", server.url, "--count", "1")
         #expect(run.exit == 56)
         #expect(run.errors.contains("1011: oops"))
     }
 
-    @Test func refusalIsAStatus() async throws {
+    @Test func rejectedHandshakeIsReportedWithItsStatus() async throws {
         let server = try LoopbackServer(.response(403, [:], "no"))
         let run = try await beagle("ws", server.url, "--json")
         #expect(run.exit == 22)
@@ -58,7 +58,7 @@ struct WebSocketCommandTests {
         #expect(try run.json()["error"]?["code"] == "status")
     }
 
-    @Test func headersAndSubprotocolsGoOut() async throws {
+    @Test func headersAndSubprotocolsAreSent() async throws {
         let server = try LoopbackServer { request in Self.agreed(request, then: [0x88, 0]) }
         let run = try await beagle(
             "ws",
@@ -86,7 +86,7 @@ struct WebSocketCommandTests {
         #expect(run.exit == 28)
     }
 
-    @Test func interruptEndsIt() async throws {
+    @Test func interruptEndsTheCommand() async throws {
         let server = try LoopbackServer { request in Self.agreed(request, then: [0x81, 1, 0x61]) }
         let process = try BeagleProcess(["ws", server.url], keepsInputOpen: true)
         #expect(await process.line() == "a")
@@ -95,7 +95,7 @@ struct WebSocketCommandTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func brokenTextIsNotSent() async throws {
+    @Test func invalidUTF8IsNotSentAsText() async throws {
         try await withBackend { url in
             let run = try await BeagleProcess(["ws", "\(url)/ws"], bytes: Data([0xFF, 0x0A])).outcome()
             #expect(run.exit == 26)
@@ -109,11 +109,11 @@ struct WebSocketCommandTests {
             ["ws", "ws://h/", "--offline"],
         ]
     )
-    func wrongUseIsRefused(_ arguments: [String]) async throws {
+    func invalidArgumentsAreUsageErrors(_ arguments: [String]) async throws {
         #expect(try await BeagleProcess(arguments).outcome().exit == 64)
     }
 
-    @Test func wrongValuesAreRefusedInTheWordsOfFlags() async throws {
+    @Test func invalidValuesAreReportedWithTheirFlags() async throws {
         let scheme = try await beagle("ws", "ftp://h/")
         #expect(scheme.exit == 1)
         #expect(scheme.errors.contains("use ws or wss"))
@@ -136,7 +136,7 @@ struct WebSocketCommandTests {
         #expect(!run.errors.contains("WebSocketRequest") && !run.errors.contains("body"))
     }
 
-    @Test func credentialsAndCookiesOfTheFlagsGoOut() async throws {
+    @Test func credentialsAndCookiesOfTheFlagsAreSent() async throws {
         let server = try LoopbackServer { request in Self.agreed(request, then: [0x88, 0]) }
         let run = try await beagle("ws", server.url, "--user", "a:b", "-b", "c=1")
         #expect(run.exit == 0, "\(run.errors)")
@@ -144,8 +144,8 @@ struct WebSocketCommandTests {
         #expect(server.requests.first?["Cookie"] == "c=1")
     }
 
-    /// Connections go through the tunnel of a proxy, also without TLS.
-    @Test func proxyIsAskedForATunnel() async throws {
+    /// WebSockets use a tunnel of the proxy, even without TLS.
+    @Test func proxyReceivesACONNECTRequest() async throws {
         let proxy = try LoopbackServer(.response(403))
         let run = try await BeagleProcess(["ws", "ws://host.invalid:81/a"], environment: ["http_proxy": proxy.url])
             .outcome()
@@ -154,7 +154,7 @@ struct WebSocketCommandTests {
         #expect(proxy.requests.map(\.target) == ["host.invalid:81"])
     }
 
-    @Test func aRecordingAnswersInPlaceOfTheServer() async throws {
+    @Test func recordingIsReplayedInPlaceOfTheServer() async throws {
         try await withDirectory { directory in
             let (log, copy) = ("\(directory)/a.bglog", "\(directory)/b.bglog")
             let address = try await withBackend { url in
@@ -162,7 +162,7 @@ struct WebSocketCommandTests {
                 #expect(run.exit == 0, "\(run.errors)")
                 return "\(url)/ws"
             }
-            // There is no server any more.
+            // The server has stopped.
             let run = try await beagle(
                 "ws",
                 address,
@@ -189,8 +189,8 @@ struct WebSocketCommandTests {
         }
     }
 
-    /// A server that agrees on a WebSocket and sends these bytes.
-    private static func agreed(_ request: LoopbackServer.Request, then bytes: [UInt8]) -> LoopbackServer.Answer {
+    /// A server that accepts a WebSocket and sends these bytes.
+    private static func agreed(_ request: LoopbackServer.Request, then bytes: [UInt8]) -> LoopbackServer.Response {
         let server = try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         return .sequence([.raw(head + "Sec-WebSocket-Accept: \(server ?? "")\r\n\r\n"), .raw(Data(bytes)), .stall])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import beagle
 
-/// `beagle ws` before a server of others: PyPI's websockets.
+/// `beagle ws` with another project's server: PyPI's websockets.
 @Suite(
     .timeLimit(.minutes(2)),
     .enabled(if: WebSocketPeer.isAvailable, "websockets is not installed: scripts/setup.sh --peers")
@@ -39,15 +39,15 @@ struct WebSocketServersTests {
         try await started(way, path, flags, input: input).outcome()
     }
 
-    /// `--json` tells text from bytes: the server sends back what it got as what it got it.
-    @Test(arguments: WebSocketPeer.Way.allCases) func linesComeBackAsText(_ way: WebSocketPeer.Way) async throws {
+    /// `--json` distinguishes text from bytes. The server echoes each message with its type.
+    @Test(arguments: WebSocketPeer.Way.allCases) func linesAreEchoedAsText(_ way: WebSocketPeer.Way) async throws {
         let run = try await run(way, "/echo", "--count", "3", "--json", input: Data("größer\n\nlast".utf8))
         #expect(run.exit == 0, "\(run.errors)")
         #expect(try run.json()["result"]?["messages"] == ["größer", "", "last"])
         #expect(try run.json()["result"]?["close"]?["code"] == 1000)
     }
 
-    @Test(arguments: WebSocketPeer.Way.allCases) func linesComeBackAsBytes(_ way: WebSocketPeer.Way) async throws {
+    @Test(arguments: WebSocketPeer.Way.allCases) func linesAreEchoedAsBytes(_ way: WebSocketPeer.Way) async throws {
         let bytes = Data([0, 0x7F, 0xC3, 0xFF])
         let run = try await run(way, "/echo", "--binary", "--count", "2", "--json", input: bytes + [0x0A, 0x0A])
         #expect(run.exit == 0, "\(run.errors)")
@@ -56,33 +56,33 @@ struct WebSocketServersTests {
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases, [false, true])
-    func messageOf16MiBComesBackWhole(_ way: WebSocketPeer.Way, isBinary: Bool) async throws {
-        // Without the byte that ends a line, and for text without any above ASCII.
+    func messageOf16MiBIsEchoedCompletely(_ way: WebSocketPeer.Way, isBinary: Bool) async throws {
+        // Without line feeds, and for text only ASCII.
         var message = Data((0x20..<(isBinary ? 0xFF : 0x7F)).map { UInt8($0) })
         while message.count < 16 << 20 { message += message.prefix(16 << 20 - message.count) }
         let flags = isBinary ? ["--binary"] : []
         let run = try await started(way, "/echo", flags + ["--count", "1"], input: message + [0x0A]).outcome()
         #expect(run.exit == 0, "\(run.errors)")
         #expect(run.output.count == message.count + 1)
-        // What differs in so much would be looked for without end.
+        // `#expect` would take too long to find a difference in so much data.
         let isWhole = run.output == message + [0x0A]
         #expect(isWhole)
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases, ["/fragments", "/pings"])
-    func fragmentsMakeOneMessage(_ way: WebSocketPeer.Way, path: String) async throws {
+    func fragmentsAreJoinedIntoOneMessage(_ way: WebSocketPeer.Way, path: String) async throws {
         let run = try await run(way, path, "--count", "1", "--json")
         #expect(run.exit == 0, "\(run.errors)")
         #expect(try run.json()["result"]?["messages"] == ["one two three"])
     }
 
-    @Test func countEndsItWhileTheServerHasMore() async throws {
+    @Test func countEndsTheCommandWhileTheServerHasMore() async throws {
         let run = try await started(.plain, "/flood?100", ["--count", "3"], keepsInputOpen: true).outcome()
         #expect(run.exit == 0, "\(run.errors)")
         #expect(run.lines == ["0", "1", "2"])
     }
 
-    @Test func withoutACountTheServerEndsIt() async throws {
+    @Test func serverEndsTheCommandWithoutACount() async throws {
         let run = try await started(.plain, "/flood?3", [], keepsInputOpen: true).outcome()
         #expect(run.exit == 0, "\(run.errors)")
         #expect(run.lines == ["0", "1", "2"])
@@ -91,7 +91,7 @@ struct WebSocketServersTests {
         #expect(failed.errors.contains("1011: as asked"), "\(failed.errors)")
     }
 
-    @Test func endOfInputIsAnOrderlyCloseForTheServer() async throws {
+    @Test func endOfInputClosesWithCode1000() async throws {
         let identity = UUID().uuidString
         let run = try await run(.plain, "/wait?\(identity)")
         #expect(run.exit == 0, "\(run.errors)")
@@ -104,7 +104,7 @@ struct WebSocketServersTests {
         #expect(try run.json()["result"]?["subprotocol"] == "superchat")
     }
 
-    @Test func serverOfAnotherAuthorityIsRefused() async throws {
+    @Test func untrustedServerIsRejected() async throws {
         let url = peer.request(.secure, "/echo").head.urlText
         for flags in [[], ["--cacert", Peer.path("Certificates/self-signed.pem")]] {
             let run = try await BeagleProcess(["ws", url, "--count", "1"] + flags, input: "a\n").outcome()

@@ -5,7 +5,7 @@ import BeagleNetURLSession
 import Foundation
 import Testing
 
-/// What holds whichever transport performs a message. Where `URLSession` on Linux cannot do it, a row says so.
+/// The common behavior of all transports. A row says so if `URLSession` on Linux differs.
 @Suite(.timeLimit(.minutes(1))) struct BothTransportsTests {
     enum Engine: String, CaseIterable {
         case curl, session
@@ -25,17 +25,17 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let answer: LoopbackServer.Answer
+        let answer: LoopbackServer.Response
         let expected: Expected
         var method = HTTPRequest.Method.get
-        /// What `URLSession` makes of it, where that differs.
+        /// The expected result of `URLSession`, if it differs.
         var ofSession: Expected?
-        /// Whether the process would end with `FoundationNetworking`.
+        /// Whether the row would crash the process with `FoundationNetworking`.
         var isForCurlAlone = false
 
         init(
             _ name: String,
-            _ answer: LoopbackServer.Answer,
+            _ answer: LoopbackServer.Response,
             _ expected: Expected,
             method: HTTPRequest.Method = .get,
             ofSession: Expected? = nil,
@@ -52,8 +52,8 @@ import Testing
 
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
-    private static func cut(_ text: String) -> LoopbackServer.Answer { .sequence([.raw(text), .close]) }
-    private static func refusal(_ challenge: String) -> LoopbackServer.Answer {
+    private static func cut(_ text: String) -> LoopbackServer.Response { .sequence([.raw(text), .close]) }
+    private static func refusal(_ challenge: String) -> LoopbackServer.Response {
         .response(401, ["WWW-Authenticate": challenge], "no")
     }
 
@@ -115,7 +115,9 @@ import Testing
         ),
     ]
 
-    @Test(arguments: rows, Engine.allCases) func answerMeansTheSame(_ row: Row, over engine: Engine) async throws {
+    @Test(arguments: rows, Engine.allCases) func bothTransportsReturnTheSameResult(_ row: Row, over engine: Engine)
+        async throws
+    {
         #if canImport(FoundationNetworking)
             if row.isForCurlAlone, engine == .session { return }
         #endif
@@ -132,7 +134,7 @@ import Testing
             let response = try await engine.transport().perform(request)
             let text = String(decoding: try await response.body.collect(), as: UTF8.self)
             guard case .response(let status, let body) = expected else {
-                Issue.record("a response where an error was due: \(response.status)")
+                Issue.record("expected an error, but got a response: \(response.status)")
                 return
             }
             #expect(response.status.code == status)
@@ -147,8 +149,8 @@ import Testing
         }
     }
 
-    /// What may be sent again is, by the same interceptor.
-    @Test(arguments: Engine.allCases) func lostConnectionIsTriedAgain(_ engine: Engine) async throws {
+    /// The retry interceptor works with both transports.
+    @Test(arguments: Engine.allCases) func lostConnectionIsRetried(_ engine: Engine) async throws {
         let count = Lock(0)
         let server = try LoopbackServer { _ in
             count.withLock { $0 += 1 }

@@ -11,9 +11,9 @@ import Testing
 struct BridgeTests {
     private let url = URL(string: "http://127.0.0.1:8080/a%20b?c=d")!
 
-    // MARK: messages
+    // MARK: requests and responses
 
-    @Test func messageSurvivesTheWayThereAndBack() throws {
+    @Test func requestRoundTripsThroughURLRequest() throws {
         let head = HTTPRequest(method: .put, url: url, headerFields: [.accept: "text/plain", .userAgent: "me"])
         let request = try URLRequest(TransferRequest(head, body: HTTPBody("body")))
         #expect(request.url?.absoluteString == url.absoluteString)
@@ -23,31 +23,34 @@ struct BridgeTests {
         #expect(transfer.options.timeouts.idle == .seconds(100))
     }
 
-    private static let messageWithoutAnHTTPAddressIsRefusedArguments: [(HTTPRequest, NetworkError.Kind)] = [
+    private static let requestWithoutAnHTTPURLIsRejectedArguments: [(HTTPRequest, NetworkError.Kind)] = [
         (HTTPRequest(method: .get, scheme: "ftp", authority: "a", path: "/"), NetworkError.Kind.unsupportedScheme),
         (HTTPRequest(method: .get, scheme: "http", authority: "", path: "/"), .badURL),
         (HTTPRequest(method: .get, scheme: nil, authority: "a", path: "/"), .unsupportedScheme),
     ]
 
-    @Test(arguments: Self.messageWithoutAnHTTPAddressIsRefusedArguments)
-    func messageWithoutAnHTTPAddressIsRefused(head: HTTPRequest, kind: NetworkError.Kind) {
+    @Test(arguments: Self.requestWithoutAnHTTPURLIsRejectedArguments)
+    func requestWithoutAnHTTPURLIsRejected(head: HTTPRequest, kind: NetworkError.Kind) {
         let error = #expect(throws: NetworkError.self) { try URLRequest(head) }
         #expect(error?.kind == kind)
         #expect(error?.phase == .build)
     }
 
-    private static let escapesOfAMessageStayArguments: [(String, String)] = [
+    private static let escapesOfARequestAreKeptArguments: [(String, String)] = [
         ("/a%20b|c", "/a%20b%7Cc"), ("/?u=%2F|100%", "/?u=%2F%7C100%25"), ("/%C3%A9", "/%C3%A9"),
     ]
 
-    @Test(arguments: Self.escapesOfAMessageStayArguments) func escapesOfAMessageStay(path: String, expected: String)
+    @Test(arguments: Self.escapesOfARequestAreKeptArguments) func escapesOfARequestAreKept(
+        path: String,
+        expected: String
+    )
         throws
     {
         let head = HTTPRequest(method: .get, scheme: "http", authority: "bücher.de", path: path)
         #expect(try URLRequest(head).url?.absoluteString == "http://xn--bcher-kva.de" + expected)
     }
 
-    @Test func cookiesOfAMessageAreOneField() throws {
+    @Test func cookiesOfARequestAreJoinedIntoOneField() throws {
         var head = HTTPRequest(method: .get, url: url, headerFields: [.accept: "text/plain"])
         head.headerFields[.cookie] = "a=1; b=2"
         #expect(head.headerFields[values: .cookie].count == 2)
@@ -56,7 +59,7 @@ struct BridgeTests {
         #expect(request.value(forHTTPHeaderField: "Accept") == "text/plain")
     }
 
-    @Test func bodyThatIsNotInMemoryIsRefused() throws {
+    @Test func bodyThatIsNotInMemoryIsRejected() throws {
         let head = HTTPRequest(method: .put, url: url)
         let error = #expect(throws: NetworkError.self) {
             try URLRequest(TransferRequest(head, body: .file(path: "/dev/null")))
@@ -65,19 +68,19 @@ struct BridgeTests {
     }
 
     @Test(arguments: ["/path", "http:", "mailto:a"])
-    func requestWithoutAHostIsNoMessage(text: String) throws {
+    func urlRequestWithoutAHostIsRejected(text: String) throws {
         let request = URLRequest(url: try #require(URL(string: text)))
         #expect(HTTPRequest(request) == nil)
         #expect(throws: NetworkError.self) { try TransferRequest(request) }
     }
 
-    @Test func requestWithAStreamIsRefused() {
+    @Test func urlRequestWithAStreamIsRejected() {
         var request = URLRequest(url: url)
         request.httpBodyStream = InputStream(data: Data("body".utf8))
         #expect(throws: NetworkError.self) { try TransferRequest(request) }
     }
 
-    @Test func responseSurvivesTheWayThereAndBack() throws {
+    @Test func responseRoundTripsThroughHTTPURLResponse() throws {
         let head = HTTPResponse(status: .created, headerFields: [.contentType: "text/plain", .eTag: "1"])
         let response = try #require(HTTPURLResponse(head, url: url))
         #expect(response.url == url)
@@ -85,7 +88,7 @@ struct BridgeTests {
         #expect(HTTPResponse(response).headerFields == head.headerFields)
     }
 
-    @Test func typeAndLengthCountOnceForFoundation() throws {
+    @Test func repeatedTypeAndLengthAreJoinedForFoundation() throws {
         var head = HTTPResponse(status: .ok)
         for _ in 1...2 {
             head.headerFields.append(HTTPField(name: .contentType, value: "text/plain; charset=utf-8"))
@@ -113,13 +116,13 @@ struct BridgeTests {
 
     // MARK: errors
 
-    private static let codeOfTheSessionGivesTheKindArguments: [(URLError.Code, NetworkError.Kind)] = [
+    private static let urlErrorCodeDeterminesTheKindArguments: [(URLError.Code, NetworkError.Kind)] = [
         (.timedOut, .timeout), (.cancelled, .cancelled), (.cannotFindHost, .dns), (.cannotConnectToHost, .connect),
         (.networkConnectionLost, .network), (.secureConnectionFailed, .tls), (.unknown, .other),
     ]
 
-    @Test(arguments: Self.codeOfTheSessionGivesTheKindArguments)
-    func codeOfTheSessionGivesTheKind(code: URLError.Code, kind: NetworkError.Kind) {
+    @Test(arguments: Self.urlErrorCodeDeterminesTheKindArguments)
+    func urlErrorCodeDeterminesTheKind(code: URLError.Code, kind: NetworkError.Kind) {
         let error = NetworkError(error: URLError(code), request: URLRequest(url: url))
         #expect(error.kind == kind)
         #expect((error.error as? URLError)?.code == code)
@@ -127,7 +130,7 @@ struct BridgeTests {
     }
 
     @Test(arguments: [URLError.Code.networkConnectionLost, .unknown])
-    func bodyThatBreaksOffIsTruncated(code: URLError.Code) {
+    func interruptedBodyIsTruncated(code: URLError.Code) {
         let response = HTTPURLResponse(HTTPResponse(status: .ok), url: url)
         let error = NetworkError(
             error: URLError(code),
@@ -141,7 +144,7 @@ struct BridgeTests {
         #expect(error.url == url.absoluteString)
     }
 
-    @Test func errorOfOursStaysWhatItIs() {
+    @Test func networkErrorKeepsItsKind() {
         let ours = NetworkError(.decoding, during: .decode, "no screen")
         let error = NetworkError(error: ours, data: Data(), request: URLRequest(url: url))
         #expect(error.kind == .decoding)
@@ -151,7 +154,7 @@ struct BridgeTests {
 
     // MARK: requests that cannot be built
 
-    @Test func messageThatCouldNotBeBuiltIsNeverSent() async throws {
+    @Test func requestThatCannotBeBuiltIsNotSent() async throws {
         let server = try LoopbackServer(.response(200))
         let target = try #require(URL(string: server.url))
         let raw = Request.RequestData(method: "not a method")
@@ -167,7 +170,7 @@ struct BridgeTests {
         #expect(!error.mayHaveReachedServer)
     }
 
-    @Test func bodyOfAFileIsNotLeftOutSilently() {
+    @Test func fileBodyIsNotDroppedSilently() {
         let raw = Request.RequestData(method: "PUT", body: .file(path: "/dev/null"))
         let result = HttpRequestBuilder().build(url: url, requestType: .rawRequest(raw), additionalData: nil)
         #expect(result.error == nil)

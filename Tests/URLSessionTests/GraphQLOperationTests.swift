@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Operations as requests for a session of the app's own.
+/// GraphQL operations as requests for the app's own session.
 @Suite(.timeLimit(.minutes(1))) struct GraphQLOperationTests {
     private struct Post: Decodable, Sendable, Equatable {
         let id: String
@@ -24,7 +24,7 @@ import Testing
         dependencies.networkClient = NetworkClientDefault(dependencies: dependencies)
     }
 
-    /// What a session sends of the operation, and the answer.
+    /// Sends the operation with a session, and returns the received request and the result.
     private func sent(
         at endpoint: GraphQLEndpoint,
         to server: LoopbackServer
@@ -39,7 +39,7 @@ import Testing
         return (try #require(server.requests.first), try JSONDecoder().decode(GraphQLResult<Post>.self, from: data))
     }
 
-    /// What a request asks, in its URL or in its body.
+    /// Returns the GraphQL parameters of a request, from its URL or its body.
     private func parameters(
         of request: LoopbackServer.Request,
         in server: LoopbackServer
@@ -59,7 +59,7 @@ import Testing
         try LoopbackServer(.response(200, ["Content-Type": "application/json"], #"{"data":{"post":{"id":"1"}}}"#))
     }
 
-    @Test func theEndpointOfTheCallGoesBeforeTheContainers() async throws {
+    @Test func endpointOfTheCallOverridesThatOfTheContainer() async throws {
         let (server, other) = (try answering(), try answering())
         dependencies.graphQLEndpoint = GraphQLEndpoint(other.url)
         let (request, result) = try await sent(at: GraphQLEndpoint(server.url + "/own"), to: server)
@@ -69,12 +69,12 @@ import Testing
         #expect(other.requests.isEmpty)
     }
 
-    /// Nobody would answer the server's wish for the text.
+    /// Without the client there is no second request with the text if the server doesn't know the hash.
     @Test(arguments: [GraphQLEndpoint.QueryMethod.post, .get])
-    func whereHashesAreSentTheTextIsBesideThem(method: GraphQLEndpoint.QueryMethod) async throws {
+    func queryTextIsSentWithItsHash(method: GraphQLEndpoint.QueryMethod) async throws {
         let server = try answering()
         var endpoint = GraphQLEndpoint(server.url + "/graphql")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         endpoint.queryMethod = method
         let (request, result) = try await sent(at: endpoint, to: server)
         #expect(result.object == Post(id: "1"))
@@ -86,7 +86,7 @@ import Testing
         #expect(parameters["extensions"]?["persistedQuery"]?["sha256Hash"]?.string?.count == 64)
     }
 
-    @Test func typenamesAreAskedForWhereTheEndpointWantsThem() async throws {
+    @Test func typenamesAreAddedIfTheEndpointRequiresThem() async throws {
         let server = try answering()
         var endpoint = GraphQLEndpoint(server.url + "/graphql")
         endpoint.addsTypenames = true

@@ -16,11 +16,11 @@ struct RefusalTests {
         ("addressGuard", { $0.addressGuard = .publicOnly }),
     ]
 
-    @Test(arguments: options) func optionThatCannotBeHonouredIsNamed(_ name: String, _ change: Change) {
+    @Test(arguments: options) func errorNamesTheUnsupportedOption(_ name: String, _ change: Change) {
         var options = TransferOptions()
-        #expect(options.refusal == nil)
+        #expect(options.unsupportedOptionError == nil)
         change(&options)
-        #expect(options.refusal?.kind == .unsupported)
-        #expect(options.refusal?.message.hasSuffix("TransferOptions.\(name)") == true)
+        #expect(options.unsupportedOptionError?.kind == .unsupported)
+        #expect(options.unsupportedOptionError?.message.hasSuffix("TransferOptions.\(name)") == true)
     }
 }

@@ -10,7 +10,7 @@ struct RequestDataTests {
         return try HttpRequestBuilder().build(Request(url: url, type: .rawRequest(data))).body?.data
     }
 
-    @Test func numbersOfFoundationKeepTheirKind() throws {
+    @Test func foundationNumbersKeepTheirType() throws {
         let tree: [String: Any] = [
             "one": NSNumber(value: 1), "zero": NSNumber(value: 0), "yes": NSNumber(value: true), "no": false,
             "int": 1, "half": NSNumber(value: 0.5), "big": NSNumber(value: Int64.max), "byte": NSNumber(value: Int8(1)),
@@ -22,7 +22,7 @@ struct RequestDataTests {
         )
     }
 
-    @Test func numbersAreWrittenAsFoundationWritesThem() throws {
+    @Test func numbersAreWrittenLikeFoundation() throws {
         let tree: [Any] = [
             1.0, Float(0.1), UInt64.max, NSNumber(value: 1.0), NSNumber(value: UInt64.max), NSNumber(value: Float(0.1)),
             NSDecimalNumber(string: "12345678901234567890.25"), NSNumber(value: true),
@@ -33,43 +33,43 @@ struct RequestDataTests {
         #expect(try JSONSerialization.data(withJSONObject: #require(data.body)) == expected)
     }
 
-    @Test func containersOfFoundationAreWritten() throws {
+    @Test func foundationContainersAreWritten() throws {
         let tree = NSDictionary(dictionary: ["list": NSArray(array: [NSNull(), NSString(string: "a"), "b"])])
         #expect(try body(tree) == Data(#"{"list":[null,"a","b"]}"#.utf8))
     }
 
     @Test(arguments: [Double.nan, .infinity])
-    func numberThatJSONCannotWriteIsRefusedWithItsPlace(_ value: Double) throws {
+    func nonFiniteNumberIsRejectedWithItsPath(_ value: Double) throws {
         let error = #expect(throws: NetworkError.self) { try body(["a": [NSNumber(value: value)]] as [String: Any]) }
         #expect(error?.kind == .badRequest)
         #expect(error?.phase == .build)
         #expect(error?.message.contains("$.a[0]") == true)
     }
 
-    @Test func whatHasNoJSONFormIsRefusedWithItsPlace() throws {
+    @Test func unsupportedValueIsRejectedWithItsPath() throws {
         let error = #expect(throws: NetworkError.self) { try body(["a": NSObject()] as [String: Any]) }
         #expect(error?.kind == .badRequest)
         #expect(error?.message.contains("$.a") == true)
     }
 
-    @Test func whatHasNoJSONFormIsAnErrorForFoundationToo() throws {
+    @Test func unsupportedValueIsAnErrorForFoundation() throws {
         let body = try #require(Request.RequestData(method: "POST", body: ["a": NSObject()] as [String: Any]).body)
         #expect(throws: (any Error).self) {
             try JSONSerialization.data(withJSONObject: body, options: .fragmentsAllowed)
         }
     }
 
-    @Test func missingTreeIsNoBody() throws {
+    @Test func nilTreeMakesNoBody() throws {
         let tree: Any? = nil
         #expect(try body(tree) == nil)
     }
 
-    @Test func bodyOfAKnownKindStaysWhatItIs() throws {
+    @Test func requestBodyValueIsSentUnchanged() throws {
         let tree: Any = RequestBody.text("plain")
         #expect(try body(tree) == Data("plain".utf8))
     }
 
-    @Test func treeIsReadAsFoundationTakesIt() throws {
+    @Test func bodyCanBeSerializedByFoundation() throws {
         let tree: Any = ["a": NSNull(), "b": [1]] as [String: Any]
         let data = Request.RequestData(method: "POST", body: tree)
         let written = try JSONSerialization.data(withJSONObject: try #require(data.body), options: .sortedKeys)

@@ -27,7 +27,7 @@ struct URLSessionTransportTests {
         try #require(await #expect(throws: NetworkError.self) { try await ask(url, change: change) })
     }
 
-    @Test func responseComesWithBodyAndMetrics() async throws {
+    @Test func responseHasBodyAndMetrics() async throws {
         let server = try LoopbackServer(.response(201, ["X-Part": "1"], "made"))
         let response = try await ask(server.url + "/a?b=c", .post, HTTPBody("body"), fields: [.contentType: "text/x"])
         #expect(response.head.status == .created)
@@ -41,7 +41,7 @@ struct URLSessionTransportTests {
         #expect(request.body == Data("body".utf8))
     }
 
-    @Test func bodyOfAStreamIsSentWhole() async throws {
+    @Test func streamedBodyIsSentCompletely() async throws {
         let server = try LoopbackServer(.response(204))
         let body = HTTPBody.stream {
             AsyncStream { chunks in
@@ -53,7 +53,7 @@ struct URLSessionTransportTests {
         #expect(server.requests.first?.body == Data("one two".utf8))
     }
 
-    @Test(arguments: [3, 9]) func bodyOfAnotherLengthThanItSaidIsNotSent(_ length: Int64) async throws {
+    @Test(arguments: [3, 9]) func bodyWithAWrongLengthIsNotSent(_ length: Int64) async throws {
         let server = try LoopbackServer(.response(204))
         let body = HTTPBody.stream(length: length) {
             AsyncStream { chunks in
@@ -70,14 +70,14 @@ struct URLSessionTransportTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test func missingFileIsToldBeforeAnythingIsSent() async throws {
+    @Test func missingFileIsAnErrorBeforeAnythingIsSent() async throws {
         let server = try LoopbackServer(.response(204))
         let error = try await failure(server.url) { $0.body = .file(path: "/nonexistent/file") }
         #expect(error.kind == .file)
         #expect(server.record.connections == 0)
     }
 
-    @Test func aDownloadHasItsMetricsAndOneLogOfItsEnd() async throws {
+    @Test func downloadHasMetricsAndOneLogMessage() async throws {
         let server = try LoopbackServer(.response(200, [:], "contents"))
         let dependencies = BeagleDependencies()
         let logger = MemoryLogger()
@@ -93,7 +93,7 @@ struct URLSessionTransportTests {
         #expect(logger.messages.last?.contains("[8 bytes of unknown type") == true)
     }
 
-    @Test func answerGoesIntoAFile() async throws {
+    @Test func responseIsDeliveredToAFile() async throws {
         let server = try LoopbackServer(.response(200, [:], "contents"))
         let path = NSTemporaryDirectory() + "beaglenet-\(UUID().uuidString)"
         defer { unlink(path) }
@@ -102,7 +102,7 @@ struct URLSessionTransportTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("contents".utf8))
     }
 
-    @Test func brokenAnswerLeavesNoFile() async throws {
+    @Test func truncatedResponseLeavesNoFile() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]))
         let path = NSTemporaryDirectory() + "beaglenet-\(UUID().uuidString)"
         let error = try await failure(server.url) { $0.delivery = .file(path: path) }
@@ -118,7 +118,7 @@ struct URLSessionTransportTests {
 
     // MARK: redirects
 
-    @Test func redirectIsFollowedByThePolicyOfAllTransports() async throws {
+    @Test func redirectFollowsTheCommonPolicy() async throws {
         let other = try LoopbackServer(.response(200, [:], "there"))
         let server = try LoopbackServer(.response(302, ["Location": "\(other.url)/b"], "elsewhere"))
         let fields: HTTPFields = [.authorization: "Bearer secret", HTTPField.Name("X-Api-Key")!: "secret"]
@@ -133,7 +133,7 @@ struct URLSessionTransportTests {
         #expect(request.body.isEmpty)
     }
 
-    @Test func whoHearsOfRedirectsPutsFieldsOntoWhatFollows() async throws {
+    @Test func redirectObserverCanAddFieldsToTheNextRequest() async throws {
         let other = try LoopbackServer(.response(200))
         let server = try LoopbackServer(.response(302, ["Location": "\(other.url)/b"]))
         let fields: HTTPFields = [.authorization: "Bearer secret"]
@@ -150,7 +150,7 @@ struct URLSessionTransportTests {
         #expect(other.requests.map { $0["Authorization"] } == ["Bearer others"])
     }
 
-    @Test func redirectIsHandedOverWhereNoneIsFollowed() async throws {
+    @Test func manualPolicyReturnsTheRedirect() async throws {
         let server = try LoopbackServer(.response(302, ["Location": "/b"], "elsewhere"))
         let response = try await ask(server.url) { $0.options.redirects = .manual }
         #expect(response.head.status == .found)
@@ -158,7 +158,7 @@ struct URLSessionTransportTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func redirectsComeToAnEnd() async throws {
+    @Test func redirectsAreLimited() async throws {
         let server = try LoopbackServer(.response(307, ["Location": "/"]))
         let error = try await failure(server.url) { $0.options.redirects.limit = 2 }
         #expect(error.kind == .tooManyRedirects)
@@ -168,7 +168,7 @@ struct URLSessionTransportTests {
 
     // MARK: limits
 
-    @Test func silentServerMeetsTheLimitOnTheFirstByte() async throws {
+    @Test func firstByteTimeoutEndsASilentServer() async throws {
         let server = try LoopbackServer(.stall)
         let error = try await failure(server.url) { $0.options.timeouts.firstByte = .milliseconds(50) }
         #expect(error.isTimeout)
@@ -176,7 +176,7 @@ struct URLSessionTransportTests {
         #expect(error.advice?.contains("Timeouts.firstByte") == true)
     }
 
-    @Test func bodyThatStallsMeetsTheLimitOnIdling() async throws {
+    @Test func idleTimeoutEndsAStalledBody() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .stall]))
         let error = try await failure(server.url) { $0.options.timeouts.idle = .milliseconds(50) }
         #expect(error.isTimeout)
@@ -185,7 +185,7 @@ struct URLSessionTransportTests {
         #expect(error.response?.status == .ok)
     }
 
-    @Test func endlessBodyMeetsTheLimitOnAll() async throws {
+    @Test func totalTimeoutEndsAnEndlessBody() async throws {
         let server = try LoopbackServer(
             .sequence([.raw("HTTP/1.1 200 OK\r\n\r\n"), .dribble(Data(count: 1 << 20), every: .milliseconds(1))])
         )
@@ -194,14 +194,14 @@ struct URLSessionTransportTests {
         #expect(error.advice?.contains("Timeouts.total") == true)
     }
 
-    @Test func largerBodyThanAllowedIsRefused() async throws {
+    @Test func tooLargeBodyIsRejected() async throws {
         let server = try LoopbackServer(.sequence([.raw("HTTP/1.1 200 OK\r\n\r\n"), .endless("more and more ")]))
         let error = try await failure(server.url) { $0.options.maxBodyBytes = 1_000 }
         #expect(error.kind == .tooLarge)
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func trustThatCannotBeKeptIsRefused() async throws {
+    @Test func unsupportedTrustIsRejected() async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await failure(server.url) { $0.options.trust = .file(path: "/ca.pem") }
         #expect(error.kind == .unsupported)
@@ -230,7 +230,7 @@ struct URLSessionTransportTests {
         Option("keepsRequestHead") { $0.keepsRequestHead = true },
     ]
 
-    @Test(arguments: unknown) func optionThatCannotBeHonouredIsRefused(_ option: Option) async throws {
+    @Test(arguments: unknown) func unsupportedOptionIsRejected(_ option: Option) async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await failure(server.url) { option.set(&$0.options) }
         #expect(error.kind == .unsupported)
@@ -238,7 +238,7 @@ struct URLSessionTransportTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test(arguments: [false, true]) func answerWithoutAnEndIsRefused(_ isLongLived: Bool) async throws {
+    @Test(arguments: [false, true]) func endlessResponseIsRejected(_ isLongLived: Bool) async throws {
         let server = try LoopbackServer(.response(200))
         let error = try await failure(server.url) { request in
             request.delivery = .stream
@@ -249,16 +249,16 @@ struct URLSessionTransportTests {
         #expect(server.record.connections == 0)
     }
 
-    /// A kept connection that the server closes when it has read the message.
+    /// A reused connection that the server closes after it has read the request.
     @Test(arguments: [HTTPRequest.Method.get, .put, .delete, .post], [false, true])
-    func messageIsSentAgainOnlyIfItsOperationAllowsIt(_ method: HTTPRequest.Method, ofAForm isForm: Bool) async throws {
+    func requestIsResentOnlyIfItsOperationAllowsIt(_ method: HTTPRequest.Method, ofAForm isForm: Bool) async throws {
         let server = try LoopbackServer { request in
             request.target == "/second" && request.connection == 1 ? .close : .response(200)
         }
         _ = try await ask(server.url + "/first")
         let body = method == .put || method == .post ? HTTPBody("pay") : nil
         _ = try? await ask(server.url + "/second", method, body) {
-            if isForm { $0.repetition = .ifSafe }
+            if isForm { $0.resendPolicy = .ifSafe }
             // URLSession may miss the end of the connection.
             $0.options.timeouts.total = .seconds(10)
         }
@@ -267,9 +267,9 @@ struct URLSessionTransportTests {
         #expect(copies == 1 || (copies == 2 && mayBeSentAgain))
     }
 
-    // MARK: ends
+    // MARK: completion
 
-    @Test func cancellingEndsATransferThatWaits() async throws {
+    @Test func cancellingEndsAPendingTransfer() async throws {
         let server = try LoopbackServer(.stall)
         let asking = Task { try await ask(server.url) }
         await server.until { $0.requestCount == 1 }
@@ -293,7 +293,7 @@ struct URLSessionTransportTests {
         #expect(server.record.connections == 0)
     }
 
-    @Test func completionIsCalledOnceHoweverOftenItIsCancelled() async throws {
+    @Test func completionIsCalledOnceDespiteRepeatedCancellation() async throws {
         let server = try LoopbackServer(.response(200))
         let url = try #require(URL(string: server.url))
         for _ in 0..<50 {
@@ -325,14 +325,14 @@ struct URLSessionTransportTests {
         #expect(try result.get().body.data == Data("late".utf8))
     }
 
-    @Test func serverThatIsNotThereIsAFailureToConnect() async throws {
+    @Test func closedPortIsAConnectError() async throws {
         let error = try await failure("http://127.0.0.1:1")
         #expect(error.kind == .connect)
         #expect(!error.mayHaveReachedServer)
         #expect(error.request?.authority == "127.0.0.1:1")
     }
 
-    @Test func clientOfOursRunsOnIt() async throws {
+    @Test func networkClientRunsOnTheTransport() async throws {
         let server = try LoopbackServer(.response(404, [:], "none"))
         let client = NetworkClientDefault(dependencies: BeagleDependencies(.test), transport: transport)
         let request = Request(url: try #require(URL(string: server.url)), type: .fetchComponent)

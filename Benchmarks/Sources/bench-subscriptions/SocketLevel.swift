@@ -9,7 +9,7 @@
         /// Makes the WebSocket that operations share, without a client.
         private static func socket(at port: Int) -> GraphQLSocket {
             let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/graphql")
-            let opening = SocketOpening(
+            let opening = WebSocketConnector(
                 GraphQLSocketOptions(),
                 TransferRequest(head),
                 hasParameters: false,

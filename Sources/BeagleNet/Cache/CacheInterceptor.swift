@@ -107,7 +107,7 @@ public struct CacheInterceptor: Interceptor {
     }
 
     private func isUsable(for operation: NetworkOperation) -> Bool {
-        if operation.isOfKeyedPartition { return true }
+        if operation.hasKeyedPartition { return true }
         operation.log(PartitionMessage())
         return false
     }
@@ -122,13 +122,13 @@ public struct CacheInterceptor: Interceptor {
         guard let response = result.response, response.status.kind != .successful, next.failsOnStatus else {
             return .answer(result)
         }
-        return .fail(response.refusal(of: operation.transfer.head))
+        return .fail(response.statusError(for: operation.transfer.head))
     }
 
     /// The failure of an operation that accepts stored responses only; 504 if its own `Cache-Control` said so (RFC
     /// 9111, 5.2.1.7).
     private func unavailable(_ operation: NetworkOperation, _ next: Next) -> Pipeline.Decision {
-        if operation.isForStoreAlone { return .fail(.notStored(operation, hasStore: true)) }
+        if operation.readsOnlyStore { return .fail(.notStored(operation, hasStore: true)) }
         let response = NetworkResponse(text: "no response is stored (only-if-cached)", status: .gatewayTimeout)
         return answer(.init(response, from: .cache), operation, next)
     }
@@ -177,7 +177,7 @@ extension NetworkOperation.Kind {
 
 extension NetworkOperation {
     /// Whether only a store may respond.
-    var isForStoreAlone: Bool { policy == .cacheOnly && kind.isStorable && (kind != .raw || responseKey != nil) }
+    var readsOnlyStore: Bool { policy == .cacheOnly && kind.isStorable && (kind != .raw || responseKey != nil) }
 
     /// Whether its response may make stored responses invalid.
     fileprivate var mayInvalidate: Bool {

@@ -111,7 +111,7 @@ extension NetworkOperation {
     }
 
     /// The current time by the client's clock.
-    var now: Date { surroundings.now() }
+    var now: Date { operationEnvironment.now() }
 }
 
 extension Double {

@@ -221,7 +221,7 @@ final class CacheObservation: RequestObservation {
     private func isOutOfReach(_ outcome: NetworkOperation.Outcome) -> Bool {
         if let status = outcome.status { return [500, 502, 503, 504].contains(status.code) }
         guard case .failure(let error) = outcome else { return false }
-        return error.isTransient || error.isCancelled && operation.countdown?.isExpired == true
+        return error.isTransient || error.isCancelled && operation.deadlineTimer?.isExpired == true
     }
 
     private func mayReplace(_ stored: StoredResponse, _ outcome: NetworkOperation.Outcome) -> Bool {

@@ -29,7 +29,7 @@ private struct MemberScan {
     private var isInString = false
     private var isEscaped = false
     /// Whether the next string at this depth is a member's name.
-    private var isNameDue = false
+    private var expectsName = false
     /// The number of matching bytes of the name; `nil` if the string isn't a name, or is another one.
     private var matched: Int?
     private var isOver = false
@@ -49,7 +49,7 @@ private struct MemberScan {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             isDecided = isOver || depth == 0 && byte != UInt8(ascii: "{")
             depth += 1
-            isNameDue = depth == 1
+            expectsName = depth == 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             isDecided = depth == 0
             depth -= 1
@@ -57,11 +57,11 @@ private struct MemberScan {
         case UInt8(ascii: "\""):
             isDecided = depth == 0
             isInString = true
-            matched = isNameDue ? 0 : nil
-            isNameDue = false
+            matched = expectsName ? 0 : nil
+            expectsName = false
         case UInt8(ascii: ","):
             isDecided = depth == 0
-            isNameDue = depth == 1
+            expectsName = depth == 1
         default: isDecided = depth == 0
         }
     }

@@ -13,7 +13,7 @@ extension NetworkOperation {
     public var responseKey: ResponseKey? {
         guard transfer.delivery == .collect, transfer.head.authority != nil, kind != .subscription else { return nil }
         // A query that is sent as a hash first, and then with its text, is one operation.
-        let asked = asked
+        let asked = firstMessage
         switch asked.head.method {
         case .get, .head: return asked.body == nil ? responseKey("GET", asked, body: nil) : nil
         case .post where kind == .query:
@@ -63,9 +63,9 @@ extension NetworkOperation {
         guard partition.isEmpty else { return 0 }
         var hasField = false
         for field in transfer.head.headerFields where isAccountField(field.name) { hasField = true }
-        if !hasField, person == 0 { return 0 }
+        if !hasField, credentialOwner == 0 { return 0 }
         let hash = KeyHash.of { hash in
-            hash.combine(person)
+            hash.combine(credentialOwner)
             for field in transfer.head.headerFields where isAccountField(field.name) {
                 hash.combine(field.name.canonicalName)
                 hash.combine(field.value)

@@ -16,7 +16,7 @@ extension Pipeline {
     /// Returns the stored response for an operation, if it is available without waiting.
     func storedResult(for operation: NetworkOperation) -> StoredResult {
         guard hasStore, operation.policy.prefersStore, let cache, let key = operation.responseKey,
-            operation.isOfKeyedPartition
+            operation.hasKeyedPartition
         else { return .nothing }
         let found = cache.store.memory.flatMap { memory in
             acceptable(CacheLookup(limited(operation), key, memory, of: cache.store))
@@ -68,7 +68,7 @@ extension Pipeline.Next {
     /// The outcome of an operation with a response that was taken from a store.
     func outcome(of response: NetworkResponse, for operation: NetworkOperation) -> NetworkOperation.Outcome {
         if response.status.kind != .successful, failsOnStatus {
-            return .failure(response.refusal(of: operation.transfer.head))
+            return .failure(response.statusError(for: operation.transfer.head))
         }
         return .success(.init(response))
     }

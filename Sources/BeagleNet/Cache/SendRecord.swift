@@ -33,7 +33,7 @@ final class SendRecord: Sendable {
 
     /// Records an early result.
     func add(_ result: NetworkOperation.Result) {
-        if result.isAnswer { state.withLock { $0.hasParts = true } }
+        if result.isResponse { state.withLock { $0.hasParts = true } }
     }
 
     /// Records credentials that were added to the message.
@@ -41,9 +41,9 @@ final class SendRecord: Sendable {
 
     /// Records an attempt.
     ///
-    /// - Parameter keepsCookies: Whether the transport may add cookies.
-    func add(_ operation: NetworkOperation, keepsCookies: Bool) {
-        let isUnchanged = !(keepsCookies && operation.transfer.options.usesCookies) && operation.sends(message)
+    /// - Parameter storesCookies: Whether the transport may add cookies.
+    func add(_ operation: NetworkOperation, storesCookies: Bool) {
+        let isUnchanged = !(storesCookies && operation.transfer.options.usesCookies) && operation.sends(message)
         state.withLock { state in
             state.wasSent = true
             state.isUnchanged = state.isUnchanged && isUnchanged
@@ -59,7 +59,7 @@ final class SendRecord: Sendable {
         _ next: Pipeline.Next
     ) -> Bool {
         // Asked now, because another user may have signed in meanwhile.
-        guard next.credentialOwner == operation.person else { return false }
+        guard next.credentialOwner == operation.credentialOwner else { return false }
         if !operation.partition.isEmpty { return true }
         if key.isPersistent, hasCredentials { return false }
         if isUnchanged, !response.response.headerFields.contains(.setCookie) { return true }

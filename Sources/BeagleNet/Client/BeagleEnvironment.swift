@@ -60,7 +60,7 @@ extension BeagleEnvironment: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let redactor = Redactor.standard
         let title = baseURL.map { "\(name): \(redactor.redact(url: $0))" } ?? name
-        return redactor.shownMessage(title, redactor.shown(headers), nil)
+        return redactor.messageDescription(title, redactor.redactedDescription(of: headers), nil)
     }
     /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -15,7 +15,7 @@ final class FollowedDependencies: Sendable {
         let environmentBuilder: HttpRequestBuilder
         /// The headers that only the app knows to be secret.
         let secretFields: Set<HTTPField.Name>
-        let surroundings: Surroundings
+        let operationEnvironment: OperationEnvironment
         /// The scope that owns the client's operations.
         let operationScope: OperationScope?
         /// The pipeline of operations, or the error in its configuration.
@@ -27,7 +27,7 @@ final class FollowedDependencies: Sendable {
             environmentBuilder = environment.applied(to: builder)
             let redactor = dependencies.redactor
             secretFields = Set(redactor.secrets.compactMap(HTTPField.Name.init(_:)))
-            surroundings = Surroundings(
+            operationEnvironment = OperationEnvironment(
                 logger: logger,
                 redactor: redactor,
                 clock: dependencies.clock,

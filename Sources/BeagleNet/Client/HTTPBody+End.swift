@@ -1,13 +1,13 @@
 import BeagleNetHTTP
 
 extension HTTPBody {
-    /// Returns the same body, which, if it is streamed, calls `tell` once when it ends.
+    /// Returns the same body, which, if it is streamed, calls `onEnd` once when it ends.
     ///
-    /// - Parameter tell: Receives the number of bytes read, and the error that ended the body, or `nil` at the regular
+    /// - Parameter onEnd: Receives the number of bytes read, and the error that ended the body, or `nil` at the regular
     ///   end.
-    package func tellingItsEnd(_ tell: @escaping @Sendable (Int64, NetworkError?) -> Void) -> HTTPBody {
+    package func onEnd(_ onEnd: @escaping @Sendable (Int64, NetworkError?) -> Void) -> HTTPBody {
         guard case .stream(let length, let isReplayable, let open) = content else { return self }
-        let end = BodyEnd(tell)
+        let end = BodyEndObserver(onEnd)
         let content = Content.stream(length: length, isReplayable: isReplayable) {
             let read = open()
             return { try await end.watch(read) }
@@ -17,17 +17,17 @@ extension HTTPBody {
 }
 
 /// The first end of a body, which it reports once; it is released after the last reader.
-private final class BodyEnd: Sendable {
+private final class BodyEndObserver: Sendable {
     private struct State {
         var count: Int64 = 0
-        var isTold = false
+        var isReported = false
     }
 
     private let state = Lock(State())
-    private let tell: @Sendable (Int64, NetworkError?) -> Void
+    private let onEnd: @Sendable (Int64, NetworkError?) -> Void
 
-    init(_ tell: @escaping @Sendable (Int64, NetworkError?) -> Void) {
-        self.tell = tell
+    init(_ onEnd: @escaping @Sendable (Int64, NetworkError?) -> Void) {
+        self.onEnd = onEnd
     }
 
     deinit {
@@ -50,9 +50,9 @@ private final class BodyEnd: Sendable {
 
     private func end(_ error: NetworkError?) {
         let count: Int64? = state.withLock { state in
-            defer { state.isTold = true }
-            return state.isTold ? nil : state.count
+            defer { state.isReported = true }
+            return state.isReported ? nil : state.count
         }
-        if let count { tell(count, error) }
+        if let count { onEnd(count, error) }
     }
 }

@@ -17,10 +17,10 @@ extension NetworkClient {
         headers: [String: String] = [:]
     ) throws(NetworkError) -> EventSource {
         var request = try makeRequest(target, .rawRequest(Request.RequestData()), query, [:], nil)
-        request.options = options.forEvents
+        request.options = options.forEventStream
         return EventSource(isRepeatable: true) { [request] (lastEventID) throws(NetworkError) in
             var request = request
-            let fields = EventSource.fields(behind: lastEventID)
+            let fields = EventSource.fields(after: lastEventID)
             var headers = headers.filter { name, _ in HTTPField.Name(name).map { !fields.contains($0) } ?? true }
             for field in fields { headers[field.name.rawName] = field.value }
             request.additionalData = HttpAdditionalData(headers: headers)

@@ -54,7 +54,7 @@ extension NetworkClient {
             return try await response.collect().result().get()
         }
         let asksForPart = headers.keys.contains { $0.lowercased() == "range" }
-        if response.response.status == .partialContent, !asksForPart { throw .unaskedPart }
+        if response.response.status == .partialContent, !asksForPart { throw .unexpectedPartialResponse }
         try await response.save(to: path, progress: progress)
         return NetworkResponse(response: response.response, url: response.url, metrics: response.metrics)
     }
@@ -81,11 +81,11 @@ extension NetworkClient {
             let fields = file.fields.map { ($0.name.rawName, $0.opaqueValue) }
             request.additionalData = HttpAdditionalData(headers: headers.merging(fields) { $1 })
             let response = try await stream(request)
-            guard file.takes(response.response.status) else {
+            guard file.accepts(response.response.status) else {
                 return try await response.collect().result().get()
             }
             switch try file.begin(response.response) {
-            case .again: continue
+            case .restart: continue
             case .complete: break
             case .body: try await response.save(to: file, progress: progress)
             }
@@ -140,12 +140,13 @@ extension Request {
 extension StreamingResponse {
     fileprivate func save(to path: String, progress: (@Sendable (TransferProgress) -> Void)?) async throws(NetworkError)
     {
-        let file = try FileSink(path: path, mayWait: true)
+        let file = try FileSink(path: path, mayBlock: true)
         // The announced length is of the encoded bytes, but decoded bytes are counted.
         let isEncoded = response.headerFields[.contentEncoding] != nil
         let whole = isEncoded ? nil : response.headerFields[single: .contentLength].flatMap(Int64.init)
         var reports = ProgressReports(progress)
-        try await file.write(contentsOf: body, of: PartialBody(response)) { _ in reports.tell(file.position, of: whole)
+        try await file.write(contentsOf: body, of: PartialBody(response)) { _ in
+            reports.report(file.position, of: whole)
         }
         reports.end()
     }
@@ -155,7 +156,7 @@ extension StreamingResponse {
         progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws(NetworkError) {
         var reports = ProgressReports(progress)
-        try await file.write(contentsOf: body) { _ in reports.tell(file.position, of: file.length) }
+        try await file.write(contentsOf: body) { _ in reports.report(file.position, of: file.length) }
         reports.end()
     }
 }
@@ -164,21 +165,21 @@ extension StreamingResponse {
 private struct ProgressReports {
     private let report: (@Sendable (TransferProgress) -> Void)?
     private var pace = ProgressPace()
-    private var untold: TransferProgress?
+    private var pending: TransferProgress?
 
     init(_ report: (@Sendable (TransferProgress) -> Void)?) {
         self.report = report
     }
 
-    mutating func tell(_ count: Int64, of whole: Int64?) {
+    mutating func report(_ count: Int64, of whole: Int64?) {
         guard let report else { return }
         let progress = TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: count, bytesToReceive: whole)
-        untold = pace.isDue() ? nil : progress
-        if untold == nil { report(progress) }
+        pending = pace.isDue() ? nil : progress
+        if pending == nil { report(progress) }
     }
 
     func end() {
-        if let untold { report?(untold) }
+        if let pending { report?(pending) }
     }
 }
 

@@ -80,7 +80,7 @@ extension NetworkClient {
         _ receive: @escaping @MainActor @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
         let (events, continuation) = AsyncStream.makeStream(of: NetworkOperation.Event.self)
-        let hearing = Task { @MainActor in
+        let delivery = Task { @MainActor in
             for await event in events where !Task.isCancelled { receive(event) }
         }
         let token = watch(operation, in: owner) { event in
@@ -92,7 +92,7 @@ extension NetworkClient {
             return nil
         }
         return AnyRequestToken {
-            hearing.cancel()
+            delivery.cancel()
             token.cancel()
         }
     }
@@ -114,13 +114,13 @@ extension NetworkClient {
     ///   - policy: The request policy. By default the network is asked, except for operations watched with
     ///     `.cacheOnly`.
     ///   - afterRun: Whether the result of a run in flight would be outdated, so that one more run follows it.
-    ///   - isMeant: Selects the operations; all by default.
+    ///   - isIncluded: Selects the operations; all by default.
     public func refetch(
         _ policy: RequestPolicy = .networkOnly,
         afterRun: Bool = false,
-        where isMeant: (NetworkOperation) -> Bool = { _ in true }
+        where isIncluded: (NetworkOperation) -> Bool = { _ in true }
     ) {
-        watching("refetch")?.refetch(policy, afterRun: afterRun, where: isMeant)
+        watching("refetch")?.refetch(policy, afterRun: afterRun, where: isIncluded)
     }
 
     /// Runs watched operations again whenever an event arrives, for example when the app enters the foreground or the

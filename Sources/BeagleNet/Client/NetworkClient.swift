@@ -114,12 +114,12 @@ extension NetworkClient {
         guard operation.performer == nil, NetworkOperation.Kind.transfers.contains(operation.kind) else {
             throw .notForwarded(.unsupported, "an operation of kind \(operation.kind)", by: self)
         }
-        if operation.isForStoreAlone {
+        if operation.readsOnlyStore {
             throw .notForwarded(.notStored, "an operation that reads only stored responses", by: self)
         }
-        if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.carryingRequest))) }
+        if operation.isStream { return NetworkOperation.Result(.stream(try await stream(operation.forwardedRequest))) }
         return try await operation.revising { operation throws(NetworkError) in
-            NetworkOperation.Result(try await executeRequest(operation.carryingRequest))
+            NetworkOperation.Result(try await executeRequest(operation.forwardedRequest))
         }
     }
 

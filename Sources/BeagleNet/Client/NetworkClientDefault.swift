@@ -25,11 +25,11 @@ public final class NetworkClientDefault: NetworkClient {
     public let options: TransferOptions
     private let dependencies: FollowedDependencies
     private let ownBuilder = Lock<CopyOnWrite<HttpRequestBuilder>?>(nil)
-    private let hub = Hub()
+    private let coalescer = RequestCoalescer()
     /// The tasks that listen for events, until they end.
-    private let listening = Lock(Listening())
+    private let eventListeners = Lock(EventListeners())
 
-    private struct Listening: Sendable {
+    private struct EventListeners: Sendable {
         var tasks: [Int: Task<Void, Never>] = [:]
         var lastID = 0
     }
@@ -62,8 +62,8 @@ public final class NetworkClientDefault: NetworkClient {
 
     /// Ends all watching; requests in flight still complete.
     deinit {
-        for listener in listening.withLock({ Array($0.tasks.values) }) { listener.cancel() }
-        hub.end(cancelling: false)
+        for listener in eventListeners.withLock({ Array($0.tasks.values) }) { listener.cancel() }
+        coalescer.end(cancelling: false)
     }
 
     /// The container of this client, or `Beagle.dependencies` if the app passed a logger that isn't a container.
@@ -77,14 +77,14 @@ public final class NetworkClientDefault: NetworkClient {
     public func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
         let scope = Beagle.scope
         let settings = dependencies.settings
-        let caller = settings.surroundings.callerContexts.capture()
+        let caller = settings.operationEnvironment.callerContexts.capture()
         let ownership = settings.operationScope.map(Ownership.init)
         let deliver: @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void = { outcome in
             ownership?.end()
             scope.run { caller.run { completion(outcome.response) } }
         }
         do throws(NetworkError) {
-            if ownership?.isOfClosed == true { throw .notInScope(isClosed: true) }
+            if ownership?.isScopeClosed == true { throw .notInScope(isClosed: true) }
             let token = start(try prepared(NetworkOperation(request), settings), deliver)
             ownership?.begin { token.cancel() }
             return token
@@ -133,7 +133,7 @@ public final class NetworkClientDefault: NetworkClient {
         in owner: OperationScope,
         _ emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await owner.runBeside { [self] () throws(NetworkError) in try await run(operation, settings, emit) }.read(
+        try await owner.runUnqueued { [self] () throws(NetworkError) in try await run(operation, settings, emit) }.read(
             in: owner
         )
     }
@@ -146,14 +146,14 @@ public final class NetworkClientDefault: NetworkClient {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if Task.isCancelled { throw .cancelledBeforeStart }
         let (operation, pipeline) = try prepared(operation, settings)
-        let emit = settings.surroundings.callerContexts.carrying(emit)
+        let emit = settings.operationEnvironment.callerContexts.carrying(emit)
         switch path(of: operation, pipeline) {
         case .ended(let result): return result
         case .alone: return try await pipeline.run(operation, emit)
-        case .shared: return try await hub.result(of: operation, pipeline, emit)
+        case .shared: return try await coalescer.result(of: operation, pipeline, emit)
         case .unknown:
-            return await hub.isAlone(operation, pipeline)
-                ? try await pipeline.run(operation, emit) : try await hub.result(of: operation, pipeline, emit)
+            return await coalescer.shouldRunSeparately(operation, pipeline)
+                ? try await pipeline.run(operation, emit) : try await coalescer.result(of: operation, pipeline, emit)
         }
     }
 
@@ -174,7 +174,7 @@ public final class NetworkClientDefault: NetworkClient {
         case .unknown: return .unknown
         case .nothing: break
         }
-        if operation.question == nil, !operation.isDetached { return .alone }
+        if operation.comparedContent == nil, !operation.isDetached { return .alone }
         return operation.policy == .cacheOnly && pipeline.hasStore ? .alone : .shared
     }
 
@@ -195,8 +195,8 @@ public final class NetworkClientDefault: NetworkClient {
         do throws(NetworkError) {
             let (operation, pipeline) = try prepared(operation, settings)
             guard case .shared = path(of: operation, pipeline) else { return nil }
-            let emit = settings.surroundings.callerContexts.carrying(emit)
-            let share = hub.ask(operation, pipeline, emit, completion)
+            let emit = settings.operationEnvironment.callerContexts.carrying(emit)
+            let share = coalescer.requestResult(operation, pipeline, emit, completion)
             return AnyRequestToken { share.leave() }
         } catch {
             completion(.failure(error))
@@ -213,13 +213,13 @@ public final class NetworkClientDefault: NetworkClient {
     ) -> (any RequestToken)? {
         let scope = Beagle.scope
         let settings = dependencies.settings
-        let caller = settings.surroundings.callerContexts.capture()
+        let caller = settings.operationEnvironment.callerContexts.capture()
         let owners = settings.operationScope.map { scopes + [$0] } ?? scopes
         let ownerships = owners.map(Ownership.init)
         do throws(NetworkError) {
-            if ownerships.contains(where: \.isOfClosed) { throw .notInScope(isClosed: true) }
+            if ownerships.contains(where: \.isScopeClosed) { throw .notInScope(isClosed: true) }
             let (operation, pipeline) = try prepared(operation, settings)
-            let share = hub.subscribe(to: operation, pipeline, isOneShot: false) { event in
+            let share = coalescer.subscribe(to: operation, pipeline, isOneShot: false) { event in
                 if case .end = event { for ownership in ownerships { ownership.end() } }
                 scope.run { caller.run { receive(event) } }
             }
@@ -238,7 +238,7 @@ public final class NetworkClientDefault: NetworkClient {
     ///
     /// Call it after a user has signed in or out, so that no caller joins or receives a request made for another user.
     public func endAll() {
-        hub.end(cancelling: true)
+        coalescer.end(cancelling: true)
     }
 
     /// Runs watched operations again, for example when the app enters the foreground, when the network is back, or
@@ -251,13 +251,13 @@ public final class NetworkClientDefault: NetworkClient {
     ///   - policy: The request policy. By default the network is asked, except for operations watched with
     ///     `.cacheOnly`.
     ///   - afterRun: Whether the result of a run in flight would be outdated, so that one more run follows it.
-    ///   - isMeant: Selects the operations; all by default.
+    ///   - isIncluded: Selects the operations; all by default.
     public func refetch(
         _ policy: RequestPolicy = .networkOnly,
         afterRun: Bool = false,
-        where isMeant: (NetworkOperation) -> Bool = { _ in true }
+        where isIncluded: (NetworkOperation) -> Bool = { _ in true }
     ) {
-        hub.refetch(policy, afterRun: afterRun, where: isMeant)
+        coalescer.refetch(policy, afterRun: afterRun, where: isIncluded)
     }
 
     /// Runs watched operations again whenever an event arrives, for example when the app enters the foreground or the
@@ -281,14 +281,14 @@ public final class NetworkClientDefault: NetworkClient {
         gathering interval: Duration = .milliseconds(250)
     ) -> any RequestToken {
         let scope = Beagle.scope
-        let listener = listening.withLock { listening in
-            listening.lastID += 1
-            let id = listening.lastID
+        let listener = eventListeners.withLock { eventListeners in
+            eventListeners.lastID += 1
+            let id = eventListeners.lastID
             let listener = Task.detached { [weak self] in
                 await scope.run { await Self.listen(to: events, interval, policy) { [weak self] in self } }
-                self?.listening.withLock { $0.tasks[id] = nil }
+                self?.eventListeners.withLock { $0.tasks[id] = nil }
             }
-            listening.tasks[id] = listener
+            eventListeners.tasks[id] = listener
             return listener
         }
         return AnyRequestToken(listener)
@@ -304,7 +304,7 @@ public final class NetworkClientDefault: NetworkClient {
         let isDue = Lock(false)
         await withDiscardingTaskGroup { group in
             for await _ in events {
-                guard let clock = client()?.dependencies.settings.surroundings.clock else { return }
+                guard let clock = client()?.dependencies.settings.operationEnvironment.clock else { return }
                 let isFirst = isDue.withLock { isDue in
                     defer { isDue = true }
                     return !isDue
@@ -321,11 +321,11 @@ public final class NetworkClientDefault: NetworkClient {
     }
 
     /// The number of shared operations that are in flight or watched.
-    package var activeOperations: Int { hub.count }
+    package var activeOperations: Int { coalescer.count }
     /// The number of callers and watchers of these operations.
-    package var activeSubscribers: Int { hub.subscribers }
+    package var activeSubscribers: Int { coalescer.subscribers }
     /// The number of tasks that listen for events.
-    package var listeners: Int { listening.withLock { $0.tasks.count } }
+    package var listeners: Int { eventListeners.withLock { $0.tasks.count } }
 
     /// Runs an operation, in a task of the client if it needs one.
     ///
@@ -349,20 +349,22 @@ public final class NetworkClientDefault: NetworkClient {
         case .shared:
             let once = OnceCompletion(isHeld: true, deliver)
             defer { once.open() }
-            let share = hub.ask(operation, pipeline, { _ in }, { once.give($0) })
+            let share = coalescer.requestResult(operation, pipeline, { _ in }, { once.complete($0) })
             return AnyRequestToken {
                 // The completion is called on another thread, because the caller may hold locks that it needs.
-                if share.leave() { Task { once.give(.failure(.left)) } }
+                if share.leave() { Task { once.complete(.failure(.left)) } }
             }
         case .unknown:
             let once = OnceCompletion(isHeld: true, deliver)
             defer { once.open() }
-            let task = Task.starting(on: pipeline.executor) { [hub] in
+            let task = Task.starting(on: pipeline.executor) { [coalescer] in
                 let outcome = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-                    if await hub.isAlone(operation, pipeline) { return try await pipeline.run(operation) { _ in } }
-                    return try await hub.result(of: operation, pipeline) { _ in }
+                    if await coalescer.shouldRunSeparately(operation, pipeline) {
+                        return try await pipeline.run(operation) { _ in }
+                    }
+                    return try await coalescer.result(of: operation, pipeline) { _ in }
                 }
-                once.give(outcome)
+                once.complete(outcome)
             }
             return AnyRequestToken(task)
         }
@@ -378,21 +380,21 @@ public final class NetworkClientDefault: NetworkClient {
             var sent: NetworkOperation
             if let own = ownBuilder.withLock({ $0 })?.value {
                 let builder = settings.environment.applied(to: own)
-                let surroundings = settings.surroundings.with(builder)
+                let operationEnvironment = settings.operationEnvironment.with(builder)
                 let transfer = try transfer(of: operation, settings, builder)
-                sent = operation.sending(transfer, surroundings, for: pipeline.credentialOwner)
+                sent = operation.sending(transfer, operationEnvironment, for: pipeline.credentialOwner)
             } else {
                 let transfer = try transfer(of: operation, settings, settings.environmentBuilder)
-                sent = operation.sending(transfer, settings.surroundings, for: pipeline.credentialOwner)
+                sent = operation.sending(transfer, settings.operationEnvironment, for: pipeline.credentialOwner)
             }
             if let own = operation.request.options, own.guards(beyond: options) {
-                sent.reasonNotToKeep = TransferOptions.guardsAreNotKept
+                sent.reasonNotToStore = TransferOptions.guardsAreNotStored
             }
             return (sent, pipeline)
         } catch {
             var error = error
             error.underlying = error.underlying ?? ClientError.invalidHttpRequest
-            settings.surroundings.log(error, of: operation)
+            settings.operationEnvironment.log(error, of: operation)
             throw error
         }
     }
@@ -433,18 +435,18 @@ private final class Ownership: Sendable {
         self.scope = scope
     }
 
-    var isOfClosed: Bool { scope.isClosed }
+    var isScopeClosed: Bool { scope.isClosed }
 
     /// Begins the ownership.
     ///
     /// - Parameter cancel: Called when the scope is closed, or immediately if it is closed already.
     func begin(_ cancel: @escaping @Sendable () -> Void) {
-        guard let id = scope.own(cancel) else { return cancel() }
+        guard let id = scope.add(cancel) else { return cancel() }
         let isOver = state.withLock { state in
             state.id = id
             return state.isOver
         }
-        if isOver { scope.disown(id) }
+        if isOver { scope.remove(id) }
     }
 
     func end() {
@@ -452,7 +454,7 @@ private final class Ownership: Sendable {
             state.isOver = true
             return state.id
         }
-        if let id { scope.disown(id) }
+        if let id { scope.remove(id) }
     }
 }
 

@@ -50,7 +50,7 @@ extension NetworkClientWrapper {
         defer { once.open() }
         return AnyRequestToken(
             Task.starting(on: nil) {
-                once.give(
+                once.complete(
                     await .catching { () throws(NetworkError) in try await executeRequest(request) }
                 )
             }

@@ -26,14 +26,14 @@ final class NetworkLog: RequestObservation {
         switch style {
         case .exchanges: break
         case .commands:
-            let command = CurlCommand(transfer, redactor, url: operation.shown(transfer.head.urlText))
+            let command = CurlCommand(transfer, redactor, url: operation.redactedURL(transfer.head.urlText))
             log(title.map { "# \($0)\n\(command)" } ?? "\(command)")
         case .messages:
             let fields = transfer.head.headerFields
             let body = [title, transfer.body.map { summary(of: $0, fields) }].compactMap(\.self)
             let request = Log.NetworkRequest(
                 method: transfer.head.method.rawValue,
-                url: operation.shown(transfer.head.urlText),
+                url: operation.redactedURL(transfer.head.urlText),
                 headers: headers(fields),
                 body: body.isEmpty ? nil : body.joined(separator: "; ")
             )
@@ -64,8 +64,8 @@ final class NetworkLog: RequestObservation {
                 if style == .exchanges { exchange(head, data.count) }
                 return result
             }
-            let caller = operation.surroundings.callerContexts.capture()
-            stream.body = stream.body.tellingItsEnd { count, error in caller.run { self.end(count, error, of: head) } }
+            let caller = operation.operationEnvironment.callerContexts.capture()
+            stream.body = stream.body.onEnd { count, error in caller.run { self.end(count, error, of: head) } }
             var result = result
             result.content = .stream(stream)
             return result
@@ -107,7 +107,7 @@ final class NetworkLog: RequestObservation {
     }
 
     private func exchange(_ outcome: String, _ body: String? = nil) {
-        var line = operation.line
+        var line = operation.logName
         line += " -> \(outcome) in \((ContinuousClock.now - start).milliseconds) ms"
         // The line already contains the name of a subscription.
         let title = operation.kind == .subscription ? nil : operation.title
@@ -131,7 +131,7 @@ final class NetworkLog: RequestObservation {
         for hop in hops {
             let message = Log.NetworkResponse(
                 status: hop.status,
-                url: operation.shown(hop.url),
+                url: operation.redactedURL(hop.url),
                 duration: hop.duration
             )
             operation.logger.log(Log.network(.httpResponse(response: message)))
@@ -143,7 +143,7 @@ final class NetworkLog: RequestObservation {
         let fields = response.response.headerFields
         let message = Log.NetworkResponse(
             status: response.status.code,
-            url: operation.shown(response.url),
+            url: operation.redactedURL(response.url),
             headers: headers(fields),
             body: summary(of: body ?? HTTPBody(response.data), fields),
             duration: response.metrics.total
@@ -161,7 +161,7 @@ final class NetworkLog: RequestObservation {
         if let error { return failure(error, url: response.url, after: duration, body: body) }
         let message = Log.NetworkResponse(
             status: response.status.code,
-            url: operation.shown(response.url),
+            url: operation.redactedURL(response.url),
             body: body,
             duration: duration
         )
@@ -171,7 +171,7 @@ final class NetworkLog: RequestObservation {
     private func failure(_ error: NetworkError, url: String, after duration: Duration?, body: String? = nil) {
         let message = Log.NetworkResponse(
             status: nil,
-            url: operation.shown(url),
+            url: operation.redactedURL(url),
             body: body,
             duration: duration,
             failure: redactor.redact(text: error.message)

@@ -115,7 +115,7 @@ public struct NetworkResponse: Sendable {
         do {
             return try JSONValue(parsing: data)
         } catch {
-            throw error.holding(self)
+            throw error.attaching(self)
         }
     }
 
@@ -132,31 +132,31 @@ public struct NetworkResponse: Sendable {
         do {
             return try decoder.decode(type, from: data)
         } catch {
-            throw NetworkError(decoding: type, failedWith: error).holding(self)
+            throw NetworkError(decoding: type, failedWith: error).attaching(self)
         }
     }
 
     /// Returns the response if its status is in 200...299, otherwise an error that contains it.
     func result() -> Result<NetworkResponse, NetworkError> {
-        status.kind == .successful ? .success(self) : .failure(refusal())
+        status.kind == .successful ? .success(self) : .failure(statusError())
     }
 
     /// Returns an error that contains this response.
-    package func refusal(of request: HTTPRequest? = nil) -> NetworkError {
+    package func statusError(for request: HTTPRequest? = nil) -> NetworkError {
         var error = NetworkError(
             .status,
             during: .response,
             "the server returned \(status)",
             advice: response.advice,
             underlying: NetworkClientDefault.ClientError.invalidHttpResponse
-        ).holding(self)
+        ).attaching(self)
         error.request = request
         return error
     }
 }
 
 extension NetworkError {
-    package func holding(_ response: NetworkResponse) -> NetworkError {
+    package func attaching(_ response: NetworkResponse) -> NetworkError {
         var error = self
         error.response = response.response
         error.data = response.data
@@ -166,7 +166,7 @@ extension NetworkError {
     }
 
     fileprivate init(_ kind: Kind, during phase: Phase, _ message: String, of response: NetworkResponse) {
-        self = NetworkError(kind, during: phase, message).holding(response)
+        self = NetworkError(kind, during: phase, message).attaching(response)
     }
 }
 
@@ -188,7 +188,7 @@ extension HTTPResponse {
         switch status.code {
         case 304: "use the stored copy, which is still valid"
         case 300..<400: "allow redirects, or request the URL in Location"
-        case 401: DigestChallenge.obstacle(in: headerFields) ?? "provide valid credentials"
+        case 401: DigestChallenge.unsupportedReason(in: headerFields) ?? "provide valid credentials"
         case 407: "provide valid proxy credentials"
         case 403: "use credentials that allow this request"
         case 404, 410: "check the path and the base URL"
@@ -218,7 +218,11 @@ extension NetworkResponse: CustomStringConvertible, CustomReflectable {
     /// The status, URL, header fields and body, with secrets redacted, or for a binary body its size and type.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
-        return redactor.shown(response, from: url, data.isEmpty ? nil : redactor.shown(data, contentType: contentType))
+        return redactor.redactedDescription(
+            of: response,
+            from: url,
+            data.isEmpty ? nil : redactor.redactedDescription(of: data, contentType: contentType)
+        )
     }
     /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -13,7 +13,7 @@ final class NotConfiguredClient: NetworkClient {
     }
 
     func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
-        let error = refusal()
+        let error = notConfiguredError()
         Task { completion(.failure(error)) }
         return nil
     }
@@ -22,7 +22,7 @@ final class NotConfiguredClient: NetworkClient {
         _ operation: NetworkOperation,
         emit: @escaping @Sendable (NetworkOperation.Result) -> Void
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        throw refusal()
+        throw notConfiguredError()
     }
 
     func watch(
@@ -30,11 +30,11 @@ final class NotConfiguredClient: NetworkClient {
         ownedBy scopes: [OperationScope],
         _ receive: @escaping @Sendable (NetworkOperation.Event) -> Void
     ) -> (any RequestToken)? {
-        receive(.failure(refusal()))
+        receive(.failure(notConfiguredError()))
         return nil
     }
 
-    private func refusal() -> NetworkError {
+    private func notConfiguredError() -> NetworkError {
         dependencies?.logger.log(Log.network(.networkClientWasNotConfigured))
         return NetworkError(
             .notConfigured,

@@ -75,7 +75,7 @@ public struct StreamingResponse: Sendable {
 
 extension StreamingResponse: CustomStringConvertible, CustomReflectable {
     /// The status, URL and header fields, with secrets redacted.
-    public var description: String { Beagle.dependencies.redactor.shown(response, from: url, nil) }
+    public var description: String { Beagle.dependencies.redactor.redactedDescription(of: response, from: url, nil) }
     /// An empty mirror, so that `dump` doesn't show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -9,14 +9,14 @@ public import BeagleNetRequestBuilder
 ///
 /// As with any client, a status outside 200...299 becomes a failure of kind `.status`.
 public struct StubClient: NetworkClient {
-    private let answer: @Sendable (Request) async throws -> NetworkResponse
+    private let respond: @Sendable (Request) async throws -> NetworkResponse
 
-    /// Creates a client that responds to each request with the result of `answer`, in a task that the request's token
+    /// Creates a client that responds to each request with the result of `respond`, in a task that the request's token
     /// cancels.
     ///
     /// A response without a URL gets the request's URL.
-    public init(_ answer: @escaping @Sendable (Request) async throws -> NetworkResponse) {
-        self.answer = answer
+    public init(_ respond: @escaping @Sendable (Request) async throws -> NetworkResponse) {
+        self.respond = respond
     }
 
     /// Responds to the request in a new task.
@@ -25,7 +25,7 @@ public struct StubClient: NetworkClient {
         AnyRequestToken(
             Task {
                 do {
-                    var response = try await answer(request)
+                    var response = try await respond(request)
                     if response.url.isEmpty { response.url = request.url.absoluteString }
                     try Task.checkCancellation()
                     completion(response.result())

@@ -31,7 +31,7 @@ public final class DiskFormStore: FormStore {
     ///
     /// - Throws: `NetworkError` of kind `.file` if the file can't be written, `.decoding` if the existing file is
     ///   damaged.
-    public func keep(_ fields: [FormField], insteadOf names: Set<String>, in group: String) throws(NetworkError) {
+    public func save(_ fields: [FormField], replacing names: Set<String>, in group: String) throws(NetworkError) {
         let file = try file(of: group)
         try files.withLock { _ throws(NetworkError) in
             let kept = try Self.read(file, group).filter { !names.contains($0.name) } + fields

@@ -40,7 +40,7 @@ private struct FieldErrors {
 
     /// The members of the root that contain errors: of Rails, ASP.NET and JSON:API, of Bean Validation, of JHipster, of
     /// RFC 7807's example, of FastAPI.
-    private static let holders = [
+    private static let errorMembers = [
         "errors", "violations", "fieldErrors", "field_errors", "invalid-params", "invalidParams", "invalid_params",
         "detail",
     ]
@@ -50,7 +50,7 @@ private struct FieldErrors {
     private static let locations: Set<String> = ["body", "query", "path", "header", "cookie", "form"]
 
     mutating func read(_ root: [String: JSONValue], isProblem: Bool) {
-        for holder in Self.holders where list.isEmpty {
+        for holder in Self.errorMembers where list.isEmpty {
             if let value = root[holder], value.array != nil || value.object != nil { add(value, at: []) }
         }
         if list.isEmpty, isByField(root) { addMembers(root, at: []) }
@@ -89,7 +89,7 @@ private struct FieldErrors {
             }
         case .object(let members) where value.isNested: addMembers(members, at: path)
         case .object: add(error: value, at: path)
-        default: add(value.words, at: path)
+        default: add(value.text, at: path)
         }
     }
 
@@ -99,12 +99,12 @@ private struct FieldErrors {
 
     /// Adds an error with its own name, or that of the path.
     private mutating func add(error: JSONValue, at path: [String]) {
-        let message = error.errorMessage ?? error.words
+        let message = error.errorMessage ?? error.text
         let source = error["source"]
         if let pointer = error["pointer"]?.string ?? source?["pointer"]?.string {
             list.append(fieldError(pointer, isPointer: true, message))
         } else if let location = error["loc"]?.array {
-            let tokens = location.map(\.words)
+            let tokens = location.map(\.text)
             let isPlace = tokens.first.map(Self.locations.contains) ?? false
             add(message, at: isPlace ? Array(tokens.dropFirst()) : tokens)
         } else if let name = error.errorName ?? source?["parameter"]?.string {
@@ -173,7 +173,7 @@ extension String {
 
 extension JSONValue {
     /// The text of a string; any other value as JSON.
-    fileprivate var words: String { string ?? description }
+    fileprivate var text: String { string ?? description }
 
     /// The message of an error, under the names of most formats: FastAPI, JSON:API and problem details, Spring, RFC
     /// 7807's example, and Rails' details.

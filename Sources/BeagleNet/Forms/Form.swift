@@ -42,7 +42,7 @@ public final class Form: Sendable {
     private let givenStore: (any FormStore)?
     private let state: Lock<State>
     /// The gate that allows only one submission at a time.
-    let turn = FormTurn()
+    let submissionGate = FormSubmissionGate()
 
     private struct State {
         var inputs: [Input]
@@ -167,7 +167,7 @@ extension Form {
     ///
     /// Call it for a form that is meant to be sent repeatedly, such as a vote.
     public func allowResubmission() {
-        turn.forgetAccepted()
+        submissionGate.forgetAccepted()
     }
 
     /// The number of changes to the form.
@@ -227,7 +227,7 @@ extension Form {
             inputs.filter { !$0.isSecret && additional[$0.name] == nil }.map { ($0.name, $0.value) }
             + additional.filter { !Input.isSecret($0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let fields = values.compactMap { name, value in value.json.map { FormField(name, $0) } }
-        try store.keep(fields, insteadOf: Set(inputs.map(\.name)).union(additional.keys), in: group)
+        try store.save(fields, replacing: Set(inputs.map(\.name)).union(additional.keys), in: group)
     }
 
     /// The name of a filled-in input that must never be stored, or `nil` if there is no such input.

@@ -16,7 +16,7 @@ public protocol FormStore: Sendable {
     ///   - names: The names whose stored values are removed.
     ///   - group: The group.
     /// - Throws: `NetworkError` if the fields can't be stored; the group is then unchanged.
-    func keep(_ fields: [FormField], insteadOf names: Set<String>, in group: String) throws(NetworkError)
+    func save(_ fields: [FormField], replacing names: Set<String>, in group: String) throws(NetworkError)
 
     /// Deletes a group; it isn't an error if the group doesn't exist.
     ///
@@ -37,7 +37,7 @@ public final class MemoryFormStore: FormStore {
     }
 
     /// Stores fields in a group.
-    public func keep(_ fields: [FormField], insteadOf names: Set<String>, in group: String) {
+    public func save(_ fields: [FormField], replacing names: Set<String>, in group: String) {
         groups.withLock { $0[group] = ($0[group] ?? []).filter { !names.contains($0.name) } + fields }
     }
 

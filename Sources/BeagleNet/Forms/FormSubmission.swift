@@ -33,7 +33,7 @@ public final class FormSubmission: Sendable {
         case refused(FormReply)
         /// The error of a submission without a reply.
         ///
-        /// If it `isKept`, an `Outbox` sends the form later; inform the user.
+        /// If it `isStoredInOutbox`, an `Outbox` sends the form later; inform the user.
         case network(NetworkError)
     }
 
@@ -92,8 +92,8 @@ public final class FormSubmission: Sendable {
     /// effect as once: the method is idempotent (RFC 9110, 9.2.2), or the request has an idempotency key, which changes
     /// if the form was edited since.
     ///
-    /// A form that an `Outbox` has stored (`NetworkError.isKept`) is sent by the outbox. If the server may have
-    /// accepted the form, only the user can decide to send it again: start a new submission for that.
+    /// A form that an `Outbox` has stored (`NetworkError.isStoredInOutbox`) is sent by the outbox. If the server may
+    /// have accepted the form, only the user can decide to send it again: start a new submission for that.
     public var canRetry: Bool {
         progress.withLock { mayBegin($0) }
     }
@@ -112,8 +112,8 @@ public final class FormSubmission: Sendable {
     private func mayBegin(_ progress: Progress) -> Bool {
         guard case .error(let failure) = progress.states.last else { return false }
         guard case .network(let error) = failure else { return true }
-        if error.isKept { return false }
-        if !error.mayHaveReachedServer || error.refusesTheMessage { return true }
+        if error.isStoredInOutbox { return false }
+        if !error.mayHaveReachedServer || error.isRejection { return true }
         return form.method != .post || hasKey || (form.sendsIdempotencyKey && form.changes == progress.changes)
     }
 
@@ -184,7 +184,7 @@ extension NetworkClient {
 
 extension NetworkError {
     /// Whether the server said that it didn't act on the request; a gateway that gave up (408, 5xx) doesn't know.
-    fileprivate var refusesTheMessage: Bool {
+    fileprivate var isRejection: Bool {
         guard kind == .status, let status = response?.status else { return false }
         return status.kind == .clientError && status != .requestTimeout
     }

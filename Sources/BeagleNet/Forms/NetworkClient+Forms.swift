@@ -24,8 +24,8 @@ extension NetworkClient {
     ///   or 422 that contains field errors is such a reply; see `FieldErrorReader`.
     /// - Throws: `NetworkError`: `.status` if the server rejects the form for another reason, `.badRequest` if the form
     ///   is in flight with other values, `.file` and `.decoding` if the data to send can't be read, or the reason why
-    ///   there is no response. Don't retry after an error that `isKept`: an `Outbox` has stored the form and sends it
-    ///   later. The form's group is then deleted, and submitting the form again is a new submission.
+    ///   there is no response. Don't retry after an error that `isStoredInOutbox`: an `Outbox` has stored the form and
+    ///   sends it later. The form's group is then deleted, and submitting the form again is a new submission.
     public func submit(
         _ form: Form,
         to target: some RequestTarget,
@@ -38,46 +38,49 @@ extension NetworkClient {
         guard errors.isEmpty else { return FormReply(refusing: errors) }
         let url = try target.url(in: container)
         let changes = form.changes
-        let message = FormTurn.Message(
-            destination: FormTurn.Destination(
+        let message = FormSubmissionGate.Message(
+            destination: FormSubmissionGate.Destination(
                 url: url,
                 query: query,
                 headers: headers,
-                person: container.credentialOwner
+                credentialOwner: container.credentialOwner
             ),
             data: try form.data()
         )
-        return try await form.turn.result(of: message, changes: changes, progress: progress) { identity, mark, tell in
-            await .catching { () throws(NetworkError) in try await perform(form, identity, mark, timeout, tell) }
+        return try await form.submissionGate.result(of: message, changes: changes, progress: progress) {
+            identity,
+            writeFlag,
+            tell in
+            await .catching { () throws(NetworkError) in try await perform(form, identity, writeFlag, timeout, tell) }
         }
     }
 
     private func perform(
         _ form: Form,
-        _ identity: FormTurn.Identity,
-        _ mark: OutboxMark,
+        _ identity: FormSubmissionGate.Identity,
+        _ writeFlag: OutboxWriteFlag,
         _ timeout: Duration?,
-        _ tell: @escaping FormTurn.Progress
+        _ onProgress: @escaping FormSubmissionGate.Progress
     ) async throws(NetworkError) -> FormReply {
         var operation = NetworkOperation(try request(of: form, identity, timeout))
         operation.reportsProgress = true
         operation.idempotencyKey = identity.idempotencyKey
         operation.outbox = form.outbox
         if form.outbox == .automatic, let name = form.secretInput {
-            operation.reasonNotToKeep = "its input \(name.debugDescription) is secret; set Form.outbox to store it"
+            operation.reasonNotToStore = "its input \(name.debugDescription) is secret; set Form.outbox to store it"
         }
-        operation.outboxMark = mark
+        operation.outboxWriteFlag = writeFlag
         keep(form)
         do throws(NetworkError) {
             let result = try await run(operation) { result in
-                if let progress = result.progress { tell(progress) }
+                if let progress = result.progress { onProgress(progress) }
             }
             guard let response = result.response else { throw .noResponse }
             let reply = FormReply(response)
             forget(form)
             return reply
         } catch {
-            if error.isKept { forget(form) }
+            if error.isStoredInOutbox { forget(form) }
             let inputs = form.inputs.map(\.name)
             guard let reply = FormReply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
                 throw error
@@ -88,7 +91,7 @@ extension NetworkClient {
 
     private func request(
         of form: Form,
-        _ identity: FormTurn.Identity,
+        _ identity: FormSubmissionGate.Identity,
         _ timeout: Duration?
     ) throws(NetworkError) -> Request {
         let destination = identity.message.destination

@@ -82,9 +82,9 @@ extension ImageBytes {
         case .gif: gif
         case .webp: webp
         case .bmp: bitmap(at: 14)
-        case .ico: icon(isSure: true)
+        case .ico: icon(isIcon: true)
         // Some decoders treat the file as the icon that its first bytes announce.
-        case .avif, .heic: larger(heif, [0x0000_0100, 0x0000_0200].contains(big(0, 4)) ? icon(isSure: false) : nil)
+        case .avif, .heic: larger(heif, [0x0000_0100, 0x0000_0200].contains(big(0, 4)) ? icon(isIcon: false) : nil)
         case .tiff: tiff
         case .jpegXL: jpegXL
         default: nil
@@ -163,8 +163,8 @@ extension ImageBytes {
 
     /// Returns the size of the largest image in an icon.
     ///
-    /// - Parameter isSure: Whether the file is an icon. Otherwise only entries that begin as an image count.
-    private func icon(isSure: Bool) -> ImageSize? {
+    /// - Parameter isIcon: Whether the file is an icon. Otherwise only entries that begin as an image count.
+    private func icon(isIcon: Bool) -> ImageSize? {
         var largest: ImageSize?
         var seen: [Bool]? = []
         for index in 0..<Int(little(4, 2) ?? 0) {
@@ -172,13 +172,13 @@ extension ImageBytes {
             guard let width = byte(entry), let height = byte(entry + 1), let offset = little(entry + 12, 4) else {
                 break
             }
-            if isSure { largest = larger(largest, (width == 0 ? 256 : width, height == 0 ? 256 : height)) }
+            if isIcon { largest = larger(largest, (width == 0 ? 256 : width, height == 0 ? 256 : height)) }
             // Decoders use the size of the image itself.
             let place = Int(clamping: offset)
             guard place < count else { continue }
             if big(place, 4) == 0x8950_4E47 {
                 largest = larger(largest, png(at: place, &seen))
-            } else if isSure || (12...256).contains(little(place, 4) ?? 0), let image = bitmap(at: place) {
+            } else if isIcon || (12...256).contains(little(place, 4) ?? 0), let image = bitmap(at: place) {
                 // The height includes a mask of the same size.
                 largest = larger(largest, (image.width, image.height / 2))
             }

@@ -62,27 +62,32 @@ final class ActiveOperation: Sendable {
         /// The next event to deliver.
         ///
         /// Events after it are in `waiting`, which is usually empty.
-        var due: Post?
-        var waiting: [Post] = []
+        var nextPost: Post?
+        var queuedPosts: [Post] = []
         var isDelivering = false
 
-        var isWatched: Bool { operation.question != nil && operation.kind != .subscription }
-        var everybody: Audience { .all(lastID) }
+        var isWatched: Bool { operation.comparedContent != nil && operation.kind != .subscription }
+        var allSubscribers: Audience { .all(lastID) }
 
-        func those(_ isMeant: (Subscriber) -> Bool) -> Audience {
-            .some(subscribers.filter(isMeant).map(\.id))
+        func audience(where isIncluded: (Subscriber) -> Bool) -> Audience {
+            .some(subscribers.filter(isIncluded).map(\.id))
         }
     }
 
     private let state: InlineLock<State>
-    private let hub: Hub
-    /// The key of this operation in the hub; `nil` if the operation isn't shared.
-    let subject: Hub.Subject?
+    private let coalescer: RequestCoalescer
+    /// The key of this operation in the coalescer; `nil` if the operation isn't shared.
+    let coalescingKey: RequestCoalescer.CoalescingKey?
 
-    init(_ operation: NetworkOperation, _ pipeline: Pipeline, _ hub: Hub, _ subject: Hub.Subject? = nil) {
+    init(
+        _ operation: NetworkOperation,
+        _ pipeline: Pipeline,
+        _ coalescer: RequestCoalescer,
+        _ coalescingKey: RequestCoalescer.CoalescingKey? = nil
+    ) {
         state = InlineLock(State(operation: operation, pipeline: pipeline))
-        self.hub = hub
-        self.subject = subject
+        self.coalescer = coalescer
+        self.coalescingKey = coalescingKey
     }
 
     // MARK: - Subscribers
@@ -104,7 +109,7 @@ final class ActiveOperation: Sendable {
             )
             return (state.lastID, Self.begin(&state, operation, pipeline, for: state.lastID))
         }
-        goOn(beginning, operation, pipeline)
+        proceed(beginning, operation, pipeline)
         return id
     }
 
@@ -116,9 +121,9 @@ final class ActiveOperation: Sendable {
         // Release the subscriber outside of the lock, because objects that it holds may call `leave` again.
         let (left, ended): (Subscriber?, (any RequestToken)??) = state.withLock { state in
             guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
-            return (state.subscribers.remove(at: index), Self.endIfAlone(&state))
+            return (state.subscribers.remove(at: index), Self.endIfUnsubscribed(&state))
         }
-        if let ended { over(ended) }
+        if let ended { finishRun(cancelling: ended) }
         return left != nil
     }
 
@@ -138,7 +143,7 @@ final class ActiveOperation: Sendable {
             defer { state.token = nil }
             return (isDue, .some(state.token))
         }
-        if let ended { over(ended) }
+        if let ended { finishRun(cancelling: ended) }
         if isDue { deliver() }
     }
 
@@ -150,21 +155,21 @@ final class ActiveOperation: Sendable {
             let goesOn = state.operation.isDetached && state.isRunning
             if cancelling || waiting.isEmpty && !goesOn {
                 let isFirst = Self.post(&state, .failure(.left), to: .some(waiting.map(\.id)))
-                let isDue = Self.post(&state, .end, to: state.those { !$0.isOneShot }) || isFirst
+                let isDue = Self.post(&state, .end, to: state.audience { !$0.isOneShot }) || isFirst
                 state.isOver = true
                 defer { state.token = nil }
                 return (isDue, .some(state.token))
             }
-            return (Self.post(&state, .end, to: state.those { !$0.isOneShot }), nil)
+            return (Self.post(&state, .end, to: state.audience { !$0.isOneShot }), nil)
         }
-        if let ended { over(ended) }
+        if let ended { finishRun(cancelling: ended) }
         if isDue { deliver() }
     }
 
     /// Ends the operation if it has no subscribers, unless it is detached and running.
     ///
     /// - Returns: `nil` if the operation continues, otherwise the handle of its run.
-    private static func endIfAlone(_ state: inout State) -> (any RequestToken)?? {
+    private static func endIfUnsubscribed(_ state: inout State) -> (any RequestToken)?? {
         guard state.subscribers.isEmpty, !state.isOver else { return nil }
         if state.operation.isDetached, state.isRunning { return nil }
         state.isOver = true
@@ -172,8 +177,8 @@ final class ActiveOperation: Sendable {
         return .some(state.token)
     }
 
-    private func over(_ token: (any RequestToken)?) {
-        hub.remove(self)
+    private func finishRun(cancelling token: (any RequestToken)?) {
+        coalescer.remove(self)
         token?.cancel()
     }
 
@@ -194,7 +199,7 @@ final class ActiveOperation: Sendable {
             operation.attempt = 1
             if state.isRunning {
                 if afterRun {
-                    if state.following?.wantsMore(than: operation) != true { state.following = operation }
+                    if state.following?.requiresMoreNetwork(than: operation) != true { state.following = operation }
                     state.followsStored = false
                 }
                 return nil
@@ -214,7 +219,7 @@ final class ActiveOperation: Sendable {
         state.withLock { state in
             var operation = state.operation
             let policies = state.subscribers.lazy.filter { !$0.isOneShot }.map(\.policy)
-            if let policy = policies.max(by: { $0.demand < $1.demand }) { operation.policy = policy }
+            if let policy = policies.max(by: { $0.networkRank < $1.networkRank }) { operation.policy = policy }
             return operation
         }
     }
@@ -227,7 +232,7 @@ final class ActiveOperation: Sendable {
 
     private func begin(_ operation: NetworkOperation, _ pipeline: Pipeline) {
         let beginning = state.withLock { state in Self.begin(&state, operation, pipeline, for: nil) }
-        goOn(beginning, operation, pipeline)
+        proceed(beginning, operation, pipeline)
     }
 
     private static func begin(
@@ -248,7 +253,7 @@ final class ActiveOperation: Sendable {
         return .run(state.run)
     }
 
-    private func goOn(_ beginning: Beginning, _ operation: NetworkOperation, _ pipeline: Pipeline) {
+    private func proceed(_ beginning: Beginning, _ operation: NetworkOperation, _ pipeline: Pipeline) {
         switch beginning {
         case .none: break
         case .deliver: deliver()
@@ -264,8 +269,8 @@ final class ActiveOperation: Sendable {
     private static func join(_ state: inout State, _ operation: NetworkOperation, _ joiner: Int?) -> Beginning {
         guard let joiner else { return .none }
         if operation.isDetached { state.operation.isDetached = true }
-        if operation.kind != .subscription, operation.wantsMore(than: state.operation) {
-            if state.following?.wantsMore(than: operation) != true {
+        if operation.kind != .subscription, operation.requiresMoreNetwork(than: state.operation) {
+            if state.following?.requiresMoreNetwork(than: operation) != true {
                 if state.following == nil { state.followsStored = true }
                 state.following = operation
             }
@@ -284,14 +289,14 @@ final class ActiveOperation: Sendable {
 
     private func start(_ operation: NetworkOperation, _ pipeline: Pipeline, _ run: Int) {
         let operation = run == 1 ? operation : operation.inNewRun()
-        switch pipeline.start(operation, { self.give($0, in: run) }, { self.finish($0, run) }) {
-        case .running(let token): goOn(run, token)
+        switch pipeline.start(operation, { self.deliver($0, in: run) }, { self.finish($0, run) }) {
+        case .running(let token): proceed(run, token)
         case .ended(let outcome): finish(outcome, run)
         }
     }
 
     /// Marks the previous run's result stale and delivers it to all subscribers.
-    private func goOn(_ run: Int, _ token: any RequestToken) {
+    private func proceed(_ run: Int, _ token: any RequestToken) {
         let (isDue, isOver) = state.withLock { state in
             guard state.run == run, state.isRunning else { return (false, state.isOver) }
             if !state.isOver { state.token = token }
@@ -300,29 +305,29 @@ final class ActiveOperation: Sendable {
             }
             last.isStale = true
             state.last = last
-            return (Self.post(&state, .result(last), to: state.everybody), state.isOver)
+            return (Self.post(&state, .result(last), to: state.allSubscribers), state.isOver)
         }
         if isDue { deliver() }
         if isOver { token.cancel() }
     }
 
-    private func give(_ result: NetworkOperation.Result, in run: Int) {
-        if !result.isAnswer { return giveNotice(result, in: run) }
+    private func deliver(_ result: NetworkOperation.Result, in run: Int) {
+        if !result.isResponse { return deliverProgress(result, in: run) }
         var result = result
-        // The result may have been the last one of another hub.
+        // The result may have been the last one of another coalescer.
         result.isLast = false
         let isDue = state.withLock { [result] state in
             guard !state.isOver, state.run == run, state.isRunning else { return false }
             state.last = result
             state.hasGivenInRun = true
-            return Self.post(&state, .result(result), to: state.everybody)
+            return Self.post(&state, .result(result), to: state.allSubscribers)
         }
         if isDue { deliver() }
     }
 
     /// Delivers progress or a connection event. No subscriber leaves with it, so it is queued only while another event
     /// is being delivered.
-    private func giveNotice(_ result: NetworkOperation.Result, in run: Int) {
+    private func deliverProgress(_ result: NetworkOperation.Result, in run: Int) {
         let subscribers: [Subscriber] = state.withLock { state in
             guard !state.isOver, state.run == run, state.isRunning, !state.subscribers.isEmpty else { return [] }
             if result.connection != nil { state.connection = result }
@@ -330,17 +335,17 @@ final class ActiveOperation: Sendable {
                 state.isDelivering = true
                 return state.subscribers
             }
-            _ = Self.post(&state, .result(result), to: state.everybody)
+            _ = Self.post(&state, .result(result), to: state.allSubscribers)
             return []
         }
         if subscribers.isEmpty { return }
-        give(.result(result), to: subscribers)
+        deliver(.result(result), to: subscribers)
         deliver()
     }
 
     private func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>, _ run: Int) {
-        if let (event, subscribers) = endAtOnce(outcome, run) {
-            hub.remove(self)
+        if let (event, subscribers) = finishDirectly(outcome, run) {
+            coalescer.remove(self)
             for subscriber in subscribers { subscriber.receive(event) }
             return
         }
@@ -355,11 +360,11 @@ final class ActiveOperation: Sendable {
             var isDue = Self.post(&state, outcome, isFollowed: again != nil)
             if again == nil, !state.isWatched || state.subscribers.isEmpty {
                 state.isOver = true
-                isDue = Self.post(&state, .end, to: state.everybody) || isDue
+                isDue = Self.post(&state, .end, to: state.allSubscribers) || isDue
             }
             return (isDue, state.isOver, again)
         }
-        if hasEnded { hub.remove(self) }
+        if hasEnded { coalescer.remove(self) }
         if isDue { deliver() }
         if let (operation, pipeline) = again { begin(operation, pipeline) }
     }
@@ -368,7 +373,7 @@ final class ActiveOperation: Sendable {
     /// usual case, and needs no posting.
     ///
     /// - Returns: The event and the subscribers that receive it; `nil` if the general path is needed.
-    private func endAtOnce(
+    private func finishDirectly(
         _ outcome: Result<NetworkOperation.Result, NetworkError>,
         _ run: Int
     ) -> (Event, [Subscriber])? {
@@ -402,14 +407,18 @@ final class ActiveOperation: Sendable {
             state.last = result
             result.isLast = true
             guard isFollowed, result.source == .cache else {
-                return post(&state, .result(result), to: state.everybody)
+                return post(&state, .result(result), to: state.allSubscribers)
             }
-            let isDue = post(&state, .result(result), to: state.those { !$0.isFollowing })
+            let isDue = post(&state, .result(result), to: state.audience { !$0.isFollowing })
             result.isLast = false
             result.isStale = true
-            return post(&state, .result(result), to: state.those(\.isFollowing)) || isDue
+            return post(&state, .result(result), to: state.audience(where: \.isFollowing)) || isDue
         case .failure(let error):
-            return post(&state, .failure(error), to: isFollowed ? state.those { !$0.isFollowing } : state.everybody)
+            return post(
+                &state,
+                .failure(error),
+                to: isFollowed ? state.audience { !$0.isFollowing } : state.allSubscribers
+            )
         }
     }
 
@@ -418,7 +427,7 @@ final class ActiveOperation: Sendable {
     /// - Returns: Whether the caller must call `deliver`.
     private static func post(_ state: inout State, _ event: Event, to audience: Audience) -> Bool {
         let post = Post(event: event, audience: audience)
-        if state.due == nil { state.due = post } else { state.waiting.append(post) }
+        if state.nextPost == nil { state.nextPost = post } else { state.queuedPosts.append(post) }
         if state.isDelivering { return false }
         state.isDelivering = true
         return true
@@ -426,13 +435,13 @@ final class ActiveOperation: Sendable {
 
     private func deliver() {
         while let (event, subscribers, ended) = next() {
-            give(event, to: subscribers)
-            if let ended { over(ended) }
+            deliver(event, to: subscribers)
+            if let ended { finishRun(cancelling: ended) }
         }
     }
 
-    private func give(_ event: Event, to subscribers: [Subscriber]) {
-        for (index, subscriber) in subscribers.enumerated() where index == 0 || hears(subscriber, event) {
+    private func deliver(_ event: Event, to subscribers: [Subscriber]) {
+        for (index, subscriber) in subscribers.enumerated() where index == 0 || shouldReceive(subscriber, event) {
             subscriber.receive(event)
         }
     }
@@ -440,11 +449,11 @@ final class ActiveOperation: Sendable {
     /// Returns the next event and its subscribers. Those that leave with the event are already removed.
     private func next() -> (Event, [Subscriber], (any RequestToken)??)? {
         state.withLock { state in
-            guard let post = state.due else {
+            guard let post = state.nextPost else {
                 state.isDelivering = false
                 return nil
             }
-            state.due = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+            state.nextPost = state.queuedPosts.isEmpty ? nil : state.queuedPosts.removeFirst()
             let event = post.event
             let isForAll = if case .all(state.lastID) = post.audience { true } else { false }
             let subscribers = isForAll ? state.subscribers : state.subscribers.filter { post.audience.has($0.id) }
@@ -455,13 +464,13 @@ final class ActiveOperation: Sendable {
             } else {
                 state.subscribers.removeAll { event.isLast(for: $0) && post.audience.has($0.id) }
             }
-            return (event, subscribers, Self.endIfAlone(&state))
+            return (event, subscribers, Self.endIfUnsubscribed(&state))
         }
     }
 
     /// Whether a subscriber should still receive an event that others received before it, because it hasn't left in the
     /// meantime.
-    private func hears(_ subscriber: Subscriber, _ event: Event) -> Bool {
+    private func shouldReceive(_ subscriber: Subscriber, _ event: Event) -> Bool {
         // A subscriber that leaves with the event is already removed, but receives it.
         if event.isLast(for: subscriber) { return true }
         return state.withLock { state in state.subscribers.contains { $0.id == subscriber.id } }
@@ -484,7 +493,7 @@ extension RequestPolicy {
     var prefersStore: Bool { self == .cacheFirst || self == .cacheOnly || self == .http }
 
     /// A rank of the policy by its use of the network.
-    fileprivate var demand: Int {
+    fileprivate var networkRank: Int {
         switch self {
         case .cacheOnly: 0
         case .cacheFirst: 1
@@ -498,10 +507,10 @@ extension RequestPolicy {
 
 extension NetworkOperation {
     /// Whether a run of the other operation may use the network less than this one, or accept an older response.
-    fileprivate func wantsMore(than other: NetworkOperation) -> Bool {
+    fileprivate func requiresMoreNetwork(than other: NetworkOperation) -> Bool {
         // From this policy on, the network is always used and its response delivered.
-        if other.policy.demand >= RequestPolicy.cacheAndNetwork.demand { return false }
-        if policy.demand != other.policy.demand { return policy.demand > other.policy.demand }
+        if other.policy.networkRank >= RequestPolicy.cacheAndNetwork.networkRank { return false }
+        if policy.networkRank != other.policy.networkRank { return policy.networkRank > other.policy.networkRank }
         guard policy == .cacheFirst, let maxAge else { return false }
         return other.maxAge.map { maxAge < $0 } ?? true
     }

@@ -5,6 +5,6 @@ extension BeagleDependencies {
     ///
     /// The number changes as soon as the credentials may be another user's.
     package var credentialOwner: Int {
-        CredentialFetch.isOne ? 0 : interceptors.lazy.compactMap(\.credentialOwner).first ?? 0
+        CredentialFetch.isActive ? 0 : interceptors.lazy.compactMap(\.credentialOwner).first ?? 0
     }
 }

@@ -18,13 +18,13 @@ package struct KeyHash {
     private static let roomSize = 1_024
 
     private var (v0, v1, v2, v3): (UInt64, UInt64, UInt64, UInt64)
-    /// The buffer for parts, owned by the caller, which must outlive the hash; `taken` bytes of it are used.
-    private let room: UnsafeMutableRawBufferPointer
-    private var taken = 0
-    private var total = 0
+    /// The buffer for parts, owned by the caller, which must outlive the hash; `bufferedBytes` bytes of it are used.
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var bufferedBytes = 0
+    private var hashedBytes = 0
 
-    private init(_ seed: (UInt64, UInt64), _ room: UnsafeMutableRawBufferPointer) {
-        self.room = room
+    private init(_ seed: (UInt64, UInt64), _ buffer: UnsafeMutableRawBufferPointer) {
+        self.buffer = buffer
         v0 = seed.0 ^ 0x736f_6d65_7073_6575
         v1 = seed.1 ^ 0x646f_7261_6e64_6f6d ^ 0xEE
         v2 = seed.0 ^ 0x6c79_6765_6e65_7261
@@ -36,8 +36,8 @@ package struct KeyHash {
         seed: (UInt64, UInt64) = KeyHash.seed,
         _ body: (inout KeyHash) -> Void
     ) -> (high: UInt64, low: UInt64) {
-        withUnsafeTemporaryAllocation(byteCount: roomSize, alignment: MemoryLayout<UInt64>.alignment) { room in
-            var hash = KeyHash(seed, room)
+        withUnsafeTemporaryAllocation(byteCount: roomSize, alignment: MemoryLayout<UInt64>.alignment) { buffer in
+            var hash = KeyHash(seed, buffer)
             body(&hash)
             return hash.finish()
         }
@@ -55,60 +55,60 @@ package struct KeyHash {
 
     package mutating func combine(_ number: Int) {
         let number = Int64(number).littleEndian
-        if taken + MemoryLayout<Int64>.size > room.count { return withUnsafeBytes(of: number) { gather($0) } }
-        room.storeBytes(of: number, toByteOffset: taken, as: Int64.self)
-        taken += MemoryLayout<Int64>.size
+        if bufferedBytes + MemoryLayout<Int64>.size > buffer.count { return withUnsafeBytes(of: number) { append($0) } }
+        buffer.storeBytes(of: number, toByteOffset: bufferedBytes, as: Int64.self)
+        bufferedBytes += MemoryLayout<Int64>.size
     }
 
     private mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         combine(bytes.count)
-        gather(bytes)
+        append(bytes)
     }
 
     /// Adds bytes without their length.
-    mutating func gather(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress, let end = room.baseAddress else { return }
-        if bytes.count <= room.count - taken {
-            (end + taken).copyMemory(from: start, byteCount: bytes.count)
-            taken += bytes.count
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, let end = buffer.baseAddress else { return }
+        if bytes.count <= buffer.count - bufferedBytes {
+            (end + bufferedBytes).copyMemory(from: start, byteCount: bytes.count)
+            bufferedBytes += bytes.count
             return
         }
         var rest = bytes[...]
-        while taken + rest.count > room.count {
-            let part = rest.prefix(room.count - taken)
-            UnsafeMutableRawBufferPointer(rebasing: room[taken...]).copyMemory(from: .init(rebasing: part))
-            taken = room.count
+        while bufferedBytes + rest.count > buffer.count {
+            let part = rest.prefix(buffer.count - bufferedBytes)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[bufferedBytes...]).copyMemory(from: .init(rebasing: part))
+            bufferedBytes = buffer.count
             compress()
             rest = rest.dropFirst(part.count)
         }
-        UnsafeMutableRawBufferPointer(rebasing: room[taken...]).copyMemory(from: .init(rebasing: rest))
-        taken += rest.count
+        UnsafeMutableRawBufferPointer(rebasing: buffer[bufferedBytes...]).copyMemory(from: .init(rebasing: rest))
+        bufferedBytes += rest.count
     }
 
     /// Compresses all whole words in the buffer.
     private mutating func compress() {
-        let end = taken & ~7
+        let end = bufferedBytes & ~7
         var hash = self
-        for word in UnsafeRawBufferPointer(rebasing: room[..<end]).bindMemory(to: UInt64.self) {
-            hash.take(UInt64(littleEndian: word))
+        for word in UnsafeRawBufferPointer(rebasing: buffer[..<end]).bindMemory(to: UInt64.self) {
+            hash.compress(UInt64(littleEndian: word))
         }
         self = hash
-        total += end
-        taken -= end
+        hashedBytes += end
+        bufferedBytes -= end
     }
 
-    private mutating func take(_ word: UInt64) {
+    private mutating func compress(_ word: UInt64) {
         v3 ^= word
         round()
         v0 ^= word
     }
 
     private mutating func finish() -> (high: UInt64, low: UInt64) {
-        let start = taken & ~7
+        let start = bufferedBytes & ~7
         compress()
-        var last = UInt64(truncatingIfNeeded: total + taken) << 56
-        for index in 0..<taken { last |= UInt64(room[start + index]) << (8 * index) }
-        take(last)
+        var last = UInt64(truncatingIfNeeded: hashedBytes + bufferedBytes) << 56
+        for index in 0..<bufferedBytes { last |= UInt64(buffer[start + index]) << (8 * index) }
+        compress(last)
         v2 ^= 0xEE
         let low = mixed()
         v1 ^= 0xDD

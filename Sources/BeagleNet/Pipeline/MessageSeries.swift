@@ -4,14 +4,14 @@ import BeagleNetHTTP
 ///
 /// Interceptors use it for work that spans several messages.
 package final class MessageSeries: Sendable {
-    private let closings = Lock<[@Sendable () -> Void]>([])
+    private let completionHandlers = Lock<[@Sendable () -> Void]>([])
 
     /// Registers a closure to call when no further message follows.
-    package func atEnd(_ closing: @escaping @Sendable () -> Void) {
-        closings.withLock { $0.append(closing) }
+    package func onEnd(_ closing: @escaping @Sendable () -> Void) {
+        completionHandlers.withLock { $0.append(closing) }
     }
 
     func end() {
-        for closing in closings.withLock({ $0 }) { closing() }
+        for closing in completionHandlers.withLock({ $0 }) { closing() }
     }
 }

@@ -22,7 +22,7 @@ extension NetworkOperation {
         fileprivate init(
             _ kind: Kind,
             _ partition: String,
-            _ person: Int,
+            _ credentialOwner: Int,
             _ transfer: TransferRequest,
             _ body: Data?,
             without left: [HTTPField]
@@ -40,7 +40,7 @@ extension NetworkOperation {
                     hash.combine(field.name.canonicalName)
                     hash.combine(field.value)
                 }
-                if person != 0 { hash.combine(person) }
+                if credentialOwner != 0 { hash.combine(credentialOwner) }
                 if !transfer.hasStandardOptions { transfer.options.combine(into: &hash) }
             }
         }
@@ -58,56 +58,59 @@ extension NetworkOperation {
     ///
     /// It is the same for all operations that may share a run.
     ///
-    /// Few operations have an identical one in flight, so that creating a question only computes a cheap table hash.
-    /// Full comparisons happen only when hashes meet.
-    final class Question: Sendable {
+    /// Few operations have an identical one in flight, so that creating its compared content only computes a cheap
+    /// table hash. Full comparisons happen only when hashes meet.
+    final class ComparedContent: Sendable {
         private let kind: Kind
         private let partition: String
-        private let person: Int
+        private let credentialOwner: Int
         private let transfer: TransferRequest
         private let body: Data?
         private let bits: UInt64
         private let made = InlineLock<Key?>(nil)
 
-        /// Returns the operation's question; `nil` if the operation isn't shared, if its response is streamed, or if
-        /// its body is a file or a stream.
+        /// Returns the operation's compared content; `nil` if the operation isn't shared, if its response is streamed,
+        /// or if its body is a file or a stream.
         ///
-        /// - Parameter person: The number of the user whose credentials the message gets later; 0 for none.
-        static func of(_ operation: NetworkOperation, _ transfer: TransferRequest, for person: Int) -> Question? {
+        /// - Parameter credentialOwner: The number of the user whose credentials the message gets later; 0 for none.
+        static func of(_ operation: NetworkOperation, _ transfer: TransferRequest, for credentialOwner: Int)
+            -> ComparedContent?
+        {
             guard operation.isShared, transfer.delivery == .collect, let body = transfer.body.known else { return nil }
-            return Question(operation, transfer, body, person)
+            return ComparedContent(operation, transfer, body, credentialOwner)
         }
 
-        private init(_ operation: NetworkOperation, _ transfer: TransferRequest, _ body: Data?, _ person: Int) {
+        private init(_ operation: NetworkOperation, _ transfer: TransferRequest, _ body: Data?, _ credentialOwner: Int)
+        {
             (kind, partition) = (operation.kind, operation.partition)
-            (self.person, self.transfer, self.body) = (person, transfer, body)
-            bits = operation.bits(transfer, body, person)
+            (self.credentialOwner, self.transfer, self.body) = (credentialOwner, transfer, body)
+            bits = operation.bits(transfer, body, credentialOwner)
         }
 
         /// The key, which is computed on first use.
         var key: Key {
             made.withLock { made in
                 if let made { return made }
-                let key = Key(kind, partition, person, transfer, body, without: [])
+                let key = Key(kind, partition, credentialOwner, transfer, body, without: [])
                 made = key
                 return key
             }
         }
     }
 
-    /// Returns the key of another message of this operation, or `nil` if the message would have no question.
+    /// Returns the key of another message of this operation, or `nil` if the message would have no compared content.
     ///
     /// - Parameter left: Fields to leave out.
     func messageKey(of transfer: TransferRequest, without left: [HTTPField]) -> Key? {
         guard transfer.delivery == .collect, let body = transfer.body.known else { return nil }
-        return Key(kind, partition, person, transfer, body, without: left)
+        return Key(kind, partition, credentialOwner, transfer, body, without: left)
     }
 
     /// Returns a hash of the bytes in which a client's messages usually differ. The method, the scheme and the names of
     /// fields are only compared.
-    private func bits(_ transfer: TransferRequest, _ body: Data?, _ person: Int) -> UInt64 {
+    private func bits(_ transfer: TransferRequest, _ body: Data?, _ credentialOwner: Int) -> UInt64 {
         var hash = TableHash()
-        hash.combine(UInt64(truncatingIfNeeded: person))
+        hash.combine(UInt64(truncatingIfNeeded: credentialOwner))
         hash.combine(partition)
         if let authority = transfer.head.authority { hash.combine(authority) }
         if let path = transfer.head.path { hash.combine(path) }
@@ -117,10 +120,11 @@ extension NetworkOperation {
     }
 }
 
-extension NetworkOperation.Question: Hashable {
-    static func == (one: NetworkOperation.Question, other: NetworkOperation.Question) -> Bool {
+extension NetworkOperation.ComparedContent: Hashable {
+    static func == (one: NetworkOperation.ComparedContent, other: NetworkOperation.ComparedContent) -> Bool {
         one === other
-            || one.bits == other.bits && one.person == other.person && one.partition == other.partition
+            || one.bits == other.bits && one.credentialOwner == other.credentialOwner
+                && one.partition == other.partition
                 && one.kind.name == other.kind.name && one.body == other.body && one.transfer.isSent(as: other.transfer)
     }
 

@@ -118,10 +118,10 @@ extension NetworkOperation {
         }
 
         /// Whether this is a fresh response after which no further result follows.
-        public var isSettled: Bool { isAnswer && !isStale && !hasNext }
+        public var isSettled: Bool { isResponse && !isStale && !hasNext }
 
         /// Whether this is a response, including a stale one or one of many.
-        package var isAnswer: Bool {
+        package var isResponse: Bool {
             switch content {
             case .response, .stream: true
             case .progress, .connection: false

@@ -34,7 +34,7 @@ public struct NetworkOperation: Sendable {
         /// Fields that hold the credentials of the user for whom the operation was made, or that trace the message.
         var knownFields: [HTTPField] = []
         /// The first message and the present one, as the client made them; `nil` if they are the same.
-        var revised: (first: TransferRequest, now: TransferRequest)?
+        var revised: (first: TransferRequest, current: TransferRequest)?
     }
 
     private var fields: CopyOnWrite<Fields>
@@ -43,7 +43,7 @@ public struct NetworkOperation: Sendable {
     /// The client builds it from `request` before the first interceptor sees the operation; until then it is an empty
     /// GET.
     public var transfer = TransferRequest.unbuilt
-    private var taken = OperationRun.none
+    private var currentRun = OperationRun.none
     private var additions: CopyOnWrite<Additions>?
 
     /// Creates an operation.
@@ -53,10 +53,10 @@ public struct NetworkOperation: Sendable {
     ///   - kind: The kind of operation; `nil`, the default, for the kind that belongs to the request's type.
     ///   - policy: Whether stored responses are used; `nil`, the default, for the client's `dependencies.policy`.
     public init(_ request: Request, kind: Kind? = nil, policy: RequestPolicy? = nil) {
-        if let carried = request.carried as? CarriedOperation {
-            self = carried.operation
+        if let forwardedOperation = request.forwardedOperation as? ForwardedOperation {
+            self = forwardedOperation.operation
             self.request = request
-            self.request.carried = nil
+            self.request.forwardedOperation = nil
             if let policy { self.policy = policy }
             return
         }
@@ -67,13 +67,13 @@ public struct NetworkOperation: Sendable {
     /// The request, which carries the operation through clients that only forward requests.
     ///
     /// The client at the end restores the operation from it, with its partition and its handling by an outbox.
-    var carryingRequest: Request {
+    var forwardedRequest: Request {
         var operation = self
         // Revisions are handled and counted by the code that performs the messages one by one.
         (operation.revision, operation.series, operation.elapsed) = (nil, nil, nil)
         if isStream { operation.transfer.delivery = .collect }
         var request = request
-        request.carried = CarriedOperation(operation)
+        request.forwardedOperation = ForwardedOperation(operation)
         return request
     }
 
@@ -154,10 +154,10 @@ public struct NetworkOperation: Sendable {
     /// An identifier that is equal for operations with the same request.
     ///
     /// `nil` before the client has built the message, and if the operation isn't shared.
-    public var key: Key? { question?.key }
+    public var key: Key? { comparedContent?.key }
 
     /// The content of the operation; `nil` if `key` is `nil`.
-    var question: Question? { taken.question }
+    var comparedContent: ComparedContent? { currentRun.comparedContent }
 
     /// The maximum time for this operation, including all attempts and the waits between them: `request.timeout`.
     ///
@@ -207,51 +207,53 @@ public struct NetworkOperation: Sendable {
     }
 
     /// The client's dependencies for its interceptors.
-    var surroundings: Surroundings { taken.surroundings }
+    var operationEnvironment: OperationEnvironment { currentRun.operationEnvironment }
 
     /// Returns the operation as the client accepts it.
     ///
-    /// - Parameter person: The number of the user whose credentials it will get.
+    /// - Parameter credentialOwner: The number of the user whose credentials it will get.
     func sending(
         _ transfer: TransferRequest,
-        _ surroundings: Surroundings,
-        for person: Int
+        _ operationEnvironment: OperationEnvironment,
+        for credentialOwner: Int
     ) -> NetworkOperation {
         var operation = self
-        let (question, scopedFields) = (Question.of(self, transfer, for: person), transfer.originScopedFields)
+        let (comparedContent, scopedFields) = (
+            ComparedContent.of(self, transfer, for: credentialOwner), transfer.originScopedFields
+        )
         let brought: HTTPFields =
             scopedFields.isEmpty ? [:] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
         if fields.value.policy == nil {
-            let policy = surroundings.policy ?? kind.policy
+            let policy = operationEnvironment.policy ?? kind.policy
             if operation.policy != policy { operation.policy = policy }
         }
         var transfer = transfer
-        if kind.repetition != .ifIdempotent { transfer.repetition = kind.repetition }
+        if kind.resendPolicy != .ifIdempotent { transfer.resendPolicy = kind.resendPolicy }
         operation.transfer = transfer
         operation.additions = nil
-        operation.taken = OperationRun(
-            question: question,
+        operation.currentRun = OperationRun(
+            comparedContent: comparedContent,
             partition: partition,
-            surroundings: surroundings,
+            operationEnvironment: operationEnvironment,
             scopedFields: scopedFields,
-            broughtFields: brought,
-            person: person,
-            logger: surroundings.capturesLogger ? surroundings.logger.captured() : nil
+            requestScopedFields: brought,
+            credentialOwner: credentialOwner,
+            logger: operationEnvironment.capturesLogger ? operationEnvironment.logger.captured() : nil
         )
         return operation
     }
 
     /// The number of the user whose credentials the pipeline had when the client accepted the operation; 0 if it has
     /// none.
-    var person: Int { taken.person }
+    var credentialOwner: Int { currentRun.credentialOwner }
 
-    /// Whether the partition is still the one in the question.
-    var isOfKeyedPartition: Bool { fields.value.partition == taken.partition }
+    /// Whether the partition is still the one in the compared content.
+    var hasKeyedPartition: Bool { fields.value.partition == currentRun.partition }
 
     /// Marks fields, with their present values, as the credentials of a user.
-    mutating func note(credentials fields: Set<HTTPField.Name>, of person: Int) {
+    mutating func note(credentials fields: Set<HTTPField.Name>, of credentialOwner: Int) {
         sendRecord?.addCredentials()
-        if person == self.person { note(known: fields) }
+        if credentialOwner == self.credentialOwner { note(known: fields) }
     }
 
     /// Marks fields, with their present values, as tracing: they don't identify the user.
@@ -266,12 +268,12 @@ public struct NetworkOperation: Sendable {
     }
 
     /// The state that its attempts share; `nil` before a client has accepted it.
-    package var run: OperationRun? { taken === OperationRun.none ? nil : taken }
+    package var run: OperationRun? { currentRun === OperationRun.none ? nil : currentRun }
 
     /// Returns the same operation in a run of its own.
     package func inNewRun() -> NetworkOperation {
         var operation = self
-        operation.taken = OperationRun(like: taken)
+        operation.currentRun = OperationRun(like: currentRun)
         return operation
     }
 
@@ -289,13 +291,13 @@ public struct NetworkOperation: Sendable {
     var sendRecord: SendRecord? { run?.sendRecord }
 
     /// The running deadline of the operation; `nil` if it has no limit.
-    var countdown: Countdown? { run?.countdown }
+    var deadlineTimer: DeadlineTimer? { run?.deadlineTimer }
 
     /// The logger as captured in the caller's task; `nil` if it is the client's.
-    var capturedLogger: (any BeagleLogger)? { taken.logger }
+    var capturedLogger: (any BeagleLogger)? { currentRun.logger }
 
     /// Begins another attempt.
-    mutating func tryAgain() {
+    mutating func beginAttempt() {
         attempt += 1
         run?.addAttempt()
     }
@@ -308,23 +310,23 @@ public struct NetworkOperation: Sendable {
     var messageKey: Key? {
         var sent = transfer
         if let revised = additions?.value.revised {
-            guard sent.asksTheSame(as: revised.now) else { return nil }
-            sent.take(revised.first)
+            guard sent.hasSameContent(as: revised.current) else { return nil }
+            sent.replaceContent(with: revised.first)
         }
         return messageKey(of: sent, without: additions?.value.knownFields ?? [])
     }
 
     /// The first message of the operation.
-    package var asked: TransferRequest { additions?.value.revised?.first ?? transfer }
+    package var firstMessage: TransferRequest { additions?.value.revised?.first ?? transfer }
 
     /// Replaces the message with another one that the client made.
     ///
     /// Keeps the header fields that interceptors have added.
     mutating func revise(_ made: TransferRequest, withPath: Bool) {
-        let first = asked
-        transfer.take(made, withPath: withPath)
-        let now = transfer
-        add { $0.revised = (first, now) }
+        let first = firstMessage
+        transfer.replaceContent(with: made, withPath: withPath)
+        let current = transfer
+        add { $0.revised = (first, current) }
     }
 
     /// The origin-scoped fields that interceptors have added to the message, except for those that are permitted for
@@ -336,7 +338,7 @@ public struct NetworkOperation: Sendable {
         if scoped.isEmpty || scoped == permitted { return [:] }
         return transfer.head.headerFields.filter { field in
             scoped.contains(field.name) && !permitted.contains(field.name)
-                && !(taken.scopedFields.contains(field.name) && taken.broughtFields.contains(field))
+                && !(currentRun.scopedFields.contains(field.name) && currentRun.requestScopedFields.contains(field))
         }
     }
 
@@ -405,7 +407,7 @@ public struct NetworkOperation: Sendable {
         }
 
         /// The rule for sending messages of this kind again although the server may have acted on them.
-        var repetition: TransferRequest.Repetition {
+        var resendPolicy: TransferRequest.ResendPolicy {
             switch self {
             case .query, .subscription: .always
             case .mutation: .never
@@ -422,7 +424,7 @@ extension NetworkOperation.Kind: CustomStringConvertible {
 }
 
 /// An operation inside a request, for clients that only forward requests.
-private final class CarriedOperation: Sendable {
+private final class ForwardedOperation: Sendable {
     let operation: NetworkOperation
 
     init(_ operation: NetworkOperation) {
@@ -465,7 +467,7 @@ extension NetworkOperation: CustomStringConvertible, CustomReflectable {
     /// Secrets are redacted.
     public var description: String {
         let title = [kind.name, operationName].compactMap(\.self).joined(separator: " ")
-        let asked = transfer.head.authority == nil ? "\(request)" : redactor.shown(transfer)
+        let asked = transfer.head.authority == nil ? "\(request)" : redactor.redactedDescription(of: transfer)
         return "\(title), \(policy)\(attempt > 1 ? ", attempt \(attempt)" : ""): \(asked)"
     }
     /// A mirror without children, because `dump` would show their secrets.

@@ -19,7 +19,7 @@ package protocol OperationRevision: Sendable {
 
     /// Returns the operation with a message that needs no replacement, for an outbox, which sends the message later and
     /// by itself.
-    func settled(_ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation
+    func standaloneOperation(_ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation
 }
 
 extension NetworkOperation {
@@ -64,7 +64,7 @@ extension NetworkOperation {
     package func asking(_ request: Request, insteadOf made: Request) throws(NetworkError) -> NetworkOperation {
         var operation = self
         operation.request.ask(request, insteadOf: made)
-        guard let builder = surroundings.builder else { return operation }
+        guard let builder = operationEnvironment.builder else { return operation }
         let built = try builder.build(operation.request, options: transfer.options, transfer.delivery)
         operation.revise(built, withPath: request.query != made.query)
         return operation
@@ -88,7 +88,7 @@ extension Request {
 
 extension TransferRequest {
     /// Replaces the method, content type and body with those of another message, and the path if `withPath` is true.
-    mutating func take(_ other: TransferRequest, withPath: Bool = true) {
+    mutating func replaceContent(with other: TransferRequest, withPath: Bool = true) {
         head.method = other.head.method
         if withPath { head.path = other.head.path }
         head.headerFields[.contentType] = other.head.headerFields[.contentType]
@@ -98,7 +98,7 @@ extension TransferRequest {
     /// Whether the method, path, content type and body equal those of another message.
     ///
     /// Doesn't compare files and streams.
-    func asksTheSame(as other: TransferRequest) -> Bool {
+    func hasSameContent(as other: TransferRequest) -> Bool {
         head.method == other.head.method && head.path == other.head.path
             && head.headerFields[.contentType] == other.head.headerFields[.contentType]
             && body?.data == other.body?.data && (body == nil) == (other.body == nil)

@@ -5,24 +5,24 @@ import Synchronization
 /// The state that a client adds to an operation and that all attempts of its run share.
 package final class OperationRun: Sendable {
     /// The content that identical operations, which share a run, have in common; `nil` if the operation isn't shared.
-    let question: NetworkOperation.Question?
-    /// The partition in the question.
+    let comparedContent: NetworkOperation.ComparedContent?
+    /// The partition in the compared content.
     let partition: String
-    let surroundings: Surroundings
+    let operationEnvironment: OperationEnvironment
     /// The origin-scoped fields that the builder declared; interceptors may add others later.
     let scopedFields: Set<HTTPField.Name>
     /// The origin-scoped fields that were part of the request.
-    let broughtFields: HTTPFields
+    let requestScopedFields: HTTPFields
     /// The number of the user whose credentials the pipeline had when the client accepted the operation; 0 if it has
     /// none.
-    let person: Int
+    let credentialOwner: Int
     /// The logger as captured in the caller's task; `nil` if it is the client's.
     let logger: (any BeagleLogger)?
 
     private struct State: Sendable {
         var attempts = 1
-        var firstOwner: Int?
-        var countdown: Countdown?
+        var firstCredentialOwner: Int?
+        var deadlineTimer: DeadlineTimer?
         var sendRecord: SendRecord?
         var shared: [ObjectIdentifier: any Sendable] = [:]
     }
@@ -34,39 +34,39 @@ package final class OperationRun: Sendable {
 
     /// Creates a run that has sent nothing.
     init(
-        question: NetworkOperation.Question?,
+        comparedContent: NetworkOperation.ComparedContent?,
         partition: String = "",
-        surroundings: Surroundings = .none,
+        operationEnvironment: OperationEnvironment = .none,
         scopedFields: Set<HTTPField.Name> = [],
-        broughtFields: HTTPFields = [:],
-        person: Int = 0,
+        requestScopedFields: HTTPFields = [:],
+        credentialOwner: Int = 0,
         logger: (any BeagleLogger)? = nil
     ) {
-        self.question = question
+        self.comparedContent = comparedContent
         self.partition = partition
-        self.surroundings = surroundings
+        self.operationEnvironment = operationEnvironment
         self.scopedFields = scopedFields
-        self.broughtFields = broughtFields
-        self.person = person
+        self.requestScopedFields = requestScopedFields
+        self.credentialOwner = credentialOwner
         self.logger = logger
     }
 
     /// Creates another run of the same operation.
     convenience init(like run: OperationRun) {
         self.init(
-            question: run.question,
+            comparedContent: run.comparedContent,
             partition: run.partition,
-            surroundings: run.surroundings,
+            operationEnvironment: run.operationEnvironment,
             scopedFields: run.scopedFields,
-            broughtFields: run.broughtFields,
-            person: run.person,
+            requestScopedFields: run.requestScopedFields,
+            credentialOwner: run.credentialOwner,
             logger: run.logger
         )
     }
 
     /// Creates a run for an operation that no client has accepted.
     package convenience init() {
-        self.init(question: nil)
+        self.init(comparedContent: nil)
     }
 
     /// The run of operations that no client has accepted.
@@ -89,21 +89,21 @@ package final class OperationRun: Sendable {
     func addAttempt() { state.withLock { $0.attempts += 1 } }
 
     /// The number of the user whose credentials the first attempt had, set before another attempt; 0 for none.
-    var firstOwner: Int? {
-        get { state.withLock { $0.firstOwner } }
-        set { state.withLock { $0.firstOwner = newValue } }
+    var firstCredentialOwner: Int? {
+        get { state.withLock { $0.firstCredentialOwner } }
+        set { state.withLock { $0.firstCredentialOwner = newValue } }
     }
 
     /// The running deadline of the operation; `nil` if it has no limit.
-    var countdown: Countdown? {
-        get { state.withLock { $0.countdown } }
-        set { state.withLock { $0.countdown = newValue } }
+    var deadlineTimer: DeadlineTimer? {
+        get { state.withLock { $0.deadlineTimer } }
+        set { state.withLock { $0.deadlineTimer = newValue } }
     }
 
     /// Ends the deadline for interceptors above it.
-    func end(_ countdown: Countdown) {
+    func end(_ deadlineTimer: DeadlineTimer) {
         state.withLock { state in
-            if state.countdown === countdown { state.countdown = nil }
+            if state.deadlineTimer === deadlineTimer { state.deadlineTimer = nil }
         }
     }
 

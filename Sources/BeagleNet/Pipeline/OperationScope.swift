@@ -40,9 +40,9 @@ public final class OperationScope: Sendable {
         /// The closures that cancel the operations and scopes under this one, by number.
         var owned: [Int: @Sendable () -> Void] = [:]
         /// The numbers of operations that are in flight or waiting for their turn, in order.
-        var line: [Int] = []
+        var queue: [Int] = []
         /// The continuations of operations that wait for their turn, by number.
-        var turns: [Int: CheckedContinuation<Void, Never>] = [:]
+        var continuations: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
     /// The rule for operations that begin while another one is in flight.
@@ -61,20 +61,20 @@ public final class OperationScope: Sendable {
         self.rule = rule
         self.parent = parent
         guard let parent else { return }
-        let id = parent.own { [weak self] in self?.close() }
+        let id = parent.add { [weak self] in self?.close() }
         idInParent.withLock { $0 = id }
         if id == nil { close() }
     }
 
     deinit {
-        if let id = idInParent.withLock({ $0 }) { parent?.disown(id) }
+        if let id = idInParent.withLock({ $0 }) { parent?.remove(id) }
     }
 
     /// Whether the scope was closed.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// The number of operations in the queue: those in flight and those waiting for their turn.
-    public var count: Int { state.withLock { $0.line.count } }
+    public var count: Int { state.withLock { $0.queue.count } }
 
     /// Whether there is anything to cancel.
     var ownsAny: Bool { state.withLock { !$0.owned.isEmpty } }
@@ -96,8 +96,8 @@ public final class OperationScope: Sendable {
     /// Takes ownership of an operation or a scope.
     ///
     /// - Parameter cancel: Cancels it.
-    /// - Returns: The number for `disown`, or `nil` if the scope is closed.
-    func own(_ cancel: @escaping @Sendable () -> Void) -> Int? {
+    /// - Returns: The number for `remove`, or `nil` if the scope is closed.
+    func add(_ cancel: @escaping @Sendable () -> Void) -> Int? {
         state.withLock { state in
             if state.isClosed { return nil }
             state.lastID += 1
@@ -106,7 +106,7 @@ public final class OperationScope: Sendable {
         }
     }
 
-    func disown(_ id: Int) {
+    func remove(_ id: Int) {
         let dropped = state.withLock { $0.owned.removeValue(forKey: id) }
         withExtendedLifetime(dropped) {}
     }
@@ -126,27 +126,27 @@ public final class OperationScope: Sendable {
 
     /// Performs work that has a place in the queue.
     func run<Value: Sendable>(
-        _ place: Place,
+        _ place: Ticket,
         _ body: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         let (id, work) = (place.id, place.work)
         defer { leave(id) }
         return try await withTaskCancellationHandler {
-            await turn(of: id)
+            await waitForTurn(of: id)
             return await work.perform(body)
         } onCancel: {
             work.cancel()
-            callUp(id)
+            resume(id)
         }.get()
     }
 
     /// Performs work that the scope owns, without a place in its queue.
-    func runBeside<Value: Sendable>(
+    func runUnqueued<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         let work = ScopedWork()
-        guard let id = own({ work.cancel() }) else { throw .notInScope(isClosed: true) }
-        defer { disown(id) }
+        guard let id = add({ work.cancel() }) else { throw .notInScope(isClosed: true) }
+        defer { remove(id) }
         return try await withTaskCancellationHandler {
             await work.perform(body)
         } onCancel: {
@@ -155,7 +155,7 @@ public final class OperationScope: Sendable {
     }
 
     /// An operation's place in the queue.
-    struct Place: Sendable {
+    struct Ticket: Sendable {
         fileprivate let id: Int
         fileprivate let work: ScopedWork
     }
@@ -163,42 +163,42 @@ public final class OperationScope: Sendable {
     /// Joins the queue, if the rule permits it.
     ///
     /// The caller must then call `run` or `leave`.
-    func enter() throws(NetworkError) -> Place {
+    func enter() throws(NetworkError) -> Ticket {
         let work = ScopedWork()
         let (id, replaced): (Int?, [@Sendable () -> Void]) = state.withLock { state in
-            if state.isClosed || rule == .drop && !state.line.isEmpty { return (nil, []) }
-            let replaced = rule == .replace ? state.line.compactMap { state.owned[$0] } : []
+            if state.isClosed || rule == .drop && !state.queue.isEmpty { return (nil, []) }
+            let replaced = rule == .replace ? state.queue.compactMap { state.owned[$0] } : []
             state.lastID += 1
             let id = state.lastID
             state.owned[id] = { [weak self] in
                 work.cancel()
-                self?.callUp(id)
+                self?.resume(id)
             }
-            state.line.append(id)
+            state.queue.append(id)
             return (id, replaced)
         }
         for cancel in replaced { cancel() }
         guard let id else { throw .notInScope(isClosed: isClosed) }
-        return Place(id: id, work: work)
+        return Ticket(id: id, work: work)
     }
 
     private func leave(_ id: Int) {
         let (next, dropped) = state.withLock { state in
-            state.line.removeAll { $0 == id }
-            return (state.line.first, state.owned.removeValue(forKey: id))
+            state.queue.removeAll { $0 == id }
+            return (state.queue.first, state.owned.removeValue(forKey: id))
         }
         withExtendedLifetime(dropped) {}
-        if rule == .queue, let next { callUp(next) }
+        if rule == .queue, let next { resume(next) }
     }
 
     /// Waits until all earlier operations have left.
-    private func turn(of id: Int) async {
+    private func waitForTurn(of id: Int) async {
         guard rule == .queue else { return }
         await withCheckedContinuation { continuation in
             let isDue = state.withLock { state in
                 // A cancelled operation, which is no longer in `owned`, doesn't wait.
-                if state.line.first == id || state.owned[id] == nil { return true }
-                state.turns[id] = continuation
+                if state.queue.first == id || state.owned[id] == nil { return true }
+                state.continuations[id] = continuation
                 return false
             }
             if isDue { continuation.resume() }
@@ -206,10 +206,10 @@ public final class OperationScope: Sendable {
     }
 
     /// Resumes an operation whose turn has come or that was cancelled.
-    private func callUp(_ id: Int) {
+    private func resume(_ id: Int) {
         let continuation = state.withLock { state in
-            if state.line.first != id { state.owned[id] = nil }
-            return state.turns.removeValue(forKey: id)
+            if state.queue.first != id { state.owned[id] = nil }
+            return state.continuations.removeValue(forKey: id)
         }
         continuation?.resume()
     }
@@ -281,16 +281,16 @@ private final class ScopedBody: Sendable {
     init(_ reader: @escaping HTTPBody.Reader, _ scope: OperationScope) {
         self.reader = Lock(reader)
         self.scope = scope
-        let id = scope.own { [weak self] in self?.letGo() }
+        let id = scope.add { [weak self] in self?.releaseReader() }
         self.id.withLock { $0 = id }
-        if id == nil { letGo() }
+        if id == nil { releaseReader() }
     }
 
     deinit {
-        if let id = id.withLock({ $0 }) { scope.disown(id) }
+        if let id = id.withLock({ $0 }) { scope.remove(id) }
     }
 
-    private func letGo() {
+    private func releaseReader() {
         let reader = reader.withLock { reader in
             defer { reader = nil }
             return reader
@@ -301,8 +301,8 @@ private final class ScopedBody: Sendable {
     func read() async throws -> Data? {
         let work = ScopedWork()
         // Take ownership first, so that closing the scope from here on cancels the read.
-        guard let id = scope.own({ work.cancel() }) else { throw NetworkError.scopeClosed }
-        defer { scope.disown(id) }
+        guard let id = scope.add({ work.cancel() }) else { throw NetworkError.scopeClosed }
+        defer { scope.remove(id) }
         guard let reader = reader.withLock({ $0 }) else { throw NetworkError.scopeClosed }
         let task = Task { try await reader() }
         work.begin { task.cancel() }

@@ -149,7 +149,7 @@ public final class Pipeline: Sendable {
     /// Whether there is such an interceptor. A flag of its own, as `hasStore` is, because checking an optional
     /// existential copies it, even if it is `nil`.
     private let hasCredentials: Bool
-    private let keepsCookies: Bool
+    private let storesCookies: Bool
     let cache: CacheInterceptor?
     /// The interceptors above the cache.
     let aboveCache: ArraySlice<any Interceptor>
@@ -175,7 +175,7 @@ public final class Pipeline: Sendable {
         credentials = interceptors.first { $0.credentialOwner != nil }
         hasCredentials = credentials != nil
         // Other transports may keep cookies, so assume that they do.
-        keepsCookies = (transport as? any CookieTransport)?.keepsCookies ?? true
+        storesCookies = (transport as? any CookieTransport)?.storesCookies ?? true
         let cacheIndex = interceptors.firstIndex { $0 is CacheInterceptor }
         hasStore = cacheIndex != nil
         failsOnStatus = interceptors.contains { $0 is StatusInterceptor }
@@ -190,7 +190,7 @@ public final class Pipeline: Sendable {
 
     /// The number of the user whose credentials operations get; 0 if they get none, as in requests for a token.
     var credentialOwner: Int {
-        guard hasCredentials, let credentials, !CredentialFetch.isOne else { return 0 }
+        guard hasCredentials, let credentials, !CredentialFetch.isActive else { return 0 }
         return credentials.credentialOwner ?? 0
     }
 
@@ -231,7 +231,7 @@ public final class Pipeline: Sendable {
         if let revision = operation.revision,
             steps.contains(where: { $0.interceptor is OutboxInterceptor && $0.interceptor.applies(to: operation) })
         {
-            return try await runOnce(revision.settled(operation), emit)
+            return try await runOnce(revision.standaloneOperation(operation), emit)
         }
         return try await operation.revising { one throws(NetworkError) in
             guard one.elapsed != nil else { return try await runOnce(one, emit) }
@@ -284,17 +284,17 @@ extension Pipeline {
             let step = steps[index]
             index += 1
             guard step.interceptor.applies(to: pass.operation) else { continue }
-            if step.isForAttempts, !leads(pass.operation, from: index, pass.isInTask) { continue }
+            if step.isForAttempts, !canSend(pass.operation, from: index, pass.isInTask) { continue }
             if let stop = pass.begin(step.interceptor, Next(pipeline: self, index: index)) { return stop }
         }
         return .transport
     }
 
     /// Whether an operation can be sent: it wasn't cancelled, and the transport or an interceptor handles its kind.
-    private func leads(_ operation: NetworkOperation, from index: Int, _ isInTask: Bool) -> Bool {
+    private func canSend(_ operation: NetworkOperation, from index: Int, _ isInTask: Bool) -> Bool {
         if isInTask, Task.isCancelled { return false }
         return (NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil)
-            && !operation.isForStoreAlone
+            && !operation.readsOnlyStore
             || steps[index...].contains { $0.interceptor.place == nil && $0.interceptor.applies(to: operation) }
     }
 
@@ -321,11 +321,11 @@ extension Pipeline {
             do throws(NetworkError) {
                 outcome = .success(try await send(pass))
             } catch {
-                outcome = .failure(pass.operation.countdown?.received(error) ?? error)
+                outcome = .failure(pass.operation.deadlineTimer?.received(error) ?? error)
             }
         case .interceptor(let index):
-            if let countdown = pass.operation.countdown, countdown.limitsTransfers {
-                outcome = await countdown.waiting { () throws(NetworkError) in
+            if let deadlineTimer = pass.operation.deadlineTimer, deadlineTimer.limitsTransfers {
+                outcome = await deadlineTimer.runCancellable { () throws(NetworkError) in
                     try await self.intercept(pass, at: index)
                 }
             } else {
@@ -349,8 +349,8 @@ extension Pipeline {
         while true {
             let (next, observation) = pass.observations[position]
             let emit = pass.emitter(above: position)
-            if let countdown = pass.operation.countdown, countdown.limitsTransfers {
-                outcome = await countdown.waiting { [outcome] () throws(NetworkError) in
+            if let deadlineTimer = pass.operation.deadlineTimer, deadlineTimer.limitsTransfers {
+                outcome = await deadlineTimer.runCancellable { [outcome] () throws(NetworkError) in
                     try await observation.resume(after: outcome, next: next, emit: emit)
                 }
             } else {
@@ -418,7 +418,7 @@ extension Pipeline {
 
     /// Returns the reason not to send an operation, or `nil` if it may be sent.
     private func refusal(of operation: NetworkOperation) -> NetworkError? {
-        if operation.isForStoreAlone { return .notStored(operation, hasStore: hasStore) }
+        if operation.readsOnlyStore { return .notStored(operation, hasStore: hasStore) }
         let isHandled = NetworkOperation.Kind.transfers.contains(operation.kind) || operation.performer != nil
         return isHandled ? nil : .unhandled(operation.kind)
     }
@@ -429,11 +429,11 @@ extension Pipeline {
     @inline(never)
     private func transfer(of pass: PipelinePass) -> TransferRequest {
         let operation = pass.operation
-        operation.sendRecord?.add(operation, keepsCookies: keepsCookies)
+        operation.sendRecord?.add(operation, storesCookies: storesCookies)
         var transfer = operation.transfer
-        if let countdown = operation.countdown, countdown.limitsTransfers {
+        if let deadlineTimer = operation.deadlineTimer, deadlineTimer.limitsTransfers {
             transfer.options.timeouts.total =
-                transfer.options.timeouts.total.map { min($0, countdown.left) } ?? countdown.left
+                transfer.options.timeouts.total.map { min($0, deadlineTimer.left) } ?? deadlineTimer.left
         }
         if operation.reportsProgress {
             let emit = pass.emitter
@@ -456,7 +456,7 @@ extension NetworkOperation {
         origins: Set<Origin>? = nil,
         isOffline: Bool = false
     ) -> NetworkOperation {
-        let surroundings = Surroundings(
+        let operationEnvironment = OperationEnvironment(
             logger: logger,
             redactor: redactor,
             clock: clock,
@@ -466,7 +466,7 @@ extension NetworkOperation {
         let nowhere = Request(url: URL(fileURLWithPath: "/"), type: .rawRequest(.init()))
         var operation = NetworkOperation(nowhere, kind: kind, policy: policy)
         operation.partition = partition
-        return operation.sending(transfer, surroundings, for: 0)
+        return operation.sending(transfer, operationEnvironment, for: 0)
     }
 }
 

@@ -76,7 +76,7 @@ private final class PipelineRun: RequestToken {
     private let pass: PipelinePass
     /// The caller's scope, for a task that is created on the transport's thread.
     private let scope = Beagle.scope
-    private let fetch = CredentialFetch.present
+    private let fetch = CredentialFetch.running
     private let state: InlineLock<State>
 
     init(_ pipeline: Pipeline, _ pass: PipelinePass, _ completion: @escaping @Sendable (Outcome) -> Void) {
@@ -112,7 +112,7 @@ private final class PipelineRun: RequestToken {
         switch response {
         case .success(let response): receive(.success(.of(response, isStream: false)))
         case .failure(let error):
-            receive(.failure(pass.operation.countdown?.received(error) ?? error))
+            receive(.failure(pass.operation.deadlineTimer?.received(error) ?? error))
         }
     }
 

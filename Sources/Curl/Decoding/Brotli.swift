@@ -59,7 +59,7 @@ final class Brotli: DecodingLayer {
         _ input: inout UnsafeRawBufferPointer,
         into room: UnsafeMutableRawBufferPointer
     ) throws(NetworkError) -> Int {
-        if isEnded && !input.isEmpty { throw .behindTheEnd }
+        if isEnded && !input.isEmpty { throw .trailingData }
         guard !isEnded, isBegun || !input.isEmpty else { return 0 }
         isBegun = true
         var bytesLeft = input.count
@@ -71,7 +71,7 @@ final class Brotli: DecodingLayer {
         isEnded = code == Code.success
         input.keepLast(bytesLeft)
         // Check now: the caller doesn't call again after empty output.
-        if isEnded && bytesLeft > 0 && roomLeft == room.count { throw .behindTheEnd }
+        if isEnded && bytesLeft > 0 && roomLeft == room.count { throw .trailingData }
         return room.count - roomLeft
     }
 }

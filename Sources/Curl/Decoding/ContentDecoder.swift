@@ -135,5 +135,5 @@ extension NetworkError {
         NetworkError(.encoding, during: .body, message)
     }
 
-    static var behindTheEnd: NetworkError { .encoding("the encoded body is followed by extra bytes") }
+    static var trailingData: NetworkError { .encoding("the encoded body is followed by extra bytes") }
 }

@@ -66,7 +66,7 @@ final class Inflate: DecodingLayer {
     /// Starts the next member of a gzip body, which may have several (RFC 1952, 2.2); any other trailing data is an
     /// error.
     private func beginNextMember(_ input: UnsafeRawBufferPointer) throws(NetworkError) {
-        guard format == .gzip, input.first == 0x1F else { throw .behindTheEnd }
+        guard format == .gzip, input.first == 0x1F else { throw .trailingData }
         guard inflateReset(stream) == Z_OK else { throw .encoding("the encoded body is damaged") }
         isEnded = false
     }

@@ -10,7 +10,7 @@ extension CurlTransport: WebSocketTransport {
         do throws(NetworkError) {
             try request.validate()
             var message = request.transfer
-            let memory = ClientMemory(configuration)
+            let memory = ClientStores(configuration)
             if let memory, memory.upgrades(message.head) { message.head.upgrade() }
             try MessageCheck.check(message)
             var random = SystemRandomNumberGenerator()
@@ -22,7 +22,7 @@ extension CurlTransport: WebSocketTransport {
                 host: try Self.host(of: message.head),
                 nonce: Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
             )
-            return try await open(WebSocketLink(request, handshake, ledger: ledger), message)
+            return try await open(WebSocketLink(request, handshake, resourceTracker: resourceTracker), message)
         } catch {
             var error = error
             error.request = request.head
@@ -32,7 +32,7 @@ extension CurlTransport: WebSocketTransport {
 
     private func open(_ link: WebSocketLink, _ message: TransferRequest) async throws(NetworkError) -> WebSocket {
         let pipe = link.pipe
-        let owner = try owner(for: .lasting)
+        let owner = try owner(for: .longLived)
         let transfer = Transfer(message, on: owner.loop, as: link)
         pipe.connect(
             resume: { [weak transfer] in transfer?.resume() },

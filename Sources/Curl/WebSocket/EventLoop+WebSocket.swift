@@ -25,8 +25,8 @@ extension EventLoop {
         serve(transfer)
     }
 
-    func serveStirred() {
-        for socket in poller.takeStirred() {
+    func serveReady() {
+        for socket in poller.takeReady() {
             if let transfer = webSockets[socket] { serve(transfer) }
         }
     }

@@ -33,12 +33,12 @@ final class WebSocketLink {
     /// The time at which either side began to close.
     private var closing: UInt64?
 
-    init(_ request: WebSocketRequest, _ handshake: WebSocketHandshake, ledger: Ledger?) {
+    init(_ request: WebSocketRequest, _ handshake: WebSocketHandshake, resourceTracker: ResourceTracker?) {
         self.request = request
         self.handshake = handshake
         chunk = handshake.message
         session = WebSocketSession(maxMessageBytes: request.maxMessageBytes)
-        pipe = WebSocketPipe(of: request.head, ledger: ledger)
+        pipe = WebSocketPipe(of: request.head, resourceTracker: resourceTracker)
     }
 
     /// Whether the handshake is complete.

@@ -55,17 +55,17 @@ final class WebSocketPipe: WebSocketChannel {
     /// The request to include in errors.
     private let head: HTTPRequest
     private let forks = ForkCount.now
-    private let ledger: Ledger?
-    private let entry: Ledger.Entry
+    private let resourceTracker: ResourceTracker?
+    private let entry: ResourceTracker.Entry
 
-    init(of head: HTTPRequest, ledger: Ledger?) {
+    init(of head: HTTPRequest, resourceTracker: ResourceTracker?) {
         self.head = head
-        self.ledger = ledger
-        entry = Ledger.Entry(.webSocket, in: ledger)
+        self.resourceTracker = resourceTracker
+        entry = ResourceTracker.Entry(.webSocket, in: resourceTracker)
     }
 
     deinit {
-        ledger?.add(.buffered, -state.withLock { $0.receivedBytes })
+        resourceTracker?.add(.buffered, -state.withLock { $0.receivedBytes })
     }
 
     /// Sets the connection to the transfer. Call it once, before the transfer starts.
@@ -92,7 +92,7 @@ final class WebSocketPipe: WebSocketChannel {
             let bytes = messages.reduce(0) { $0 + $1.byteCount + Self.messageCost }
             state.received += messages
             state.receivedBytes += bytes
-            ledger?.add(.buffered, bytes)
+            resourceTracker?.add(.buffered, bytes)
             return state.takeWaiting(.reader)
         }
         for continuation in waiting { continuation.resume(returning: true) }
@@ -155,12 +155,12 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    private enum Taken {
+    private enum ReadResult {
         case message(WebSocketMessage), end(NetworkError?), nothing
     }
 
-    private func take() -> Taken {
-        let (taken, resume) = state.withLock { state -> (Taken, (@Sendable () -> Void)?) in
+    private func take() -> ReadResult {
+        let (taken, resume) = state.withLock { state -> (ReadResult, (@Sendable () -> Void)?) in
             if state.ready.isEmpty {
                 state.ready = state.received.reversed()
                 state.received = []
@@ -168,7 +168,7 @@ final class WebSocketPipe: WebSocketChannel {
             guard let message = state.ready.popLast() else { return (self.taken(at: state.end, state.close), nil) }
             let bytes = message.byteCount + Self.messageCost
             state.receivedBytes -= bytes
-            ledger?.add(.buffered, -bytes)
+            resourceTracker?.add(.buffered, -bytes)
             guard state.isPaused, state.receivedBytes <= Self.receiveLimit / 2 else { return (.message(message), nil) }
             state.isPaused = false
             return (.message(message), state.resume)
@@ -177,7 +177,7 @@ final class WebSocketPipe: WebSocketChannel {
         return taken
     }
 
-    private func taken(at end: Result<WebSocketClose, NetworkError>?, _ own: WebSocketClose?) -> Taken {
+    private func taken(at end: Result<WebSocketClose, NetworkError>?, _ own: WebSocketClose?) -> ReadResult {
         switch end {
         case .success(let close): .end(close.code.isNormal || own != nil ? nil : closed(close.code))
         case .failure(let error): .end(error)

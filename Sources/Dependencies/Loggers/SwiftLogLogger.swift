@@ -7,22 +7,22 @@ public import Logging
 ///
 /// The category is swift-log's source: `debug BeagleNet: [Network] GET https://api.example.com/home -> 200 in 12 ms`.
 public struct SwiftLogLogger: BeagleLogger {
-    private let given: Logger?
-    private var logger: Logger { given ?? Logger.current }
+    private let fixedLogger: Logger?
+    private var logger: Logger { fixedLogger ?? Logger.current }
 
     /// Creates a logger that uses this swift-log logger, labeled `BeagleNet` by default.
     public init(_ logger: Logger = Logger(label: "BeagleNet")) {
-        given = logger
+        fixedLogger = logger
     }
 
-    private init(given: Logger?) {
-        self.given = given
+    private init(fixedLogger: Logger?) {
+        self.fixedLogger = fixedLogger
     }
 
     /// A logger that uses the caller's `Logger.current`, with the metadata that `withLogger` has set.
     ///
     /// All messages of a request have the metadata of the call that started it.
-    public static let current = SwiftLogLogger(given: nil)
+    public static let current = SwiftLogLogger(fixedLogger: nil)
 
     /// Forwards the message at its level.
     public func log(_ log: any LogType) {
@@ -30,7 +30,7 @@ public struct SwiftLogLogger: BeagleLogger {
     }
 
     /// Returns a logger that has captured `Logger.current`, or `nil` if this logger doesn't use that.
-    public func captured() -> (any BeagleLogger)? { given == nil ? SwiftLogLogger(Logger.current) : nil }
+    public func captured() -> (any BeagleLogger)? { fixedLogger == nil ? SwiftLogLogger(Logger.current) : nil }
 
     /// Returns whether swift-log would log a message of this level.
     public func accepts(_ level: LogLevel) -> Bool {

@@ -40,83 +40,84 @@ public final class Client: GraphQLClient, OperationHost {
     public let request: URLRequest
     /// The logger of the client and its exchanges.
     public let logger: any BeagleLogger
-    private let table: Table
+    private let activeOperations: ActiveOperations
     private let keepsMutations: Bool
 
     /// The active operations and their subscribers.
     ///
-    /// `@unchecked Sendable` is sound because `sources`, `readers`, `count` and the sources themselves are accessed
-    /// only on the chain's serial queue. `numbers` and `due`, which are also accessed from elsewhere, are protected by
-    /// locks. `ladder` and `redactor` are `Sendable` and never change.
-    private final class Table: @unchecked Sendable {
-        private(set) var sources: [String: Source] = [:]
-        /// The sources of queries that only read from a store. Other operations don't get their results.
-        private(set) var readers: [String: Source] = [:]
-        /// The numbers of the sources and readers by id, for callers outside of the serial queue.
+    /// `@unchecked Sendable` is sound because `byID`, `cacheOnlyByID`, `count` and the active operations themselves are
+    /// accessed only on the chain's serial queue. `numbers` and `scheduled`, which are also accessed from elsewhere,
+    /// are protected by locks. `chain` and `redactor` are `Sendable` and never change.
+    private final class ActiveOperations: @unchecked Sendable {
+        private(set) var byID: [String: ActiveOperation] = [:]
+        /// The active operations of queries that only read from a store. Other operations don't get their results.
+        private(set) var cacheOnlyByID: [String: ActiveOperation] = [:]
+        /// The numbers of the active operations and cache-only queries by id, for callers outside of the serial queue.
         private let numbers = Lock<[String: [Int]]>([:])
         private var count = 0
         /// The operations that are scheduled to run again, by id.
-        let due = Lock<[String: Operation]>([:])
-        let ladder: Ladder
+        let scheduled = Lock<[String: Operation]>([:])
+        let chain: ExchangeChain
         private let redactor: Redactor
 
-        init(_ ladder: Ladder, _ redactor: Redactor) {
-            self.ladder = ladder
+        init(_ chain: ExchangeChain, _ redactor: Redactor) {
+            self.chain = chain
             self.redactor = redactor
         }
 
         /// Returns the operation as it is sent down, with its secret header fields scoped to its origin.
-        func asked(_ operation: Operation, by asker: Int) -> Operation {
+        func prepared(_ operation: Operation, by requester: Int) -> Operation {
             var operation = operation.scopingSecrets(redactor)
-            operation.asker = asker
+            operation.requester = requester
             return operation
         }
 
-        /// Adds a source for an operation that has no subscribers yet.
+        /// Adds an active operation for an operation that has no subscribers yet.
         ///
         /// - Returns: The operation to send down.
-        func open(_ operation: Operation, for listener: any ResultListener) -> Operation {
+        func open(_ operation: Operation, for subscriber: any ResultSubscriber) -> Operation {
             count += 1
-            let operation = asked(operation, by: count)
-            let source = Source(operation, for: listener, number: count)
-            if operation.isReading { readers[operation.id] = source } else { sources[operation.id] = source }
+            let operation = prepared(operation, by: count)
+            let active = ActiveOperation(operation, for: subscriber, number: count)
+            if operation.isCacheOnlyQuery { cacheOnlyByID[operation.id] = active } else { byID[operation.id] = active }
             numbers.withLock { [id = operation.id, number = count] in $0[id, default: []].append(number) }
             return operation
         }
 
-        /// Removes a source, and sends a teardown down the chain unless another source has the same id.
+        /// Removes an active operation, and sends a teardown down the chain unless another active operation has the
+        /// same id.
         ///
-        /// - Returns: Whether the source was still there.
-        @discardableResult func close(_ source: Source, tearsDown: Bool = true) -> Bool {
-            let id = source.operation.id
-            guard isOpen(source) else { return false }
-            if sources[id] === source { sources[id] = nil } else { readers[id] = nil }
-            let isLast = numbers.withLock { [number = source.number] numbers in
+        /// - Returns: Whether the active operation was still there.
+        @discardableResult func close(_ active: ActiveOperation, tearsDown: Bool = true) -> Bool {
+            let id = active.operation.id
+            guard isOpen(active) else { return false }
+            if byID[id] === active { byID[id] = nil } else { cacheOnlyByID[id] = nil }
+            let isLast = numbers.withLock { [number = active.number] numbers in
                 numbers[id]?.removeAll { $0 == number }
                 guard numbers[id]?.isEmpty == true else { return false }
                 numbers[id] = nil
                 return true
             }
-            if isLast, tearsDown { ladder.send(source.operation.teardown) }
+            if isLast, tearsDown { chain.send(active.operation.teardown) }
             return true
         }
 
-        func isOpen(_ source: Source) -> Bool {
-            sources[source.operation.id] === source || readers[source.operation.id] === source
+        func isOpen(_ active: ActiveOperation) -> Bool {
+            byID[active.operation.id] === active || cacheOnlyByID[active.operation.id] === active
         }
 
-        /// Returns the source that identical operations share.
-        func source(of operation: Operation) -> Source? {
-            operation.isReading ? readers[operation.id] : sources[operation.id]
+        /// Returns the active operation that identical operations share.
+        func active(for operation: Operation) -> ActiveOperation? {
+            operation.isCacheOnlyQuery ? cacheOnlyByID[operation.id] : byID[operation.id]
         }
 
         /// The number of entries in all tables.
-        var kept: Int {
-            sources.count + readers.count + numbers.withLock { $0.count } + due.withLock { $0.count }
+        var entryCount: Int {
+            byID.count + cacheOnlyByID.count + numbers.withLock { $0.count } + scheduled.withLock { $0.count }
         }
 
-        /// Returns the numbers of the current sources of an id. May be called from any thread.
-        func current(_ id: String) -> [Int] { numbers.withLock { $0[id] ?? [] } }
+        /// Returns the numbers of the current active operations of an id. May be called from any thread.
+        func numbers(of id: String) -> [Int] { numbers.withLock { $0[id] ?? [] } }
     }
 
     /// Creates a client with the given exchanges.
@@ -137,11 +138,11 @@ public final class Client: GraphQLClient, OperationHost {
         self.request = request
         self.logger = logger
         self.keepsMutations = keepsMutations
-        let lane = Lane()
-        let reference = ClientReference(request: request, logger: logger, in: lane)
+        let queue = SerialQueue()
+        let reference = ClientReference(request: request, logger: logger, in: queue)
         let all = exchanges + [FallbackExchange(answers: true)]
-        table = Table(
-            Ladder(all, client: reference, in: lane, bottom: { _ in Empty().eraseToAnyPublisher() }) {
+        activeOperations = ActiveOperations(
+            ExchangeChain(all, client: reference, in: queue, bottom: { _ in Empty().eraseToAnyPublisher() }) {
                 (reference.client as? Client)?.receive($0)
             },
             Beagle.dependencies.redactor
@@ -150,14 +151,14 @@ public final class Client: GraphQLClient, OperationHost {
     }
 
     deinit {
-        table.ladder.close()
+        activeOperations.chain.close()
     }
 
     /// The number of entries for active operations. Must be read on the serial queue.
-    var count: Int { table.kept }
+    var count: Int { activeOperations.entryCount }
 
     /// The serial queue of the chain.
-    var lane: Lane { table.ladder.lane }
+    var queue: SerialQueue { activeOperations.chain.queue }
 
     /// Returns a publisher that runs an operation when it is subscribed to.
     ///
@@ -174,100 +175,102 @@ public final class Client: GraphQLClient, OperationHost {
     public func reexecute(operation: Operation) {
         let id = operation.id
         guard operation.kind != .teardown else {
-            let meant = table.current(id)
-            if meant.isEmpty { return }
-            return table.ladder.lane.runLater { [self] in
-                for source in [table.sources[id], table.readers[id]] {
-                    if let source, meant.contains(source.number) { end(source) }
+            let targets = activeOperations.numbers(of: id)
+            if targets.isEmpty { return }
+            return activeOperations.chain.queue.enqueue { [self] in
+                for active in [activeOperations.byID[id], activeOperations.cacheOnlyByID[id]] {
+                    if let active, targets.contains(active.number) { end(active) }
                 }
             }
         }
-        let isNew = table.due.withLock { $0.updateValue(operation, forKey: id) == nil }
+        let isNew = activeOperations.scheduled.withLock { $0.updateValue(operation, forKey: id) == nil }
         guard isNew else { return }
-        table.ladder.lane.runLater { [self] in
-            let operation = table.due.withLock { $0.removeValue(forKey: id) }
+        activeOperations.chain.queue.enqueue { [self] in
+            let operation = activeOperations.scheduled.withLock { $0.removeValue(forKey: id) }
             guard let operation else { return }
-            if let source = table.sources[id] { return send(operation, of: source) }
-            guard let reader = table.readers[id] else { return }
-            // A reader of a store doesn't send a request on behalf of another subscriber that has cancelled.
-            let isOfAnother = operation.asker != nil && operation.asker != reader.number
-            send(isOfAnother ? operation.with(policy: .cacheOnly) : operation, of: reader)
+            if let active = activeOperations.byID[id] { return send(operation, of: active) }
+            guard let cacheOnly = activeOperations.cacheOnlyByID[id] else { return }
+            // A cache-only query of a store doesn't send a request on behalf of another subscriber that has cancelled.
+            let isOfOtherOperation = operation.requester != nil && operation.requester != cacheOnly.number
+            send(isOfOtherOperation ? operation.with(policy: .cacheOnly) : operation, of: cacheOnly)
         }
     }
 
     // MARK: - On the serial queue
 
-    func join(_ listener: any ResultListener, _ operation: Operation) {
-        table.ladder.lane.run { [self] in
+    func addSubscriber(_ subscriber: any ResultSubscriber, _ operation: Operation) {
+        activeOperations.chain.queue.run { [self] in
             // The subscriber may have cancelled while other work ran.
-            if listener.isOver { return }
+            if subscriber.isFinished { return }
             guard operation.kind != .teardown else {
                 reexecute(operation: operation)
-                return listener.end()
+                return subscriber.finish()
             }
-            guard let source = table.source(of: operation) else {
-                return table.ladder.send(table.open(operation, for: listener))
+            guard let active = activeOperations.active(for: operation) else {
+                return activeOperations.chain.send(activeOperations.open(operation, for: subscriber))
             }
-            source.listeners.append(listener)
+            active.subscribers.append(subscriber)
             // The server sends events without being asked, to all subscribers.
             guard operation.kind != .subscription else { return }
-            let (count, last) = (source.count, source.last)
-            send(operation, of: source)
+            let (count, last) = (active.count, active.last)
+            send(operation, of: active)
             // Earlier subscribers have already received this result.
-            if let last, !last.isSettled, source.count == count { listener.hear(last) }
+            if let last, !last.isSettled, active.count == count { subscriber.receive(last) }
         }
     }
 
-    func leave(_ listener: any ResultListener, _ operation: Operation) {
-        table.ladder.lane.run { [self] in
-            guard let source = table.source(of: operation) else { return }
-            source.listeners.removeAll { $0 === listener }
-            guard source.listeners.isEmpty else { return }
-            table.close(source, tearsDown: source.operation.kind != .mutation || !keepsMutations)
+    func removeSubscriber(_ subscriber: any ResultSubscriber, _ operation: Operation) {
+        activeOperations.chain.queue.run { [self] in
+            guard let active = activeOperations.active(for: operation) else { return }
+            active.subscribers.removeAll { $0 === subscriber }
+            guard active.subscribers.isEmpty else { return }
+            activeOperations.close(active, tearsDown: active.operation.kind != .mutation || !keepsMutations)
         }
     }
 
     /// Sends an operation down again, and marks the last result as stale unless a new result arrives synchronously.
-    private func send(_ operation: Operation, of source: Source) {
-        let count = source.count
-        let operation = table.asked(operation, by: source.number)
-        source.operation = operation
-        table.ladder.send(operation)
-        guard source.count == count, operation.policy != .cacheOnly, table.isOpen(source),
-            var last = source.last, last.isSettled
+    private func send(_ operation: Operation, of active: ActiveOperation) {
+        let count = active.count
+        let operation = activeOperations.prepared(operation, by: active.number)
+        active.operation = operation
+        activeOperations.chain.send(operation)
+        guard active.count == count, operation.policy != .cacheOnly, activeOperations.isOpen(active),
+            var last = active.last, last.isSettled
         else { return }
         last.stale = true
-        source.last = last
-        source.deliver(last)
+        active.last = last
+        active.deliver(last)
     }
 
     private func receive(_ result: OperationResult) {
-        let (source, reader) = (table.sources[result.id], table.readers[result.id])
-        if let reader { receive(result, for: reader) }
-        // Results that were read from a store are only for the reader, unless an exchange changed the policy of this
-        // source's operation.
-        guard let source else { return }
-        let isForReader = reader != nil && result.operation.isReading && result.operation.asker != source.number
-        if !isForReader { receive(result, for: source) }
+        let (active, cacheOnly) = (activeOperations.byID[result.id], activeOperations.cacheOnlyByID[result.id])
+        if let cacheOnly { receive(result, for: cacheOnly) }
+        // Results that were read from a store are only for the cache-only query, unless an exchange changed the policy
+        // of this active operation's operation.
+        guard let active else { return }
+        let isForCacheOnly =
+            cacheOnly != nil && result.operation.isCacheOnlyQuery && result.operation.requester != active.number
+        if !isForCacheOnly { receive(result, for: active) }
     }
 
-    private func receive(_ result: OperationResult, for source: Source) {
-        source.count += 1
-        // Closes the source before its last result is delivered, because a subscriber may start the operation again.
-        switch source.operation.kind {
+    private func receive(_ result: OperationResult, for active: ActiveOperation) {
+        active.count += 1
+        // Closes the active operation before its last result is delivered, because a subscriber may start the operation
+        // again.
+        switch active.operation.kind {
         case .mutation:
-            if result.isSettled { table.close(source, tearsDown: false) }
+            if result.isSettled { activeOperations.close(active, tearsDown: false) }
         case .subscription:
-            if result.hasNext == false { table.close(source) }
+            if result.hasNext == false { activeOperations.close(active) }
         case .query, .teardown:
-            source.last = result
+            active.last = result
         }
-        source.deliver(result)
-        if source.operation.kind != .query, !table.isOpen(source) { source.end() }
+        active.deliver(result)
+        if active.operation.kind != .query, !activeOperations.isOpen(active) { active.finish() }
     }
 
-    /// Ends a source and completes its subscribers.
-    private func end(_ source: Source) {
-        if table.close(source) { source.end() }
+    /// Ends an active operation and completes its subscribers.
+    private func end(_ active: ActiveOperation) {
+        if activeOperations.close(active) { active.finish() }
     }
 }

@@ -19,13 +19,13 @@ final class ClientReference: GraphQLClient {
     let request: URLRequest
     let logger: any BeagleLogger
     /// The serial queue of the client's chain.
-    let lane: Lane
+    let queue: SerialQueue
     private let target = Lock(Target())
 
-    init(request: URLRequest, logger: any BeagleLogger, in lane: Lane) {
+    init(request: URLRequest, logger: any BeagleLogger, in queue: SerialQueue) {
         self.request = request
         self.logger = logger
-        self.lane = lane
+        self.queue = queue
     }
 
     var client: (any GraphQLClient & AnyObject)? {
@@ -45,15 +45,15 @@ final class ClientReference: GraphQLClient {
 extension GraphQLClient {
     /// Runs a closure on the chain's serial queue, so that subscribers don't change in the meantime. A client of
     /// another type runs it immediately.
-    func inTurn(_ body: @escaping () -> Void) {
-        guard let lane = (self as? ClientReference)?.lane else { return body() }
-        lane.run(body)
+    func runOnQueue(_ body: @escaping () -> Void) {
+        guard let queue = (self as? ClientReference)?.queue else { return body() }
+        queue.run(body)
     }
 
     /// Runs a closure on the chain's serial queue, and waits until it and all earlier work are done.
-    nonisolated(nonsending) func waitForTurn(_ body: @escaping () -> Void) async {
+    nonisolated(nonsending) func runOnQueueAndWait(_ body: @escaping () -> Void) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            inTurn {
+            runOnQueue {
                 body()
                 continuation.resume()
             }

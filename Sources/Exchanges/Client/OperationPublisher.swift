@@ -12,9 +12,9 @@ protocol OperationHost: AnyObject, Sendable {
     /// The logger.
     var logger: any BeagleLogger { get }
     /// Adds a subscriber to an operation, and runs it.
-    func join(_ listener: any ResultListener, _ operation: Operation)
+    func addSubscriber(_ subscriber: any ResultSubscriber, _ operation: Operation)
     /// Removes a subscriber.
-    func leave(_ listener: any ResultListener, _ operation: Operation)
+    func removeSubscriber(_ subscriber: any ResultSubscriber, _ operation: Operation)
 }
 
 /// A publisher of the results of an operation.
@@ -27,25 +27,25 @@ struct OperationPublisher: Publisher {
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == OperationResult, Downstream.Failure == Never {
-        subscriber.receive(subscription: Listener(AnySubscriber(subscriber), client, operation))
+        subscriber.receive(subscription: ResultSubscription(AnySubscriber(subscriber), client, operation))
     }
 
     /// The maximum number of buffered results for a subscriber without demand. After that, the oldest are dropped.
     static var limit: Int { 4_096 }
 
-    private final class Listener: Subscription, ResultListener, Sendable {
+    private final class ResultSubscription: Subscription, ResultSubscriber, Sendable {
         private enum State: Sendable {
-            case fresh, begun, over
+            case idle, started, finished
         }
 
-        private let delivery: Delivery<AnySubscriber<OperationResult, Never>>
-        private let state = InlineLock(State.fresh)
+        private let buffer: DemandBuffer<AnySubscriber<OperationResult, Never>>
+        private let state = InlineLock(State.idle)
         private let client: any OperationHost
         private let operation: Operation
-        private let isBehind = Atomic(false)
+        private let hasDropped = Atomic(false)
 
         init(_ subscriber: AnySubscriber<OperationResult, Never>, _ client: any OperationHost, _ operation: Operation) {
-            delivery = Delivery(to: subscriber, limit: OperationPublisher.limit)
+            buffer = DemandBuffer(to: subscriber, limit: OperationPublisher.limit)
             self.client = client
             self.operation = operation
         }
@@ -54,35 +54,35 @@ struct OperationPublisher: Publisher {
         /// with demand.
         func request(_ demand: Subscribers.Demand) {
             guard demand > .none else { return }
-            delivery.request(demand)
+            buffer.request(demand)
             let isFirst = state.withLock { state in
-                guard state == .fresh else { return false }
-                state = .begun
+                guard state == .idle else { return false }
+                state = .started
                 return true
             }
-            if isFirst { client.join(self, operation) }
+            if isFirst { client.addSubscriber(self, operation) }
         }
 
         func cancel() {
-            delivery.cancel()
-            let hasBegun = state.withLock { state in
-                defer { state = .over }
-                return state == .begun
+            buffer.cancel()
+            let hasStarted = state.withLock { state in
+                defer { state = .finished }
+                return state == .started
             }
-            if hasBegun { client.leave(self, operation) }
+            if hasStarted { client.removeSubscriber(self, operation) }
         }
 
-        var isOver: Bool { state.withLock { $0 == .over } }
+        var isFinished: Bool { state.withLock { $0 == .finished } }
 
-        func hear(_ result: OperationResult) {
-            guard delivery.send(result), !isBehind.exchange(true, ordering: .relaxed) else { return }
+        func receive(_ result: OperationResult) {
+            guard buffer.send(result), !hasDropped.exchange(true, ordering: .relaxed) else { return }
             let text = "is too slow: its oldest results beyond \(OperationPublisher.limit) are dropped"
             client.logger.log(ExchangeLog("a subscriber of \(operation.kind) \(operation.id) \(text)", .error))
         }
 
-        func end() {
-            state.withLock { $0 = .over }
-            delivery.finish(.finished)
+        func finish() {
+            state.withLock { $0 = .finished }
+            buffer.finish(.finished)
         }
     }
 }

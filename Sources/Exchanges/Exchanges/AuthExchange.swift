@@ -36,7 +36,7 @@ public struct AuthExchange: Exchange {
         next(
             operations.map { operation in
                 guard operation.kind != .teardown, let token = getToken() else { return operation }
-                return operation.setting(header, to: token)
+                return operation.settingScopedHeader(header, to: token)
             }
             .eraseToAnyPublisher()
         )

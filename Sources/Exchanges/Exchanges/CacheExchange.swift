@@ -44,8 +44,8 @@ public final class CacheExchange: Exchange, Sendable {
 
     /// Removes all stored results.
     public func clear() {
-        let forgotten = store.withLock { $0.clear() }
-        withExtendedLifetime(forgotten) {}
+        let removed = store.withLock { $0.clear() }
+        withExtendedLifetime(removed) {}
     }
 
     /// The number of stored results.
@@ -57,53 +57,53 @@ public final class CacheExchange: Exchange, Sendable {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        Fork(
+        ForwardingPublisher(
             operations,
             next,
-            onResult: { [self] result in take(result, client) },
-            onOperation: { [self] operation, ways in decide(operation, ways) }
+            onResult: { [self] result in receive(result, client) },
+            onOperation: { [self] operation, outputs in decide(operation, outputs) }
         )
         .eraseToAnyPublisher()
     }
 
-    private func decide(_ operation: Operation, _ ways: Fork.Ways) {
+    private func decide(_ operation: Operation, _ outputs: ForwardingPublisher.Outputs) {
         switch operation.kind {
-        case .mutation, .subscription: return ways.forward(operation)
+        case .mutation, .subscription: return outputs.forward(operation)
         case .teardown:
-            store.withLock { $0.leave(operation.id) }
-            return ways.forward(operation)
+            store.withLock { $0.deactivate(operation.id) }
+            return outputs.forward(operation)
         case .query: break
         }
         var stored = store.withLock { $0.result(for: operation) }
         stored?.operation = operation
         switch (operation.policy, stored) {
-        case (.cacheOnly, let stored): ways.answer(stored ?? OperationResult(operation: operation, data: nil))
-        case (.cacheFirst, let stored?): ways.answer(stored)
+        case (.cacheOnly, let stored): outputs.answer(stored ?? OperationResult(operation: operation, data: nil))
+        case (.cacheFirst, let stored?): outputs.answer(stored)
         case (.cacheAndNetwork, var stored?):
             stored.stale = true
-            ways.answer(stored)
-            send(operation, ways)
-        case (.networkOnly, _), (_, nil): send(operation, ways)
+            outputs.answer(stored)
+            send(operation, outputs)
+        case (.networkOnly, _), (_, nil): send(operation, outputs)
         }
     }
 
-    private func send(_ operation: Operation, _ ways: Fork.Ways) {
-        store.withLock { $0.send(operation.id) }
-        ways.forward(operation)
+    private func send(_ operation: Operation, _ outputs: ForwardingPublisher.Outputs) {
+        store.withLock { $0.markSent(operation.id) }
+        outputs.forward(operation)
     }
 
     /// - Returns: The result to pass on.
-    private func take(_ result: OperationResult, _ client: any GraphQLClient) -> OperationResult {
+    private func receive(_ result: OperationResult, _ client: any GraphQLClient) -> OperationResult {
         switch result.operation.kind {
         case .query:
             guard result.isSettled else { return result }
             let (id, types) = (result.id, result.types)
-            let isOutdated = store.withLock { $0.land(id, types) }
+            let isOutdated = store.withLock { $0.markAnswered(id, types) }
             guard result.error == nil else { return result }
             if isOutdated {
                 // The original operation. The result's operation includes changes of the exchanges below, such as a
                 // token.
-                guard let operation = store.withLock({ $0.repetition(of: id) }) else { return result }
+                guard let operation = store.withLock({ $0.queryToRepeat(for: id) }) else { return result }
                 client.reexecute(operation: operation.with(policy: .networkOnly))
                 var outdated = result
                 outdated.stale = true
@@ -111,22 +111,22 @@ public final class CacheExchange: Exchange, Sendable {
             }
             // A GraphQL response without errors must have data. A result with neither isn't a response.
             if result.data == .null, result.hosted?.isGraphQL != false { return result }
-            let forgotten = store.withLock { $0.put(result, of: types) }
-            withExtendedLifetime(forgotten) {}
+            let removed = store.withLock { $0.put(result, of: types) }
+            withExtendedLifetime(removed) {}
         case .mutation:
-            if result.isSettled { forget(result.types, client) }
+            if result.isSettled { invalidate(result.types, client) }
         case .subscription:
             // If nothing is stored or in flight, the data needn't be read.
-            if result.stale != true, !store.withLock({ $0.isEmpty }) { forget(result.types, client) }
+            if result.stale != true, !store.withLock({ $0.isEmpty }) { invalidate(result.types, client) }
         case .teardown: break
         }
         return result
     }
 
     /// Removes the stored results that contain one of these types, and runs active queries again.
-    private func forget(_ types: Set<String>, _ client: any GraphQLClient) {
-        for operation in store.withLock({ $0.forget(types) }) {
-            client.reexecute(operation: operation.isReading ? operation : operation.with(policy: .networkOnly))
+    private func invalidate(_ types: Set<String>, _ client: any GraphQLClient) {
+        for operation in store.withLock({ $0.invalidate(types) }) {
+            client.reexecute(operation: operation.isCacheOnlyQuery ? operation : operation.with(policy: .networkOnly))
         }
     }
 }

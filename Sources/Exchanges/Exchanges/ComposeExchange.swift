@@ -26,22 +26,22 @@ public struct ComposeExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        register(client: client, operations: operations, next: next, in: Lane())
+        register(client: client, operations: operations, next: next, in: SerialQueue())
     }
 
     func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO,
-        in lane: Lane
+        in queue: SerialQueue
     ) -> AnyPublisher<OperationResult, Never> {
-        let ladder = exchanges.reversed().reduce(next) { next, exchange in
+        let chain = exchanges.reversed().reduce(next) { next, exchange in
             { operations in
-                let operations = Rung(operations, in: lane).publisher
+                let operations = SharedStream(operations, in: queue).publisher
                 let results = exchange.register(client: client, operations: operations, next: next)
-                return Rung(results, in: lane).publisher
+                return SharedStream(results, in: queue).publisher
             }
         }
-        return ladder(operations)
+        return chain(operations)
     }
 }

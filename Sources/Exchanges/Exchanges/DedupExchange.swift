@@ -29,24 +29,24 @@ public struct DedupExchange: Exchange {
         /// The ids of operations whose duplicates are dropped.
         var ids: Set<String> = []
         /// The number of `cacheOnly` queries in flight, by id.
-        var readings: [String: Int] = [:]
+        var cacheOnlyCounts: [String: Int] = [:]
 
-        mutating func endReading(_ id: String) {
-            guard let count = readings[id] else { return }
-            readings[id] = count > 1 ? count - 1 : nil
+        mutating func endCacheOnly(_ id: String) {
+            guard let count = cacheOnlyCounts[id] else { return }
+            cacheOnlyCounts[id] = count > 1 ? count - 1 : nil
         }
 
         /// Handles a result. Its operation says which kind of query it answers, unless an exchange below has changed
         /// the policy.
-        mutating func land(_ operation: Operation) {
+        mutating func receive(_ operation: Operation) {
             let id = operation.id
-            if operation.isReading, readings[id] != nil { return endReading(id) }
-            if ids.remove(id) == nil { endReading(id) }
+            if operation.isCacheOnlyQuery, cacheOnlyCounts[id] != nil { return endCacheOnly(id) }
+            if ids.remove(id) == nil { endCacheOnly(id) }
         }
 
         mutating func teardown(_ id: String) {
             ids.remove(id)
-            readings[id] = nil
+            cacheOnlyCounts[id] = nil
         }
     }
 
@@ -55,22 +55,23 @@ public struct DedupExchange: Exchange {
         next: @escaping ExchangeIO,
         active: Lock<Active>
     ) -> AnyPublisher<OperationResult, Never> {
-        Fork(
+        ForwardingPublisher(
             operations,
             next,
             onResult: { result in
-                if result.hasNext != true { active.withLock { $0.land(result.operation) } }
+                if result.hasNext != true { active.withLock { $0.receive(result.operation) } }
                 return result
             },
-            onOperation: { operation, ways in
+            onOperation: { operation, outputs in
                 switch operation.kind {
                 case .mutation: break
-                case .query where operation.isReading: active.withLock { $0.readings[operation.id, default: 0] += 1 }
+                case .query where operation.isCacheOnlyQuery:
+                    active.withLock { $0.cacheOnlyCounts[operation.id, default: 0] += 1 }
                 case .teardown: active.withLock { $0.teardown(operation.id) }
                 case .query, .subscription:
                     guard active.withLock({ $0.ids.insert(operation.id).inserted }) else { return }
                 }
-                ways.forward(operation)
+                outputs.forward(operation)
             }
         )
         .eraseToAnyPublisher()

@@ -14,9 +14,9 @@ import BeagleNetHTTP
 /// It posts each operation as JSON to the URL of the operation's request, with the request's header fields. The
 /// client's own pipeline applies, including retries, credentials and logs.
 ///
-/// An error status results in an error of kind `.network`, whose `networkError` has the status and body, unless the body has
-/// GraphQL errors. A teardown cancels the request, down to the transport. If the operation's policy requires the
-/// network, the pipeline doesn't answer it from its own cache either.
+/// An error status results in an error of kind `.network`, whose `networkError` has the status and body, unless the
+/// body has GraphQL errors. A teardown cancels the request, down to the transport. If the operation's policy requires
+/// the network, the pipeline doesn't answer it from its own cache either.
 public struct FetchExchange: Exchange {
     private let client: (any NetworkClient)?
 
@@ -43,18 +43,19 @@ public struct FetchExchange: Exchange {
         next: @escaping ExchangeIO,
         runs: OperationRuns
     ) -> AnyPublisher<OperationResult, Never> {
-        Fork(operations, next, onEnd: { runs.teardownAll() }) { [sender = self.client] operation, ways in
+        ForwardingPublisher(operations, next, onEnd: { runs.teardownAll() }) {
+            [sender = self.client] operation, outputs in
             switch operation.kind {
             case .query, .mutation:
-                runs.start(operation.id) { isWanted in
+                runs.start(operation.id) { isActive in
                     let sender = sender ?? Beagle.dependencies.networkClient
                     let result = await sender.result(of: operation)
-                    await client.waitForTurn { if isWanted() { ways.answer(result) } }
+                    await client.runOnQueueAndWait { if isActive() { outputs.answer(result) } }
                 }
             case .teardown:
                 runs.teardown(operation.id)
-                ways.forward(operation)
-            case .subscription: ways.forward(operation)
+                outputs.forward(operation)
+            case .subscription: outputs.forward(operation)
             }
         }
         .eraseToAnyPublisher()

@@ -19,36 +19,36 @@ final class OperationRuns: Sendable {
 
     /// Runs work for an operation until it is torn down.
     ///
-    /// - Parameter body: The work. It calls `isWanted` before it delivers a result.
-    func start(_ id: String, _ body: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> Void) {
-        start(id) { isWanted, _ in await body(isWanted) }
+    /// - Parameter body: The work. It calls `isActive` before it delivers a result.
+    func start(_ id: String, _ body: @escaping @Sendable (_ isActive: @escaping @Sendable () -> Bool) async -> Void) {
+        start(id) { isActive, _ in await body(isActive) }
     }
 
     /// Runs work for an operation until it is torn down.
     ///
-    /// - Parameter body: The work. It calls `isWanted` before it delivers a result, and may call `end` before its last
+    /// - Parameter body: The work. It calls `isActive` before it delivers a result, and may call `end` before its last
     ///   result, so that an operation with the same id can start immediately.
     func start(
         _ id: String,
         _ body:
             @escaping @Sendable (
-                _ isWanted: @escaping @Sendable () -> Bool,
+                _ isActive: @escaping @Sendable () -> Bool,
                 _ end: @escaping @Sendable () -> Void
             ) async -> Void
     ) {
         let number = numbers.add(1, ordering: .relaxed).newValue
         // Added before the work starts, which may deliver a result synchronously.
         runs.withLock { $0[id, default: []].append(Run(number: number, task: nil)) }
-        let task = Task.begun { [self] in
-            await body({ self.isWanted(id, number) }, { self.remove(id, number) })
+        let task = Task.startedImmediately { [self] in
+            await body({ self.isActive(id, number) }, { self.remove(id, number) })
             remove(id, number)
         }
-        let isWanted = runs.withLock { runs in
+        let isActive = runs.withLock { runs in
             guard let index = runs[id]?.firstIndex(where: { $0.number == number }) else { return false }
             runs[id]?[index] = Run(number: number, task: task)
             return true
         }
-        if !isWanted { task.cancel() }
+        if !isActive { task.cancel() }
     }
 
     /// Cancels the running operations with this id.
@@ -66,7 +66,7 @@ final class OperationRuns: Sendable {
         for run in all { run.task?.cancel() }
     }
 
-    private func isWanted(_ id: String, _ number: Int) -> Bool {
+    private func isActive(_ id: String, _ number: Int) -> Bool {
         runs.withLock { $0[id]?.contains { $0.number == number } == true }
     }
 

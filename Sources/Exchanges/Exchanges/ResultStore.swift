@@ -33,7 +33,7 @@ struct ResultStore: Sendable {
     private var uses: [(used: Int, entry: Entry)] = []
     private var oldest = 0
     /// The number of queries in flight.
-    private var underWay = 0
+    private var inFlightCount = 0
     /// The number of mutations and subscription results so far, and the last one that changed each type while queries
     /// are in flight.
     private var changes = 0
@@ -43,8 +43,8 @@ struct ResultStore: Sendable {
     private(set) var count = 0
 
     /// The number of records apart from results: queries without a result, types, uses and changes.
-    var bookkeeping: Int {
-        entries.values.count { $0.result == nil } + ids.count + uses.count - oldest + changed.count + underWay
+    var recordCount: Int {
+        entries.values.count { $0.result == nil } + ids.count + uses.count - oldest + changed.count + inFlightCount
     }
 
     /// Whether there are no entries, stored or in flight.
@@ -61,14 +61,16 @@ struct ResultStore: Sendable {
             return nil
         }
         // An operation that only reads from the store doesn't replace one that can use the network.
-        if !entry.isActive || !operation.isReading || entry.operation.isReading { entry.operation = operation }
+        if !entry.isActive || !operation.isCacheOnlyQuery || entry.operation.isCacheOnlyQuery {
+            entry.operation = operation
+        }
         entry.isActive = true
         if entry.result != nil { use(entry) }
         return entry.result
     }
 
     /// Marks a query as having no subscribers.
-    mutating func leave(_ id: String) {
+    mutating func deactivate(_ id: String) {
         guard let entry = entries[id] else { return }
         if entry.sent.take() != nil { end() }
         entry.isRepeated = false
@@ -76,30 +78,30 @@ struct ResultStore: Sendable {
     }
 
     /// Marks a query as in flight.
-    mutating func send(_ id: String) {
+    mutating func markSent(_ id: String) {
         guard let entry = entries[id], entry.sent == nil else { return }
         entry.sent = changes
-        underWay += 1
+        inFlightCount += 1
     }
 
     /// Counts one query in flight less.
     private mutating func end() {
-        underWay -= 1
+        inFlightCount -= 1
         // No query in flight can have read outdated data.
-        if underWay == 0 { changed = [:] }
+        if inFlightCount == 0 { changed = [:] }
     }
 
     /// Marks a query as answered.
     ///
     /// - Returns: Whether one of its types was changed while it was in flight.
-    mutating func land(_ id: String, _ types: Set<String>) -> Bool {
+    mutating func markAnswered(_ id: String, _ types: Set<String>) -> Bool {
         guard let entry = entries[id], let sent = entry.sent.take() else { return false }
         defer { end() }
         return types.contains { (changed[$0] ?? 0) > sent }
     }
 
     /// Returns the query to send again because its data has changed, or `nil` if it was already sent again.
-    mutating func repetition(of id: String) -> Operation? {
+    mutating func queryToRepeat(for id: String) -> Operation? {
         guard let entry = entries[id], entry.isActive else { return nil }
         defer { entry.isRepeated.toggle() }
         return entry.isRepeated ? nil : entry.operation
@@ -126,18 +128,18 @@ struct ResultStore: Sendable {
         entry.result = result
         entry.isRepeated = false
         use(entry)
-        var forgotten: [OperationResult] = []
-        while count > limit, let result = removeOldest() { forgotten.append(result) }
-        return forgotten
+        var removed: [OperationResult] = []
+        while count > limit, let result = removeOldest() { removed.append(result) }
+        return removed
     }
 
     /// Removes all results that contain one of these types.
     ///
     /// - Returns: The active operations among them, ordered by id, except those in flight, which run again after they
     ///   have been answered.
-    mutating func forget(_ types: Set<String>) -> [Operation] {
+    mutating func invalidate(_ types: Set<String>) -> [Operation] {
         changes += 1
-        if underWay > 0 { for type in types { changed[type] = changes } }
+        if inFlightCount > 0 { for type in types { changed[type] = changes } }
         let outdated = types.reduce(into: Set<String>()) { $0.formUnion(ids[$1] ?? []) }
         return outdated.sorted().compactMap { id in
             guard let entry = entries[id] else { return nil }

@@ -55,7 +55,7 @@ public struct WebSocketExchange: Exchange, Sendable {
         self.init(handleAllOperations: handleAllOperations) { [shared] operation, home, emit in
             let client = client ?? Beagle.dependencies.networkClient
             var endpoint = shared
-            endpoint.home = home
+            endpoint.parametersOriginURL = home
             try await client.perform(operation, like: endpoint, emit)
         }
     }
@@ -80,19 +80,19 @@ public struct WebSocketExchange: Exchange, Sendable {
         next: @escaping ExchangeIO,
         runs: OperationRuns
     ) -> AnyPublisher<OperationResult, Never> {
-        Fork(operations, next, onEnd: { runs.teardownAll() }) { [self] operation, ways in
+        ForwardingPublisher(operations, next, onEnd: { runs.teardownAll() }) { [self] operation, outputs in
             switch operation.kind {
             case .subscription: break
             case .query, .mutation:
-                guard handleAllOperations else { return ways.forward(operation) }
+                guard handleAllOperations else { return outputs.forward(operation) }
             case .teardown:
                 runs.teardown(operation.id)
-                return ways.forward(operation)
+                return outputs.forward(operation)
             }
             // An operation may be sent again while it is in flight.
             if operation.kind == .subscription, runs.contains(operation.id) { return }
-            runs.start(operation.id) { isWanted, end in
-                await perform(operation, client, ways, isWanted, end)
+            runs.start(operation.id) { isActive, end in
+                await perform(operation, client, outputs, isActive, end)
             }
         }
         .eraseToAnyPublisher()
@@ -101,29 +101,29 @@ public struct WebSocketExchange: Exchange, Sendable {
     private func perform(
         _ operation: Operation,
         _ client: any GraphQLClient,
-        _ ways: Fork.Ways,
-        _ isWanted: @escaping @Sendable () -> Bool,
+        _ outputs: ForwardingPublisher.Outputs,
+        _ isActive: @escaping @Sendable () -> Bool,
         _ end: @escaping @Sendable () -> Void
     ) async {
         let own = client.request.url.flatMap { Origin($0) == nil ? nil : $0 }
         let home = own ?? operation.run?.operation.request.url ?? client.request.url
         do {
             try await subscribe(operation, home) { result in
-                client.inTurn { if isWanted() { ways.answer(result) } }
+                client.runOnQueue { if isActive() { outputs.answer(result) } }
             }
         } catch {
             let combined = CombinedError(NetworkError(wrapping: error))
             let result = OperationResult(operation: operation, data: nil, error: combined, hasNext: false)
-            return await client.waitForTurn {
-                guard isWanted() else { return }
+            return await client.runOnQueueAndWait {
+                guard isActive() else { return }
                 // Ends the run before its last result is delivered, because a subscriber may start the operation again.
                 end()
-                ways.answer(result)
+                outputs.answer(result)
             }
         }
-        await client.waitForTurn {
+        await client.runOnQueueAndWait {
             // A subscription ends for its subscribers. A query or mutation already has its result.
-            if isWanted(), operation.kind == .subscription { client.reexecute(operation: operation.teardown) }
+            if isActive(), operation.kind == .subscription { client.reexecute(operation: operation.teardown) }
         }
     }
 }
@@ -136,7 +136,7 @@ extension NetworkClient {
         _ emit: @escaping @Sendable (OperationResult) -> Void
     ) async throws(NetworkError) {
         let sent = operation.withoutForeignFields
-        var asked = try liveOperation(sent.message(), at: sent.endpoint(like: endpoint))
+        var asked = try operationOverSubscriptionTransport(sent.message(), at: sent.endpoint(like: endpoint))
         asked.transfer.originScopedFields = sent.scopedFields
         if operation.policy.isNetwork { asked.policy = .networkOnly }
         let last = try await run(asked) { result in

@@ -38,7 +38,7 @@ public struct ExchangeInterceptor: Interceptor {
     public let place: Pipeline.Place?
     // An array, because searching its few elements is faster than hashing.
     private let kinds: [NetworkOperation.Kind]
-    let ladder: HostedLadder
+    let chain: HostedExchangeChain
 
     /// Creates an interceptor and registers the exchanges.
     ///
@@ -58,9 +58,9 @@ public struct ExchangeInterceptor: Interceptor {
     ) {
         self.kinds = Array(kinds)
         self.place = place
-        ladder = HostedLadder(
+        chain = HostedExchangeChain(
             exchanges,
-            request: request ?? .nowhere,
+            request: request ?? .placeholder,
             logger: logger ?? Beagle.dependencies.logger
         )
     }
@@ -76,13 +76,13 @@ public struct ExchangeInterceptor: Interceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let run = HostedRun(operation, next: next, emit: emit)
         let kind = Operation.Kind(operation.kind)
-        let asked = Operation(
+        let exchangeOperation = Operation(
             id: Self.id(of: operation),
             kind: kind,
             policy: Operation.Policy(operation.policy),
             run: run
         )
-        return try await ladder.run(run, asked)
+        return try await chain.run(run, exchangeOperation)
     }
 
     /// Returns the key of a shared operation, or a unique id for any other.

@@ -8,7 +8,7 @@ extension OperationResult {
     ///
     /// - Parameter run: The number of the run. An outcome of another run was stored.
     func outcome(in run: Int) -> Result<NetworkOperation.Result, NetworkError> {
-        guard let hosted else { return made }
+        guard let hosted else { return builtOutcome }
         guard case .success(var result) = hosted.outcome else { return hosted.outcome }
         result.isStale = stale == true
         result.hasNext = hasNext == true
@@ -29,12 +29,12 @@ extension OperationResult {
         }
     }
 
-    private var made: Result<NetworkOperation.Result, NetworkError> {
+    private var builtOutcome: Result<NetworkOperation.Result, NetworkError> {
         var members: [String: JSONValue] = ["data": data]
         switch error {
         case nil: break
         case .graphql(let errors): members["errors"] = .array(errors.map(\.raw))
-        case .network, .unknown: return .failure(error?.networkError ?? .unanswered)
+        case .network, .unknown: return .failure(error?.networkError ?? .noResult)
         }
         members["extensions"] = extensions.map { .object($0) }
         do throws(NetworkError) {
@@ -55,7 +55,7 @@ extension OperationResult {
 
 extension NetworkError {
     /// An exchange reported a failure without a reason.
-    fileprivate static let unanswered = NetworkError(.other, during: .response, "an exchange returned no result")
+    fileprivate static let noResult = NetworkError(.other, during: .response, "an exchange returned no result")
 
     /// The waiting task was cancelled.
     static let hostedRunCancelled = NetworkError(.cancelled, during: .queue, "the operation was cancelled")

@@ -47,8 +47,8 @@ extension HostedRun {
             // as in a redirect.
             if Origin(of: operation.transfer.head) != origin {
                 let (scoped, redactor) = (operation.transfer.originScopedFields, operation.redactor)
-                operation.transfer.head.headerFields.leaveBehind(before, scoped, redactor)
-                operation.transfer.options.forgetOrigin()
+                operation.transfer.head.headerFields.removeOriginScopedFields(before, scoped, redactor)
+                operation.transfer.options.removeOriginSpecificOptions()
             }
         }
         if let scope = changed.scope {

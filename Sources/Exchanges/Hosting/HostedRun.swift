@@ -10,8 +10,8 @@ final class HostedRun: Sendable {
     enum Event: Sendable {
         /// The operation has reached the bottom of the chain.
         ///
-        /// Run the rest of the pipeline for this row.
-        case forward(Operation, row: HostedLadder.Row)
+        /// Run the rest of the pipeline for this group.
+        case forward(Operation, group: HostedExchangeChain.RunGroup)
         /// The run is over.
         case outcome(Outcome)
     }
@@ -21,9 +21,9 @@ final class HostedRun: Sendable {
         var first: Event?
         var rest: [Event] = []
         var waiting: CheckedContinuation<Event, Never>?
-        var isOver = false
-        var row: Int?
-        var ways: Ways?
+        var isFinished = false
+        var groupNumber: Int?
+        var outputs: Outputs?
 
         mutating func pop() -> Event? {
             defer { first = rest.isEmpty ? nil : rest.removeFirst() }
@@ -35,7 +35,7 @@ final class HostedRun: Sendable {
     ///
     /// They are released when the run is over. A cache in the same pipeline may keep the run, which would otherwise be
     /// a retain cycle.
-    struct Ways: Sendable {
+    struct Outputs: Sendable {
         let next: Pipeline.Next
         let emit: Emit
     }
@@ -45,25 +45,25 @@ final class HostedRun: Sendable {
 
     init(_ operation: NetworkOperation, next: Pipeline.Next, emit: @escaping Emit) {
         self.operation = operation
-        mailbox = InlineLock(Mailbox(ways: Ways(next: next, emit: emit)))
+        mailbox = InlineLock(Mailbox(outputs: Outputs(next: next, emit: emit)))
     }
 
     /// `nil` when the run is over.
-    var ways: Ways? { mailbox.withLock { $0.ways } }
+    var outputs: Outputs? { mailbox.withLock { $0.outputs } }
 
-    /// The number of the row that the run belongs to.
-    var row: Int? {
-        get { mailbox.withLock { $0.row } }
-        set { mailbox.withLock { $0.row = newValue } }
+    /// The number of the group that the run belongs to.
+    var groupNumber: Int? {
+        get { mailbox.withLock { $0.groupNumber } }
+        set { mailbox.withLock { $0.groupNumber = newValue } }
     }
 
     /// Sends an event to the waiting task. Events after the outcome are ignored.
-    func tell(_ event: Event) {
+    func send(_ event: Event) {
         let waiting = mailbox.withLock { mailbox -> CheckedContinuation<Event, Never>? in
-            if mailbox.isOver { return nil }
+            if mailbox.isFinished { return nil }
             if case .outcome = event {
-                mailbox.isOver = true
-                mailbox.ways = nil
+                mailbox.isFinished = true
+                mailbox.outputs = nil
             }
             if let waiting = mailbox.waiting.take() { return waiting }
             if mailbox.first == nil { mailbox.first = event } else { mailbox.rest.append(event) }
@@ -73,7 +73,7 @@ final class HostedRun: Sendable {
     }
 
     /// Waits for the next event.
-    nonisolated(nonsending) func event() async -> Event {
+    nonisolated(nonsending) func nextEvent() async -> Event {
         if let event = mailbox.withLock({ $0.pop() }) { return event }
         return await withCheckedContinuation { continuation in
             let event = mailbox.withLock { mailbox -> Event? in

@@ -50,7 +50,13 @@ public struct InterceptorExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO
     ) -> AnyPublisher<OperationResult, Never> {
-        register(client: client, operations: operations, next: next, runs: OperationRuns(), crossings: Crossings())
+        register(
+            client: client,
+            operations: operations,
+            next: next,
+            runs: OperationRuns(),
+            intercepted: InterceptedOperations()
+        )
     }
 
     func register(
@@ -58,7 +64,7 @@ public struct InterceptorExchange: Exchange {
         operations: AnyPublisher<Operation, Never>,
         next: @escaping ExchangeIO,
         runs: OperationRuns,
-        crossings: Crossings
+        intercepted: InterceptedOperations
     ) -> AnyPublisher<OperationResult, Never> {
         let (kinds, redactor, clock, logger) = (kinds, redactor, clock, client.logger)
         let pipeline: Pipeline
@@ -68,24 +74,24 @@ public struct InterceptorExchange: Exchange {
             logger.log(ExchangeLog(error.description, .error))
             return next(operations)
         }
-        return Fork(
+        return ForwardingPublisher(
             operations,
             next,
-            onResult: { result in crossings.take(result) ? nil : result },
+            onResult: { result in intercepted.deliver(result) ? nil : result },
             onEnd: { runs.teardownAll() },
             // The interceptor's task sends operations on, so sending must be serialized.
-            in: Lane(),
-            onOperation: { operation, ways in
+            in: SerialQueue(),
+            onOperation: { operation, outputs in
                 guard operation.kind != .teardown else {
                     // Before the runs are torn down, or each of them would send a teardown of its own.
-                    crossings.teardown(operation.id)
+                    intercepted.teardown(operation.id)
                     runs.teardown(operation.id)
-                    return ways.forward(operation)
+                    return outputs.forward(operation)
                 }
-                guard kinds.contains(operation.kind) else { return ways.forward(operation) }
-                runs.start(operation.id) { isWanted in
-                    let result = await crossings.run(operation, pipeline, client, ways, redactor, clock, isWanted)
-                    await client.waitForTurn { if isWanted() { ways.answer(result) } }
+                guard kinds.contains(operation.kind) else { return outputs.forward(operation) }
+                runs.start(operation.id) { isActive in
+                    let result = await intercepted.run(operation, pipeline, client, outputs, redactor, clock, isActive)
+                    await client.runOnQueueAndWait { if isActive() { outputs.answer(result) } }
                 }
             }
         )

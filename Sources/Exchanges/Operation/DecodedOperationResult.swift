@@ -25,7 +25,7 @@ extension DecodedOperationResult: CustomStringConvertible, CustomReflectable {
     /// The operation's kind and id, the data and the error, with secrets redacted.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
-        let text = "\(operation.kind.rawValue) \(operation.id): \(redactor.shown(describing: data))"
+        let text = "\(operation.kind.rawValue) \(operation.id): \(redactor.redactedDescription(describing: data))"
         return error.map { "\(text)\nerror: \($0)" } ?? text
     }
     /// A mirror without children, because `dump` would show secrets.

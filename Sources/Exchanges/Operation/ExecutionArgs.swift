@@ -37,9 +37,9 @@ extension ExecutionArgs: CustomStringConvertible, CustomReflectable {
     /// The document, the variables and the extensions, with secrets redacted.
     public var description: String {
         let redactor = Beagle.dependencies.redactor
-        var text = redactor.shown(Data(query.utf8), contentType: "application/graphql")
-        if let variables { text += "\nvariables: \(redactor.shown(JSONValue.object(variables)))" }
-        if let extensions { text += "\nextensions: \(redactor.shown(JSONValue.object(extensions)))" }
+        var text = redactor.redactedDescription(of: Data(query.utf8), contentType: "application/graphql")
+        if let variables { text += "\nvariables: \(redactor.redactedDescription(of: JSONValue.object(variables)))" }
+        if let extensions { text += "\nextensions: \(redactor.redactedDescription(of: JSONValue.object(extensions)))" }
         return text
     }
     /// A mirror without children, because `dump` would show secrets.

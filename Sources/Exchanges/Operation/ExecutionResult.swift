@@ -53,7 +53,7 @@ public struct ExecutionResult: Sendable, Hashable {
 extension ExecutionResult: CustomStringConvertible, CustomReflectable {
     /// The data and errors, with secrets redacted.
     public var description: String {
-        let text = "data: \(Beagle.dependencies.redactor.shown(data))"
+        let text = "data: \(Beagle.dependencies.redactor.redactedDescription(of: data))"
         return errors.map { "\(text)\nerrors: \($0.map(\.description).joined(separator: "; "))" } ?? text
     }
     /// A mirror without children, because `dump` would show secrets.

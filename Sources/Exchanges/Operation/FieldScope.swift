@@ -29,7 +29,7 @@ extension Operation {
 
     /// Returns the operation with a header field that is scoped to the operation's origin, which the exchange trusts
     /// with it.
-    func setting(_ header: String, to value: String) -> Operation {
+    func settingScopedHeader(_ header: String, to value: String) -> Operation {
         var operation = withoutForeignFields
         operation.request.setValue(value, forHTTPHeaderField: header)
         guard let name = HTTPField.Name(header) else { return operation }
@@ -60,7 +60,7 @@ extension HTTPFields {
     /// - Parameters:
     ///   - before: The fields of the request to the original origin. Fields that were set or changed since then stay.
     ///   - scoped: The fields that are scoped to the original origin. Fields that hold secrets are removed too.
-    mutating func leaveBehind(_ before: HTTPFields, _ scoped: Set<HTTPField.Name>, _ redactor: Redactor) {
+    mutating func removeOriginScopedFields(_ before: HTTPFields, _ scoped: Set<HTTPField.Name>, _ redactor: Redactor) {
         removeAll { field in
             guard before.contains(field) else { return false }
             return scoped.contains(field.name) || redactor.isSecret(header: field.name.rawName)

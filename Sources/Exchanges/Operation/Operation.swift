@@ -45,7 +45,7 @@ public struct Operation: Sendable, Identifiable {
         var args: ExecutionArgs?
         var types: [String]
         var run: HostedRun?
-        var asker: Int?
+        var requester: Int?
         var scope: FieldScope?
     }
 
@@ -93,7 +93,7 @@ public struct Operation: Sendable, Identifiable {
 
     /// The URL and header fields of the request.
     public var request: URLRequest {
-        get { content.value.request ?? content.value.run?.request ?? .nowhere }
+        get { content.value.request ?? content.value.run?.request ?? .placeholder }
         set { content.value.request = newValue }
     }
 
@@ -129,16 +129,16 @@ public struct Operation: Sendable, Identifiable {
         set { content.value.scope = newValue }
     }
 
-    /// The number of the client's source that started the operation. It doesn't change if an exchange changes the
-    /// policy.
-    var asker: Int? {
-        get { content.value.asker }
-        set { content.value.asker = newValue }
+    /// The number of the client's active operation that started the operation. It doesn't change if an exchange changes
+    /// the policy.
+    var requester: Int? {
+        get { content.value.requester }
+        set { content.value.requester = newValue }
     }
 
-    /// The number of the source or row that started the operation, or `nil` if it is unknown. It distinguishes equal
-    /// operations with different policies.
-    var whoAsked: Int? { asker ?? run?.row }
+    /// The number of the active operation or run group that started the operation, or `nil` if it is unknown. It
+    /// distinguishes equal operations with different policies.
+    var effectiveRequester: Int? { requester ?? run?.groupNumber }
 
     /// The pipeline run that this operation stands for.
     var run: HostedRun? { content.value.run }
@@ -148,7 +148,7 @@ public struct Operation: Sendable, Identifiable {
     var changedArgs: ExecutionArgs? { content.value.args }
 
     /// Whether the operation only reads from a store, and never from the network.
-    var isReading: Bool { kind == .query && policy == .cacheOnly }
+    var isCacheOnlyQuery: Bool { kind == .query && policy == .cacheOnly }
 
     /// The teardown that ends this operation.
     var teardown: Operation { with(kind: .teardown) }
@@ -170,7 +170,7 @@ extension Operation: Hashable {
 
 extension URLRequest {
     /// The request of an operation that has no known URL.
-    static let nowhere = URLRequest(url: URL(fileURLWithPath: "/"))
+    static let placeholder = URLRequest(url: URL(fileURLWithPath: "/"))
 }
 
 extension Operation: CustomStringConvertible, CustomReflectable {

@@ -11,12 +11,12 @@ public struct OperationResult: Sendable, Identifiable {
     ///
     /// If this is `nil`, a query or mutation has no more results, and a subscription has.
     public var hasNext: Bool?
-    private var answer: Answer
+    private var content: Content
 
     /// The values, or the response from which they are read lazily.
-    private enum Answer: Sendable {
-        case values(CopyOnWrite<HostedAnswer.Values>)
-        case hosted(HostedAnswer)
+    private enum Content: Sendable {
+        case values(CopyOnWrite<PipelineOutcome.Values>)
+        case hosted(PipelineOutcome)
     }
 
     /// Creates a result.
@@ -39,15 +39,15 @@ public struct OperationResult: Sendable, Identifiable {
         self.operation = operation
         self.stale = stale
         self.hasNext = hasNext
-        answer = .values(CopyOnWrite(HostedAnswer.Values(data: data, extensions: extensions, error: error)))
+        content = .values(CopyOnWrite(PipelineOutcome.Values(data: data, extensions: extensions, error: error)))
     }
 
     /// Creates the result of an operation that went through a pipeline.
-    init(operation: Operation, hosted: HostedAnswer, stale: Bool = false, hasNext: Bool = false) {
+    init(operation: Operation, hosted: PipelineOutcome, stale: Bool = false, hasNext: Bool = false) {
         self.operation = operation
         self.stale = stale
         self.hasNext = hasNext
-        answer = .hosted(hosted)
+        content = .hosted(hosted)
     }
 
     /// The operation's id.
@@ -73,19 +73,19 @@ public struct OperationResult: Sendable, Identifiable {
         set { values.extensions = newValue }
     }
 
-    private var values: HostedAnswer.Values {
+    private var values: PipelineOutcome.Values {
         get {
-            switch answer {
+            switch content {
             case .values(let values): values.value
-            case .hosted(let answer): answer.values
+            case .hosted(let content): content.values
             }
         }
-        set { answer = .values(CopyOnWrite(newValue)) }
+        set { content = .values(CopyOnWrite(newValue)) }
     }
 
     /// The pipeline's result, unless an exchange has replaced it.
-    var hosted: HostedAnswer? {
-        if case .hosted(let answer) = answer { return answer }
+    var hosted: PipelineOutcome? {
+        if case .hosted(let content) = content { return content }
         return nil
     }
 
@@ -117,7 +117,7 @@ extension OperationResult: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let marks = [stale == true ? "stale" : nil, hasNext == true ? "more to come" : nil].compactMap(\.self)
         let title = (["\(operation.kind.rawValue) \(operation.id)"] + marks).joined(separator: ", ")
-        let text = "\(title): \(Beagle.dependencies.redactor.shown(data))"
+        let text = "\(title): \(Beagle.dependencies.redactor.redactedDescription(of: data))"
         return error.map { "\(text)\nerror: \($0)" } ?? text
     }
     /// A mirror without children, because `dump` would show secrets.

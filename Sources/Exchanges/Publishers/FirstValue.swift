@@ -8,9 +8,9 @@ import BeagleNetHTTP
 /// Waits for the first value of a publisher, and then cancels the subscription.
 final class FirstValue<Value: Sendable>: Sendable {
     private struct State: Sendable {
-        var line: Line?
+        var subscription: SendableSubscription?
         var continuation: CheckedContinuation<Value, any Error>?
-        var isOver = false
+        var isFinished = false
     }
 
     private let state = Lock(State())
@@ -27,11 +27,11 @@ final class FirstValue<Value: Sendable>: Sendable {
         let subscriber = first.subscriber(P.Failure.self)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isOver = first.state.withLock { state in
-                    if !state.isOver { state.continuation = continuation }
-                    return state.isOver
+                let isFinished = first.state.withLock { state in
+                    if !state.isFinished { state.continuation = continuation }
+                    return state.isFinished
                 }
-                if isOver { return continuation.resume(throwing: CancellationError()) }
+                if isFinished { return continuation.resume(throwing: CancellationError()) }
                 publisher.subscribe(subscriber)
             }
         } onCancel: {
@@ -41,41 +41,41 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     private func subscriber<Failure: Error>(_ failure: Failure.Type) -> AnySubscriber<Value, Failure> {
         AnySubscriber(
-            receiveSubscription: { self.begin(Line($0)) },
+            receiveSubscription: { self.begin(SendableSubscription($0)) },
             receiveValue: { value in
                 self.end(.success(value))
                 return .none
             },
             receiveCompletion: { completion in
                 if case .failure(let error) = completion { return self.end(.failure(error)) }
-                self.end(.failure(NetworkError.endedWithoutAnswer))
+                self.end(.failure(NetworkError.endedWithoutResult))
             }
         )
     }
 
-    private func begin(_ line: Line) {
+    private func begin(_ subscription: SendableSubscription) {
         let isWanted = state.withLock { state in
-            if !state.isOver { state.line = line }
-            return !state.isOver
+            if !state.isFinished { state.subscription = subscription }
+            return !state.isFinished
         }
         // Unlimited, because a filter requests more values by itself, and only the first is used.
-        if isWanted { line.request(.unlimited) } else { line.cancel() }
+        if isWanted { subscription.request(.unlimited) } else { subscription.cancel() }
     }
 
     private func end(_ result: Result<Value, any Error>) {
-        let (line, continuation) = state.withLock { state in
-            let ended = (state.line, state.continuation)
-            state = State(isOver: true)
+        let (subscription, continuation) = state.withLock { state in
+            let ended = (state.subscription, state.continuation)
+            state = State(isFinished: true)
             return ended
         }
-        line?.cancel()
+        subscription?.cancel()
         continuation?.resume(with: result)
     }
 }
 
 extension NetworkError {
     /// The operation was ended by a teardown, not by its own caller.
-    static let endedWithoutAnswer = NetworkError(
+    static let endedWithoutResult = NetworkError(
         .cancelled,
         during: .response,
         "the operation was torn down before it had a result",

@@ -46,120 +46,122 @@
             /// The first publisher is subscribed to first.
             public func receive<Downstream: Subscriber>(subscriber: Downstream)
             where Downstream.Input == Output, Downstream.Failure == Failure {
-                let confluence = Confluence(to: subscriber)
-                subscriber.receive(subscription: confluence)
-                a.subscribe(confluence.side(0))
-                b.subscribe(confluence.side(1))
+                let subscription = MergeSubscription(to: subscriber)
+                subscriber.receive(subscription: subscription)
+                a.subscribe(subscription.side(0))
+                b.subscribe(subscription.side(1))
             }
         }
     }
 
     /// The subscription that joins two publishers. If the demand is limited, each publisher is asked for one value at a
     /// time.
-    private final class Confluence<Downstream: Subscriber>: Subscription, Sendable {
+    private final class MergeSubscription<Downstream: Subscriber>: Subscription, Sendable {
         private struct Side: Sendable {
-            var line: Line?
+            var subscription: SendableSubscription?
             /// Whether it may be asked for its next value.
-            var isOwed = false
+            var canRequest = false
             var isUnlimited = false
-            var isOver = false
+            var isFinished = false
         }
 
         private struct State: Sendable {
             var sides = [Side(), Side()]
             var isUnlimited = false
-            var isOver = false
+            var isFinished = false
         }
 
         private let state = Lock(State())
-        private let delivery: Delivery<Downstream>
+        private let buffer: DemandBuffer<Downstream>
 
         init(to downstream: Downstream) {
-            delivery = Delivery(to: downstream)
+            buffer = DemandBuffer(to: downstream)
         }
 
         func request(_ demand: Subscribers.Demand) {
-            delivery.request(demand)
-            ask()
+            buffer.request(demand)
+            requestMore()
         }
 
         func cancel() {
-            delivery.cancel()
+            buffer.cancel()
             end(nil)
         }
 
         func side(_ index: Int) -> AnySubscriber<Downstream.Input, Downstream.Failure> {
             AnySubscriber(
-                receiveSubscription: { self.begin(index, Line($0)) },
-                receiveValue: { self.take($0, index) },
+                receiveSubscription: { self.begin(index, SendableSubscription($0)) },
+                receiveValue: { self.receive($0, index) },
                 receiveCompletion: { self.finish($0, index) }
             )
         }
 
-        private func begin(_ index: Int, _ line: Line) {
+        private func begin(_ index: Int, _ subscription: SendableSubscription) {
             let isWanted = state.withLock { state in
-                if state.isOver { return false }
-                state.sides[index].line = line
-                state.sides[index].isOwed = true
+                if state.isFinished { return false }
+                state.sides[index].subscription = subscription
+                state.sides[index].canRequest = true
                 return true
             }
-            if isWanted { ask() } else { line.cancel() }
+            if isWanted { requestMore() } else { subscription.cancel() }
         }
 
-        private func take(_ value: Downstream.Input, _ index: Int) -> Subscribers.Demand {
+        private func receive(_ value: Downstream.Input, _ index: Int) -> Subscribers.Demand {
             let isUnlimited = state.withLock { state in
-                state.sides[index].isOwed = !state.sides[index].isUnlimited
+                state.sides[index].canRequest = !state.sides[index].isUnlimited
                 return state.sides[index].isUnlimited
             }
-            delivery.send(value)
-            if !isUnlimited { ask() }
+            buffer.send(value)
+            if !isUnlimited { requestMore() }
             return .none
         }
 
         /// Requests more values from the publishers whose values have been delivered.
-        private func ask() {
-            let (isUnlimited, isEmpty) = (delivery.isUnlimited, delivery.isEmpty)
+        private func requestMore() {
+            let (isUnlimited, isEmpty) = (buffer.isUnlimited, buffer.isEmpty)
             guard isUnlimited || isEmpty else { return }
-            let lines = state.withLock { state in
-                state.sides.indices.compactMap { index -> Line? in
-                    guard let line = state.sides[index].line, !state.sides[index].isOver else { return nil }
+            let subscriptions = state.withLock { state in
+                state.sides.indices.compactMap { index -> SendableSubscription? in
+                    guard let subscription = state.sides[index].subscription, !state.sides[index].isFinished else {
+                        return nil
+                    }
                     if isUnlimited {
                         if state.sides[index].isUnlimited { return nil }
                         state.sides[index].isUnlimited = true
-                        state.sides[index].isOwed = false
-                        return line
+                        state.sides[index].canRequest = false
+                        return subscription
                     }
-                    guard state.sides[index].isOwed else { return nil }
-                    state.sides[index].isOwed = false
-                    return line
+                    guard state.sides[index].canRequest else { return nil }
+                    state.sides[index].canRequest = false
+                    return subscription
                 }
             }
-            for line in lines { line.request(isUnlimited ? .unlimited : .max(1)) }
+            for subscription in subscriptions { subscription.request(isUnlimited ? .unlimited : .max(1)) }
         }
 
         private func finish(_ completion: Subscribers.Completion<Downstream.Failure>, _ index: Int) {
             if case .failure = completion {
                 end(index)
-                return delivery.finish(completion, isAtOnce: true)
+                return buffer.finish(completion, dropsBuffered: true)
             }
             let isLast = state.withLock { state in
-                state.sides[index].isOver = true
-                state.sides[index].line = nil
-                if state.isOver || !state.sides.allSatisfy(\.isOver) { return false }
-                state.isOver = true
+                state.sides[index].isFinished = true
+                state.sides[index].subscription = nil
+                if state.isFinished || !state.sides.allSatisfy(\.isFinished) { return false }
+                state.isFinished = true
                 return true
             }
-            if isLast { delivery.finish(.finished) }
+            if isLast { buffer.finish(.finished) }
         }
 
         /// Cancels both publishers, except the one with this index.
         private func end(_ index: Int?) {
             let sides = state.withLock { state in
                 let sides = state.sides
-                state = State(isOver: true)
+                state = State(isFinished: true)
                 return sides
             }
-            for (place, side) in sides.enumerated() where place != index { side.line?.cancel() }
+            for (other, side) in sides.enumerated() where other != index { side.subscription?.cancel() }
         }
     }
 #endif

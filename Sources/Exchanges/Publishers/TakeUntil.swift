@@ -32,87 +32,87 @@ public struct TakeUntil<Upstream: Publisher, Terminator: Publisher>: Publisher {
     /// Attaches a subscriber.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
-        let until = Until(to: subscriber)
-        subscriber.receive(subscription: until)
-        terminator.subscribe(until.terminator(of: Terminator.self))
-        guard !until.isOver else { return }
-        upstream.subscribe(until.upstream)
+        let subscription = TakeUntilSubscription(to: subscriber)
+        subscriber.receive(subscription: subscription)
+        terminator.subscribe(subscription.terminator(of: Terminator.self))
+        guard !subscription.isFinished else { return }
+        upstream.subscribe(subscription.upstream)
     }
 
-    private final class Until<Downstream: Subscriber>: Subscription
+    private final class TakeUntilSubscription<Downstream: Subscriber>: Subscription
     where Downstream.Input == Output, Downstream.Failure == Failure {
-        private let lines = Lines()
-        private let delivery: Delivery<Downstream>
+        private let subscriptions = TakeUntilSubscriptions()
+        private let buffer: DemandBuffer<Downstream>
 
         init(to downstream: Downstream) {
-            delivery = Delivery(to: downstream) { [lines] in lines.request($0) }
+            buffer = DemandBuffer(to: downstream) { [subscriptions] in subscriptions.request($0) }
         }
 
-        var isOver: Bool { lines.isOver }
+        var isFinished: Bool { subscriptions.isFinished }
 
         func request(_ demand: Subscribers.Demand) {
-            delivery.request(demand)
-            lines.request(demand)
+            buffer.request(demand)
+            subscriptions.request(demand)
         }
 
         func cancel() {
-            delivery.cancel()
-            lines.cancel()
+            buffer.cancel()
+            subscriptions.cancel()
         }
 
         var upstream: AnySubscriber<Output, Failure> {
             AnySubscriber(
-                receiveSubscription: { [lines] in lines.hold(upstream: Line($0)) },
-                receiveValue: { [delivery] value in
-                    delivery.send(value)
+                receiveSubscription: { [subscriptions] in subscriptions.store(upstream: SendableSubscription($0)) },
+                receiveValue: { [buffer] value in
+                    buffer.send(value)
                     return .none
                 },
-                receiveCompletion: { [lines, delivery] completion in
-                    lines.cancel()
-                    delivery.finish(completion)
+                receiveCompletion: { [subscriptions, buffer] completion in
+                    subscriptions.cancel()
+                    buffer.finish(completion)
                 }
             )
         }
 
         func terminator<T: Publisher>(of: T.Type) -> AnySubscriber<T.Output, T.Failure> {
             AnySubscriber(
-                receiveSubscription: { [lines] in lines.hold(terminator: Line($0)) },
-                receiveValue: { [lines, delivery] _ in
-                    lines.cancel()
-                    delivery.finish(.finished, isAtOnce: true)
+                receiveSubscription: { [subscriptions] in subscriptions.store(terminator: SendableSubscription($0)) },
+                receiveValue: { [subscriptions, buffer] _ in
+                    subscriptions.cancel()
+                    buffer.finish(.finished, dropsBuffered: true)
                     return .none
                 },
-                receiveCompletion: { [lines] _ in lines.terminatorEnded() }
+                receiveCompletion: { [subscriptions] _ in subscriptions.terminatorEnded() }
             )
         }
     }
 }
 
 /// The two subscriptions of a `TakeUntil`.
-private final class Lines: Sendable {
+private final class TakeUntilSubscriptions: Sendable {
     private struct State: Sendable {
-        var upstream: Line?
-        var terminator: Line?
+        var upstream: SendableSubscription?
+        var terminator: SendableSubscription?
         /// The demand before the upstream subscription arrives.
         var wanted = Subscribers.Demand.none
-        var isOver = false
+        var isFinished = false
     }
 
     private let state = Lock(State())
 
-    var isOver: Bool { state.withLock { $0.isOver } }
+    var isFinished: Bool { state.withLock { $0.isFinished } }
 
     func request(_ demand: Subscribers.Demand) {
-        let line = state.withLock { state in
+        let subscription = state.withLock { state in
             if state.upstream == nil { state.wanted += demand }
             return state.upstream
         }
-        line?.request(demand)
+        subscription?.request(demand)
     }
 
-    func hold(upstream: Line) {
+    func store(upstream: SendableSubscription) {
         let wanted: Subscribers.Demand? = state.withLock { state in
-            if state.isOver || state.upstream != nil { return nil }
+            if state.isFinished || state.upstream != nil { return nil }
             state.upstream = upstream
             return state.wanted
         }
@@ -120,9 +120,9 @@ private final class Lines: Sendable {
         if wanted > .none { upstream.request(wanted) }
     }
 
-    func hold(terminator: Line) {
+    func store(terminator: SendableSubscription) {
         let isWanted = state.withLock { state in
-            if state.isOver { return false }
+            if state.isFinished { return false }
             state.terminator = terminator
             return true
         }
@@ -130,15 +130,15 @@ private final class Lines: Sendable {
     }
 
     func terminatorEnded() {
-        let line = state.withLock { $0.terminator.take() }
-        withExtendedLifetime(line) {}
+        let subscription = state.withLock { $0.terminator.take() }
+        withExtendedLifetime(subscription) {}
     }
 
     func cancel() {
         let (one, other) = state.withLock { state in
-            let lines = (state.upstream, state.terminator)
-            state = State(isOver: true)
-            return lines
+            let subscriptions = (state.upstream, state.terminator)
+            state = State(isFinished: true)
+            return subscriptions
         }
         one?.cancel()
         other?.cancel()

@@ -11,7 +11,7 @@ final class Batch: Sendable {
     typealias Completion = @Sendable (Result<NetworkOperation.Result, NetworkError>) -> Void
 
     /// The properties that the operations of a batch must have in common.
-    struct Company: Hashable {
+    struct Key: Hashable {
         private let kind: NetworkOperation.Kind
         private let head: HTTPRequest
         private let options: TransferOptions
@@ -68,7 +68,7 @@ final class Batch: Sendable {
         _ emit: @escaping Interceptor.Emit,
         _ completion: @escaping Completion
     ) -> (token: any RequestToken, isFull: Bool)? {
-        let size = (operation.listed?.count ?? 0) + 1
+        let size = (operation.batchElement?.count ?? 0) + 1
         let (limit, maxBytes) = (limit, maxBytes)
         let added = state.withLock { state -> (id: Int, isFull: Bool)? in
             let hasRoom = state.members.isEmpty || state.members.count < limit && state.bytes + size <= maxBytes
@@ -104,11 +104,11 @@ final class Batch: Sendable {
             let results = await Self.results(of: members, next)
             for (member, result) in zip(members, results) { member.completion(result) }
         }
-        let isLeft = state.withLock { state in
+        let isAbandoned = state.withLock { state in
             state.task = task
             return state.waiting == 0
         }
-        if isLeft { task.cancel() }
+        if isAbandoned { task.cancel() }
     }
 
     fileprivate func leave(_ id: Int) {
@@ -138,9 +138,9 @@ final class Batch: Sendable {
             // The operation name and the progress of one operation don't apply to the whole batch.
             (whole.operationName, emit) = (nil, { _ in })
         }
-        let (operation, told) = (whole, emit)
+        let (operation, batchEmit) = (whole, emit)
         let result = await Result<NetworkOperation.Result, NetworkError>.catching { () throws(NetworkError) in
-            try await next(operation, told)
+            try await next(operation, batchEmit)
         }
         return operations.count == 1 ? [result] : split(result, among: operations)
     }
@@ -158,7 +158,7 @@ final class Batch: Sendable {
                     var response = response
                     response.data = data
                     return NetworkOperation.Result(.response(response), from: whole.source)
-                }.mapError { $0.holding(response) }
+                }.mapError { $0.attaching(response) }
             }
         case .failure(let error):
             // Some servers refuse a batch with one response for each operation.
@@ -182,11 +182,11 @@ extension Data {
     /// Splits a list into the responses to these operations.
     fileprivate func split(among operations: [NetworkOperation]) -> [Result<Data, NetworkError>] {
         let parts = split(in: operations.count)
-        guard let stray = operations.stray(in: parts) else { return parts }
+        guard let mismatch = operations.firstMismatch(in: parts) else { return parts }
         let error = NetworkError(
             .decoding,
             during: .decode,
-            "batch response out of order: element \(stray + 1) does not match operation \(stray + 1) of \(parts.count)",
+            "batch response out of order: element \(mismatch + 1) does not match operation \(mismatch + 1) of \(parts.count)",
             advice: "make the server return results in the order of the operations, or remove the BatchInterceptor"
         )
         // The order of the other elements is just as doubtful.
@@ -200,7 +200,7 @@ extension Data {
             return Array(repeating: .failure(error), count: count)
         }
         do throws(JSONFault) {
-            let root = try JSONDocument(self).root
+            let root = try ParsedJSON(self).root
             // Some servers refuse the whole batch with one response, for example because of an unknown hash.
             if root["data"]?.kind ?? .null == .null, root["errors"]?.elements.contains(where: { _ in true }) == true {
                 return Array(repeating: .success(self), count: count)
@@ -224,7 +224,7 @@ extension [NetworkOperation] {
         var list = Data("[".utf8)
         for (index, operation) in enumerated() {
             if index > 0 { list.append(UInt8(ascii: ",")) }
-            list.append(operation.listed ?? Data())
+            list.append(operation.batchElement ?? Data())
         }
         list.append(UInt8(ascii: "]"))
         return list
@@ -232,21 +232,21 @@ extension [NetworkOperation] {
 
     /// Returns the index of the first operation whose response has data that it didn't request. `nil` if all responses
     /// match, or if all operations request the same fields.
-    fileprivate func stray(in parts: [Result<Data, NetworkError>]) -> Int? {
-        let asked = map(\.responseKeys)
-        guard Set(asked).count > 1 else { return nil }
+    fileprivate func firstMismatch(in parts: [Result<Data, NetworkError>]) -> Int? {
+        let expected = map(\.responseKeys)
+        guard Set(expected).count > 1 else { return nil }
         return indices.first { index in
-            guard let asked = asked[index], case .success(let part) = parts[index] else { return false }
-            return !asked.isSuperset(of: part.answeredKeys)
+            guard let expected = expected[index], case .success(let part) = parts[index] else { return false }
+            return !expected.isSuperset(of: part.dataKeys)
         }
     }
 }
 
 extension Data {
     /// The members of a response's data; empty if it has no data object.
-    fileprivate var answeredKeys: Set<String> {
+    fileprivate var dataKeys: Set<String> {
         do throws(JSONFault) {
-            return Set(try AnswerMembers(self).ofData.map(\.name)).subtracting(["__typename"])
+            return Set(try TopLevelMembers(self).dataMembers.map(\.name)).subtracting(["__typename"])
         } catch {
             return []
         }
@@ -260,7 +260,7 @@ extension NetworkOperation {
             if let request = (revision as? DocumentRevision)?.message.request, let text = request.query {
                 return Set(try GraphQLDocument.cached(text).operation(named: request.operationName).responseKeys)
             }
-            guard let message = try listed.map({ try JSONDocument($0).root }), let text = message["query"]?.string
+            guard let message = try batchElement.map({ try ParsedJSON($0).root }), let text = message["query"]?.string
             else {
                 return nil
             }
@@ -272,7 +272,7 @@ extension NetworkOperation {
     }
 
     /// The body as an element of a batch; `nil` if the operation can't be batched.
-    var listed: Data? {
+    var batchElement: Data? {
         guard performer == nil, transfer.head.method == .post, transfer.delivery == .collect,
             let data = transfer.body?.data, data.first == UInt8(ascii: "{"),
             transfer.head.headerFields[.contentType]?.hasPrefix("application/json") == true

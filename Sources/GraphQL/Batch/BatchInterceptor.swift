@@ -33,7 +33,7 @@ public final class BatchInterceptor: Interceptor {
     /// The maximum size of a batch's body, in bytes.
     public let maxBytes: Int
     private let clock: any Clock<Duration>
-    private let open = Lock<[Batch.Company: Batch]>([:])
+    private let open = Lock<[Batch.Key: Batch]>([:])
 
     /// Creates an interceptor with the limits of its batches.
     ///
@@ -57,7 +57,7 @@ public final class BatchInterceptor: Interceptor {
 
     /// Applies to queries and mutations that can be batched.
     public func applies(to operation: NetworkOperation) -> Bool {
-        [.query, .mutation].contains(operation.kind) && operation.listed != nil
+        [.query, .mutation].contains(operation.kind) && operation.batchElement != nil
     }
 
     /// Adds the operation to a batch, and waits for its response.
@@ -77,36 +77,36 @@ public final class BatchInterceptor: Interceptor {
         _ emit: @escaping Emit,
         _ completion: @escaping Batch.Completion
     ) -> any RequestToken {
-        let company = Batch.Company(of: operation)
+        let key = Batch.Key(of: operation)
         let (batch, isNew) = open.withLock { open -> (Batch, Bool) in
-            if let batch = open[company] { return (batch, false) }
+            if let batch = open[key] { return (batch, false) }
             let batch = Batch(limit: limit, maxBytes: maxBytes)
-            open[company] = batch
+            open[key] = batch
             return (batch, true)
         }
         guard let (token, isFull) = batch.add(operation, emit, completion) else {
             // The batch is full: it is sent, and this operation begins another.
-            close(batch, of: company, next)
+            close(batch, of: key, next)
             return join(operation, next, emit, completion)
         }
         if isFull {
-            close(batch, of: company, next)
+            close(batch, of: key, next)
         } else if isNew {
             let (clock, window) = (clock, window)
             batch.wait(
                 in: Task { [self] in
                     // The sleep ends early if the batch was already sent.
                     try? await clock.sleep(for: window, tolerance: nil)
-                    close(batch, of: company, next)
+                    close(batch, of: key, next)
                 }
             )
         }
         return token
     }
 
-    private func close(_ batch: Batch, of company: Batch.Company, _ next: Next) {
+    private func close(_ batch: Batch, of key: Batch.Key, _ next: Next) {
         open.withLock { open in
-            if open[company] === batch { open[company] = nil }
+            if open[key] === batch { open[key] = nil }
         }
         batch.send(next)
     }

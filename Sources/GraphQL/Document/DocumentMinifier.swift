@@ -5,7 +5,7 @@ enum DocumentMinifier {
     /// - Parameter descriptions: The offsets of the descriptions, which are left out.
     static func text(of bytes: [UInt8], without descriptions: [Int]) -> String {
         let written = bytes.withUnsafeBufferPointer { bytes in
-            do throws(GraphQLFault) {
+            do throws(GraphQLSyntaxError) {
                 return try write(bytes, descriptions)
             } catch {
                 // The document was parsed before, so this can't happen.
@@ -18,7 +18,7 @@ enum DocumentMinifier {
     private static func write(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ descriptions: [Int]
-    ) throws(GraphQLFault) -> [UInt8] {
+    ) throws(GraphQLSyntaxError) -> [UInt8] {
         var written: [UInt8] = []
         written.reserveCapacity(bytes.count)
         var lexer = GraphQLLexer(bytes)
@@ -33,7 +33,7 @@ enum DocumentMinifier {
             }
             if token.kind.isWord && last.isWord || token.kind.isText && last.isText { written.append(0x20) }
             if token.kind == .blockString {
-                written.append(contentsOf: GraphQLString.quoted(GraphQLString.meaning(of: token, in: bytes)).utf8)
+                written.append(contentsOf: GraphQLString.quoted(GraphQLString.value(of: token, in: bytes)).utf8)
             } else {
                 written.append(contentsOf: bytes[token.start..<token.end])
             }

@@ -6,7 +6,7 @@ extension GraphQLDocument {
     public var withTypenames: String {
         let bytes = Array(text.utf8)
         let written = bytes.withUnsafeBufferPointer { bytes in
-            do throws(GraphQLFault) {
+            do throws(GraphQLSyntaxError) {
                 return try Self.addTypenames(to: bytes)
             } catch {
                 // The document was parsed before, so this can't happen.
@@ -18,7 +18,7 @@ extension GraphQLDocument {
 
     /// Adds `__typename` to selection sets. Braces outside of parentheses enclose selections; those inside enclose
     /// values.
-    private static func addTypenames(to bytes: UnsafeBufferPointer<UInt8>) throws(GraphQLFault) -> [UInt8] {
+    private static func addTypenames(to bytes: UnsafeBufferPointer<UInt8>) throws(GraphQLSyntaxError) -> [UInt8] {
         var written: [UInt8] = []
         var (copied, parentheses, depth, isFragment) = (0, 0, 0, false)
         var lexer = GraphQLLexer(bytes)

@@ -5,7 +5,7 @@ struct GraphQLDocumentCache {
     /// The maximum number of documents in the cache.
     static let limit = 256
     /// The maximum length of a cached text, in bytes. Longer texts are parsed each time.
-    static let longestText = 256 * 1024
+    static let maxTextBytes = 256 * 1024
 
     /// A text that is hashed by a sample of its bytes and compared by all of them. Texts with the same storage compare
     /// equal without reading them.
@@ -34,29 +34,29 @@ struct GraphQLDocumentCache {
         }
     }
 
-    private var young: [Key: GraphQLDocument] = [:]
-    private var old: [Key: GraphQLDocument] = [:]
+    private var recent: [Key: GraphQLDocument] = [:]
+    private var older: [Key: GraphQLDocument] = [:]
 
     /// Returns the cached document of a text and marks it as recently used.
     mutating func document(_ text: String) -> GraphQLDocument? {
         let key = Key(text: text)
-        if let document = young[key] { return document }
-        guard let document = old[key] else { return nil }
-        keep(document)
+        if let document = recent[key] { return document }
+        guard let document = older[key] else { return nil }
+        insert(document)
         return document
     }
 
-    mutating func keep(_ document: GraphQLDocument) {
-        guard document.text.utf8.count <= Self.longestText else { return }
-        if young.count >= Self.limit / 2 {
-            old = young
-            young = [:]
+    mutating func insert(_ document: GraphQLDocument) {
+        guard document.text.utf8.count <= Self.maxTextBytes else { return }
+        if recent.count >= Self.limit / 2 {
+            older = recent
+            recent = [:]
         }
-        young[Key(text: document.text)] = document
+        recent[Key(text: document.text)] = document
     }
 
     /// The number of documents in the cache.
-    var count: Int { young.count + old.count }
+    var count: Int { recent.count + older.count }
 }
 
 extension GraphQLDocument {
@@ -69,7 +69,7 @@ extension GraphQLDocument {
     public static func cached(_ text: String) throws(NetworkError) -> GraphQLDocument {
         if let document = cache.withLock({ $0.document(text) }) { return document }
         let document = try GraphQLDocument(parsing: text)
-        cache.withLock { $0.keep(document) }
+        cache.withLock { $0.insert(document) }
         return document
     }
 }

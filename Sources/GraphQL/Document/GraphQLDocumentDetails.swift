@@ -89,7 +89,7 @@ extension GraphQLDocumentStorage {
 
 extension [GraphQLNode] {
     /// Returns the type that a node represents.
-    func type(_ index: Int, _ text: (GraphQLNode.Place) -> String) -> GraphQLType {
+    func type(_ index: Int, _ text: (GraphQLNode.SourceRange) -> String) -> GraphQLType {
         let node = self[index]
         let type = node.name.isEmpty ? GraphQLType.list(type(index + 1, text)) : .named(text(node.name))
         return node.isNonNull ? .nonNull(type) : type

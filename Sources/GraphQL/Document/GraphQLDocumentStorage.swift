@@ -8,9 +8,9 @@ package final class GraphQLDocumentStorage: Sendable {
     package let nodes: [GraphQLNode]
     /// The byte offsets of the descriptions.
     let descriptions: [Int]
-    private let made = Lock(Made())
+    private let lazyState = Lock(LazyState())
 
-    private struct Made {
+    private struct LazyState {
         var details: GraphQLDocumentDetails?
         var minified: String?
         var opening: (operationName: String?, bytes: [UInt8])?
@@ -19,12 +19,12 @@ package final class GraphQLDocumentStorage: Sendable {
 
     init(_ text: String) throws(NetworkError) {
         let bytes = Array(text.utf8)
-        do throws(GraphQLFault) {
-            guard bytes.count < Int32.max else { throw GraphQLFault(0, "the text is larger than 2 GB") }
-            (nodes, descriptions) = try bytes.withUnsafeBufferPointer { bytes throws(GraphQLFault) in
+        do throws(GraphQLSyntaxError) {
+            guard bytes.count < Int32.max else { throw GraphQLSyntaxError(0, "the text is larger than 2 GB") }
+            (nodes, descriptions) = try bytes.withUnsafeBufferPointer { bytes throws(GraphQLSyntaxError) in
                 var parser = GraphQLParser(bytes)
                 try parser.document()
-                var check = DocumentCheck(parser.nodes, bytes)
+                var check = DocumentValidator(parser.nodes, bytes)
                 try check.run()
                 return (check.nodes, parser.descriptions)
             }
@@ -36,10 +36,10 @@ package final class GraphQLDocumentStorage: Sendable {
     }
 
     var details: GraphQLDocumentDetails {
-        made.withLock { made in
-            if let details = made.details { return details }
+        lazyState.withLock { lazyState in
+            if let details = lazyState.details { return details }
             let details = GraphQLDocumentDetails(self)
-            made.details = details
+            lazyState.details = details
             return details
         }
     }
@@ -48,45 +48,45 @@ package final class GraphQLDocumentStorage: Sendable {
     /// name.
     ///
     /// The last start is cached, because an app usually sends the same operation again.
-    func opening(_ operationName: String?) -> [UInt8] {
-        made.withLock { made in
-            if let opening = made.opening, opening.operationName == operationName { return opening.bytes }
+    func messageStart(_ operationName: String?) -> [UInt8] {
+        lazyState.withLock { lazyState in
+            if let opening = lazyState.opening, opening.operationName == operationName { return opening.bytes }
             var output = JSONOutput(capacity: bytes.count + 128)
             output.object { output in
                 output.member("query", text)
                 if let operationName { output.member("operationName", operationName) }
             }
             let opened = Array(output.bytes.dropLast())
-            made.opening = (operationName, opened)
+            lazyState.opening = (operationName, opened)
             return opened
         }
     }
 
     var minified: String {
-        made.withLock { made in
-            if let minified = made.minified { return minified }
+        lazyState.withLock { lazyState in
+            if let minified = lazyState.minified { return minified }
             let minified = DocumentMinifier.text(of: bytes, without: descriptions)
-            made.minified = minified
+            lazyState.minified = minified
             return minified
         }
     }
 
     func hash() throws(NetworkError) -> String {
-        if let hash = made.withLock({ $0.hash }) { return hash }
+        if let hash = lazyState.withLock({ $0.hash }) { return hash }
         let hash = try SHA256Digest.hex(of: Data(bytes))
-        made.withLock { $0.hash = hash }
+        lazyState.withLock { $0.hash = hash }
         return hash
     }
 
-    /// Returns the source text at a place.
-    package func text(_ place: GraphQLNode.Place) -> String {
+    /// Returns the source text of a range.
+    package func text(_ place: GraphQLNode.SourceRange) -> String {
         String(decoding: bytes[place.range], as: UTF8.self)
     }
 }
 
 extension NetworkError {
     /// Creates an error for an invalid document, with line and column.
-    init(_ fault: GraphQLFault, in bytes: [UInt8]) {
+    init(_ fault: GraphQLSyntaxError, in bytes: [UInt8]) {
         let place = GraphQLError.Location(of: fault.offset, in: bytes)
         self.init(
             .badRequest,

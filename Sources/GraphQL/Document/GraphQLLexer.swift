@@ -13,7 +13,7 @@ struct GraphQLLexer {
     }
 
     /// Returns the next token, or `.end` for this and every later call at the end of the text.
-    mutating func next() throws(GraphQLFault) -> GraphQLToken {
+    mutating func next() throws(GraphQLSyntaxError) -> GraphQLToken {
         let bytes = bytes
         // White space, line ends and commas are ignored (2.1.2, 2.1.3, 2.1.5).
         var start = offset
@@ -36,7 +36,12 @@ struct GraphQLLexer {
         case UInt8(ascii: "."): return try spread()
         case UInt8(ascii: "\""): return try isBlockQuote(at: offset) ? blockString() : string()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
-        default: throw GraphQLFault(offset, "\(shown) is not allowed here", advice: Self.quoteAdvice(byte))
+        default:
+            throw GraphQLSyntaxError(
+                offset,
+                "\(currentCharacterText) is not allowed here",
+                advice: Self.quoteAdvice(byte)
+            )
         }
     }
 
@@ -68,15 +73,15 @@ struct GraphQLLexer {
         end(kind, offset, offset + count)
     }
 
-    private mutating func spread() throws(GraphQLFault) -> GraphQLToken {
+    private mutating func spread() throws(GraphQLSyntaxError) -> GraphQLToken {
         guard byte(at: offset + 1) == UInt8(ascii: "."), byte(at: offset + 2) == UInt8(ascii: ".") else {
-            throw GraphQLFault(offset, "\".\" is not allowed here, only \"...\" is")
+            throw GraphQLSyntaxError(offset, "\".\" is not allowed here, only \"...\" is")
         }
         return take(.spread, 3)
     }
 
     /// The character at the offset, for error messages.
-    private var shown: String {
+    private var currentCharacterText: String {
         let rest = String(decoding: bytes[offset..<min(offset + 4, bytes.count)], as: UTF8.self)
         guard let scalar = rest.unicodeScalars.first, scalar.value >= 0x20, scalar.value != 0x7F else {
             return "a control character"
@@ -93,13 +98,13 @@ struct GraphQLLexer {
 
 extension GraphQLLexer {
     /// Reads an integer, or a number with a fraction or exponent (2.9.1, 2.9.2).
-    private mutating func number() throws(GraphQLFault) -> GraphQLToken {
+    private mutating func number() throws(GraphQLSyntaxError) -> GraphQLToken {
         var end = offset + (bytes[offset] == UInt8(ascii: "-") ? 1 : 0)
         var kind = GraphQLToken.Kind.int
         if byte(at: end) == UInt8(ascii: "0") {
             end += 1
             guard !byte(at: end).isDigit else {
-                throw GraphQLFault(end, "a number must not have leading zeros")
+                throw GraphQLSyntaxError(end, "a number must not have leading zeros")
             }
         } else {
             end = try digits(from: end)
@@ -115,13 +120,13 @@ extension GraphQLLexer {
             end = try digits(from: end)
         }
         guard !byte(at: end).isNameStart, byte(at: end) != UInt8(ascii: ".") else {
-            throw GraphQLFault(end, "unexpected character after a number")
+            throw GraphQLSyntaxError(end, "unexpected character after a number")
         }
         return take(kind, end - offset)
     }
 
-    private func digits(from start: Int) throws(GraphQLFault) -> Int {
-        guard byte(at: start).isDigit else { throw GraphQLFault(start, "expected a digit") }
+    private func digits(from start: Int) throws(GraphQLSyntaxError) -> Int {
+        guard byte(at: start).isDigit else { throw GraphQLSyntaxError(start, "expected a digit") }
         var end = start + 1
         while byte(at: end).isDigit { end += 1 }
         return end
@@ -136,14 +141,14 @@ extension GraphQLLexer {
             && byte(at: index + 2) == UInt8(ascii: "\"")
     }
 
-    private mutating func string() throws(GraphQLFault) -> GraphQLToken {
+    private mutating func string() throws(GraphQLSyntaxError) -> GraphQLToken {
         var end = offset + 1
         while end < bytes.count {
             switch bytes[end] {
             case UInt8(ascii: "\""): return take(.string, end + 1 - offset)
             case UInt8(ascii: "\\"): end = try escape(at: end)
             case 0x0A, 0x0D:
-                throw GraphQLFault(
+                throw GraphQLSyntaxError(
                     end,
                     "the string is not closed before the end of the line",
                     advice: "close it with \", or put text of several lines between \"\"\""
@@ -151,20 +156,20 @@ extension GraphQLLexer {
             default: end += 1
             }
         }
-        throw GraphQLFault(offset, "the string that begins here is not closed")
+        throw GraphQLSyntaxError(offset, "the string that begins here is not closed")
     }
 
-    private mutating func blockString() throws(GraphQLFault) -> GraphQLToken {
+    private mutating func blockString() throws(GraphQLSyntaxError) -> GraphQLToken {
         var end = offset + 3
         while end < bytes.count {
             if isBlockQuote(at: end) { return take(.blockString, end + 3 - offset) }
             end += bytes[end] == UInt8(ascii: "\\") && isBlockQuote(at: end + 1) ? 4 : 1
         }
-        throw GraphQLFault(offset, "the string that begins here is not closed")
+        throw GraphQLSyntaxError(offset, "the string that begins here is not closed")
     }
 
     /// Returns the end of the escape sequence at an offset.
-    private func escape(at start: Int) throws(GraphQLFault) -> Int {
+    private func escape(at start: Int) throws(GraphQLSyntaxError) -> Int {
         switch byte(at: start + 1) {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -172,11 +177,11 @@ extension GraphQLLexer {
         case UInt8(ascii: "u"):
             let (scalar, end) = GraphQLString.scalar(in: bytes, at: start)
             guard scalar != nil else {
-                throw GraphQLFault(start, "\"\\u\" must be followed by a character code, as in \\u00E9")
+                throw GraphQLSyntaxError(start, "\"\\u\" must be followed by a character code, as in \\u00E9")
             }
             return end
         default:
-            throw GraphQLFault(start, "unknown escape sequence", advice: "write a backslash as \\\\")
+            throw GraphQLSyntaxError(start, "unknown escape sequence", advice: "write a backslash as \\\\")
         }
     }
 }

@@ -9,11 +9,11 @@ package struct GraphQLNode: Sendable {
     }
 
     /// The range of a piece of source text, in bytes.
-    package struct Place: Equatable, Sendable {
+    package struct SourceRange: Equatable, Sendable {
         var start: Int32 = 0
         var end: Int32 = 0
 
-        static let none = Place()
+        static let none = SourceRange()
 
         init() {}
 
@@ -30,11 +30,11 @@ package struct GraphQLNode: Sendable {
     /// Whether a type is non-null.
     var isNonNull = false
     /// The range of the whole node.
-    package var place = Place()
+    package var place = SourceRange()
     /// The name, as declared by the server or the document.
-    package var name = Place()
+    package var name = SourceRange()
     /// The alias of a field, or the type condition of a fragment.
-    package var other = Place()
+    package var other = SourceRange()
     /// The index after the node's last descendant.
     package var next: Int32 = 0
     /// The index of the fragment that a spread names.
@@ -42,7 +42,7 @@ package struct GraphQLNode: Sendable {
 
     init(kind: Kind, at start: GraphQLToken) {
         self.kind = kind
-        place = Place(start)
+        place = SourceRange(start)
     }
 
     /// Sets the end of the node, and the index after its last descendant.

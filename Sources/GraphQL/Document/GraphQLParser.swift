@@ -21,13 +21,13 @@ struct GraphQLParser {
     }
 
     /// Parses the whole document.
-    mutating func document() throws(GraphQLFault) {
+    mutating func document() throws(GraphQLSyntaxError) {
         try start()
         repeat { try definition() } while token.kind != .end
     }
 
     /// Reads the first token.
-    mutating func start() throws(GraphQLFault) {
+    mutating func start() throws(GraphQLSyntaxError) {
         token = try lexer.next()
     }
 }
@@ -35,7 +35,7 @@ struct GraphQLParser {
 // MARK: - Definitions
 
 extension GraphQLParser {
-    private mutating func definition() throws(GraphQLFault) {
+    private mutating func definition() throws(GraphQLSyntaxError) {
         if token.kind == .braceLeft {
             let node = open(.query)
             try selectionSet()
@@ -47,9 +47,9 @@ extension GraphQLParser {
         if isWord("subscription") { return try operation(.subscription) }
         if isWord("fragment") { return try fragment() }
         if isTypeSystemWord {
-            throw GraphQLFault(
+            throw GraphQLSyntaxError(
                 token.start,
-                "\(shown) belongs to a schema; an executable document contains only operations and fragments",
+                "\(currentTokenText) belongs to a schema; an executable document contains only operations and fragments",
                 advice: "put the schema into a separate file"
             )
         }
@@ -62,13 +62,13 @@ extension GraphQLParser {
     }
 
     /// Skips a description in front of a definition (2025 draft, 2.3.1), and records its offset.
-    mutating func description() throws(GraphQLFault) {
+    mutating func description() throws(GraphQLSyntaxError) {
         guard token.kind.isText else { return }
         descriptions.append(token.start)
         try advance()
     }
 
-    private mutating func operation(_ kind: GraphQLNode.Kind) throws(GraphQLFault) {
+    private mutating func operation(_ kind: GraphQLNode.Kind) throws(GraphQLSyntaxError) {
         let node = open(kind)
         try advance()
         if token.kind == .name { nodes[node].name = try take() }
@@ -78,7 +78,7 @@ extension GraphQLParser {
         close(node)
     }
 
-    private mutating func variableDefinitions() throws(GraphQLFault) {
+    private mutating func variableDefinitions() throws(GraphQLSyntaxError) {
         try advance()
         repeat {
             try description()
@@ -98,7 +98,7 @@ extension GraphQLParser {
     }
 
     /// Parses a type. The node of a list type contains the node of its element type.
-    mutating func type() throws(GraphQLFault) {
+    mutating func type() throws(GraphQLSyntaxError) {
         let node = open(.type)
         if token.kind == .bracketLeft {
             try enter()
@@ -116,7 +116,7 @@ extension GraphQLParser {
         close(node)
     }
 
-    private mutating func fragment() throws(GraphQLFault) {
+    private mutating func fragment() throws(GraphQLSyntaxError) {
         let node = open(.fragment)
         try advance()
         guard !isWord("on") else { throw expected("a fragment's name") }
@@ -133,7 +133,7 @@ extension GraphQLParser {
 // MARK: - Selections
 
 extension GraphQLParser {
-    private mutating func selectionSet() throws(GraphQLFault) {
+    private mutating func selectionSet() throws(GraphQLSyntaxError) {
         try enter()
         try expect(.braceLeft, "\"{\" and fields")
         try selection("a field")
@@ -142,7 +142,7 @@ extension GraphQLParser {
         depth -= 1
     }
 
-    private mutating func selection(_ what: StaticString) throws(GraphQLFault) {
+    private mutating func selection(_ what: StaticString) throws(GraphQLSyntaxError) {
         switch token.kind {
         case .name: try field()
         case .spread: try spread()
@@ -150,7 +150,7 @@ extension GraphQLParser {
         }
     }
 
-    private mutating func field() throws(GraphQLFault) {
+    private mutating func field() throws(GraphQLSyntaxError) {
         let node = openNamed(.field)
         try advance()
         if token.kind == .colon {
@@ -164,7 +164,7 @@ extension GraphQLParser {
         close(node)
     }
 
-    private mutating func spread() throws(GraphQLFault) {
+    private mutating func spread() throws(GraphQLSyntaxError) {
         let start = token
         try advance()
         if token.kind == .name, !isWord("on") {
@@ -183,7 +183,7 @@ extension GraphQLParser {
         close(node)
     }
 
-    private mutating func arguments(isConstant: Bool) throws(GraphQLFault) {
+    private mutating func arguments(isConstant: Bool) throws(GraphQLSyntaxError) {
         guard token.kind == .parenLeft else { return }
         try advance()
         repeat {
@@ -196,7 +196,7 @@ extension GraphQLParser {
         try advance()
     }
 
-    mutating func directives(isConstant: Bool = false) throws(GraphQLFault) {
+    mutating func directives(isConstant: Bool = false) throws(GraphQLSyntaxError) {
         while token.kind == .at {
             let node = open(.directive)
             try advance()
@@ -210,7 +210,7 @@ extension GraphQLParser {
 // MARK: - Values
 
 extension GraphQLParser {
-    mutating func value(isConstant: Bool) throws(GraphQLFault) {
+    mutating func value(isConstant: Bool) throws(GraphQLSyntaxError) {
         switch token.kind {
         case .int: try leaf(.int)
         case .float: try leaf(.float)
@@ -229,7 +229,7 @@ extension GraphQLParser {
     }
 
     /// Adds a node without children, which is complete immediately.
-    private mutating func leaf(_ kind: GraphQLNode.Kind) throws(GraphQLFault) {
+    private mutating func leaf(_ kind: GraphQLNode.Kind) throws(GraphQLSyntaxError) {
         var node = GraphQLNode(kind: kind, at: token)
         node.name = node.place
         node.next = Int32(truncatingIfNeeded: nodes.count + 1)
@@ -237,15 +237,17 @@ extension GraphQLParser {
         try advance()
     }
 
-    private mutating func variable(isConstant: Bool) throws(GraphQLFault) {
-        guard !isConstant else { throw GraphQLFault(token.start, "variables are not allowed in a constant value") }
+    private mutating func variable(isConstant: Bool) throws(GraphQLSyntaxError) {
+        guard !isConstant else {
+            throw GraphQLSyntaxError(token.start, "variables are not allowed in a constant value")
+        }
         let node = open(.variable)
         try advance()
         nodes[node].name = try name("a variable's name")
         close(node)
     }
 
-    private mutating func list(isConstant: Bool) throws(GraphQLFault) {
+    private mutating func list(isConstant: Bool) throws(GraphQLSyntaxError) {
         try enter()
         let node = open(.list)
         try advance()
@@ -255,7 +257,7 @@ extension GraphQLParser {
         depth -= 1
     }
 
-    private mutating func object(isConstant: Bool) throws(GraphQLFault) {
+    private mutating func object(isConstant: Bool) throws(GraphQLSyntaxError) {
         try enter()
         let node = open(.object)
         try advance()
@@ -275,31 +277,31 @@ extension GraphQLParser {
 // MARK: - Tokens and nodes
 
 extension GraphQLParser {
-    mutating func advance() throws(GraphQLFault) {
+    mutating func advance() throws(GraphQLSyntaxError) {
         end = token.end
         token = try lexer.next()
     }
 
-    mutating func take() throws(GraphQLFault) -> GraphQLNode.Place {
-        let place = GraphQLNode.Place(token)
+    mutating func take() throws(GraphQLSyntaxError) -> GraphQLNode.SourceRange {
+        let place = GraphQLNode.SourceRange(token)
         try advance()
         return place
     }
 
-    mutating func name(_ what: StaticString) throws(GraphQLFault) -> GraphQLNode.Place {
+    mutating func name(_ what: StaticString) throws(GraphQLSyntaxError) -> GraphQLNode.SourceRange {
         guard token.kind == .name else { throw expected("\(what)") }
         return try take()
     }
 
-    mutating func expect(_ kind: GraphQLToken.Kind, _ what: StaticString) throws(GraphQLFault) {
+    mutating func expect(_ kind: GraphQLToken.Kind, _ what: StaticString) throws(GraphQLSyntaxError) {
         guard token.kind == kind else { throw expected("\(what)") }
         try advance()
     }
 
-    private mutating func enter() throws(GraphQLFault) {
+    private mutating func enter() throws(GraphQLSyntaxError) {
         depth += 1
         guard depth <= Self.depthLimit else {
-            throw GraphQLFault(token.start, "nested deeper than \(Self.depthLimit) levels")
+            throw GraphQLSyntaxError(token.start, "nested deeper than \(Self.depthLimit) levels")
         }
     }
 
@@ -326,12 +328,12 @@ extension GraphQLParser {
         token.kind == .name && bytes.has(word, token.start, token.end)
     }
 
-    func expected(_ what: String) -> GraphQLFault {
-        GraphQLFault(token.start, "expected \(what), found \(shown)")
+    func expected(_ what: String) -> GraphQLSyntaxError {
+        GraphQLSyntaxError(token.start, "expected \(what), found \(currentTokenText)")
     }
 
     /// The current token, for error messages.
-    var shown: String {
+    var currentTokenText: String {
         guard token.kind != .end else { return "the end of the text" }
         let text = String(decoding: bytes[token.start..<min(token.end, token.start + 30)], as: UTF8.self)
         return token.kind.isText ? "a string" : "\"\(text)\""

@@ -40,9 +40,9 @@ enum GraphQLString {
     }
 
     /// Returns the value of a string token, which the lexer has checked.
-    static func meaning(of token: GraphQLToken, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+    static func value(of token: GraphQLToken, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         if token.kind == .blockString {
-            return blockMeaning(of: bytes[(token.start + 3)..<(token.end - 3)])
+            return blockValue(of: bytes[(token.start + 3)..<(token.end - 3)])
         }
         var text: [UInt8] = []
         var index = token.start + 1
@@ -77,7 +77,7 @@ enum GraphQLString {
 extension GraphQLString {
     /// Returns the value of a block string, as `BlockStringValue()` of the specification: the text between `"""`
     /// without the common indentation of its lines, and without blank lines at the start and end.
-    private static func blockMeaning(of written: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    private static func blockValue(of written: Slice<UnsafeBufferPointer<UInt8>>) -> String {
         var lines = lines(of: withoutEscapes(written))
         let indents = lines.dropFirst().compactMap { line in
             line.firstIndex { !$0.isBlank }.map { $0 - line.startIndex }

@@ -21,7 +21,7 @@ struct GraphQLToken {
 }
 
 /// A syntax or validation error of a document, with its position.
-struct GraphQLFault: Error {
+struct GraphQLSyntaxError: Error {
     /// The offset of the error, in bytes.
     var offset: Int
     /// The description of the error, without a capital and a full stop.

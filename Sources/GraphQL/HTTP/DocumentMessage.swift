@@ -25,19 +25,20 @@ package struct DocumentMessage: Sendable {
 
         /// Returns the reason for which a response refuses a hash. `nil` if the response has data, because the
         /// operation was then executed.
-        package init?(_ answer: GraphQLAnswer) {
-            guard answer.data == nil else { return nil }
-            self.init(answer.errors)
+        package init?(_ parsed: ParsedGraphQLResponse) {
+            guard parsed.data == nil else { return nil }
+            self.init(parsed.errors)
         }
 
         /// Returns the reason for which errors refuse a hash. `nil` if the errors have another subject. Errors of
         /// fields are ignored, because they may come from another server.
         package init?(_ errors: [GraphQLError]) {
             let errors = errors.filter(\.path.isEmpty)
-            if errors.contains(where: { $0.says("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") }) {
+            if errors.contains(where: { $0.matches("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") }) {
                 self = .unknown
-            } else if errors.contains(where: { $0.says("PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED") })
-            {
+            } else if errors.contains(where: {
+                $0.matches("PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")
+            }) {
                 self = .unsupported
             } else {
                 return nil
@@ -86,5 +87,5 @@ extension GraphQLRequest {
 }
 
 extension GraphQLError {
-    fileprivate func says(_ message: String, _ code: String) -> Bool { self.message == message || self.code == code }
+    fileprivate func matches(_ message: String, _ code: String) -> Bool { self.message == message || self.code == code }
 }

@@ -14,19 +14,19 @@ struct DocumentRevision: OperationRevision {
     /// The URL of the endpoint's target when the operation was created.
     let url: URL
     /// The request created from the message.
-    let made: Request
+    let request: Request
 
-    init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL, made: Request) {
+    init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL, request: Request) {
         self.message = message
         self.endpoint = endpoint
         self.url = url
-        self.made = made
+        self.request = request
     }
 
     /// - Throws: `NetworkError` if the message can't be sent.
     init(_ message: DocumentMessage, at endpoint: GraphQLEndpoint, to url: URL) throws(NetworkError) {
-        let made = try endpoint.makeRequest(message.request, message.style, message.method, to: url)
-        self.init(message, at: endpoint, to: url, made: made)
+        let request = try endpoint.makeRequest(message.request, message.style, message.method, to: url)
+        self.init(message, at: endpoint, to: url, request: request)
     }
 
     func revised(
@@ -34,19 +34,20 @@ struct DocumentRevision: OperationRevision {
         after outcome: Result<NetworkOperation.Result, NetworkError>?
     ) throws(NetworkError) -> NetworkOperation? {
         guard let refusal = refusal(of: operation, outcome) else { return nil }
-        if refusal == .unsupported { endpoint.memory.knowsNoPersistedQueries = true }
+        if refusal == .unsupported { endpoint.state.lacksPersistedQueries = true }
         guard let next = try message.next(after: refusal) else { return nil }
-        return try asking(next, operation)
+        return try sending(next, operation)
     }
 
-    func settled(_ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation {
+    func standaloneOperation(_ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation {
         guard message.isHash else { return operation }
-        var operation = try asking(DocumentMessage(message.request, .text, method: message.method), operation)
+        var operation = try sending(DocumentMessage(message.request, .text, method: message.method), operation)
         operation.revision = nil
         return operation
     }
 
-    private func asking(_ next: DocumentMessage, _ operation: NetworkOperation) throws(NetworkError) -> NetworkOperation
+    private func sending(_ next: DocumentMessage, _ operation: NetworkOperation) throws(NetworkError)
+        -> NetworkOperation
     {
         var operation = operation
         if operation.performer != nil {
@@ -55,7 +56,7 @@ struct DocumentRevision: OperationRevision {
             operation.performer = try SubscriptionPerformer(next.request, at: endpoint)
         }
         let revision = try DocumentRevision(next, at: endpoint, to: url)
-        operation = try operation.asking(revision.made, insteadOf: made)
+        operation = try operation.asking(revision.request, insteadOf: request)
         operation.revision = revision
         return operation
     }
@@ -64,28 +65,28 @@ struct DocumentRevision: OperationRevision {
         of operation: NetworkOperation,
         _ outcome: Result<NetworkOperation.Result, NetworkError>?
     ) -> DocumentMessage.Refusal? {
-        guard let outcome else { return message.isHash && endpoint.memory.knowsNoPersistedQueries ? .unsupported : nil }
+        guard let outcome else { return message.isHash && endpoint.state.lacksPersistedQueries ? .unsupported : nil }
         if case .failure(let error) = outcome, error.kind == .status, error.response?.status.code == 414 {
             return operation.request.isGet ? .tooLong : nil
         }
-        return message.isHash ? outcome.refusalOfHash : nil
+        return message.isHash ? outcome.hashRefusal : nil
     }
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
     /// The reason for which the server refused a hash. `nil` if it accepted the hash, or if the response is unreadable,
     /// which is reported to the caller.
-    fileprivate var refusalOfHash: DocumentMessage.Refusal? {
+    fileprivate var hashRefusal: DocumentMessage.Refusal? {
         do throws(NetworkError) {
             switch self {
             case .success(let result):
                 guard let response = result.response else { return nil }
-                return DocumentMessage.Refusal(try GraphQLAnswer(response, refusal: nil))
+                return DocumentMessage.Refusal(try ParsedGraphQLResponse(response, refusal: nil))
             case .failure(let error):
                 guard error.kind == .status, let response = NetworkResponse(of: error) else {
                     return DocumentMessage.Refusal(error.graphQLErrors)
                 }
-                return DocumentMessage.Refusal(try GraphQLAnswer(response, refusal: error))
+                return DocumentMessage.Refusal(try ParsedGraphQLResponse(response, refusal: error))
             }
         } catch {
             return DocumentMessage.Refusal(error.graphQLErrors)

@@ -60,7 +60,7 @@ public struct GraphQLEndpoint: Sendable {
     /// The default is 2,000, because servers and proxies refuse longer URLs.
     public var maxURLBytes = 2000
     /// The form in which documents are sent.
-    public var documents = DocumentStyle.text
+    public var documentStyle = DocumentStyle.text
     /// Whether `__typename` is added to every selection set of typed operations, so that a `DocumentCache` knows the
     /// types in a response.
     ///
@@ -109,11 +109,11 @@ public struct GraphQLEndpoint: Sendable {
     ///
     /// Operations with files use POST regardless. A mutation that the server may have executed is not tried over
     /// another transport.
-    public var kindsOverSubscriptions: Set<OperationKind> = [.subscription]
+    public var kindsOverSubscriptionTransports: Set<OperationKind> = [.subscription]
     /// The URL whose origin may receive the WebSocket parameters, or `nil` for the target's.
-    package var home: URL?
+    package var parametersOriginURL: URL?
     /// The state learned about the server.
-    let memory = EndpointMemory()
+    let state = EndpointState()
 
     /// Creates an endpoint.
     ///
@@ -135,9 +135,9 @@ public struct GraphQLEndpoint: Sendable {
     /// and `GraphQLSocketOptions.parameters` are only read when a connection opens. The call affects the connections of
     /// all copies of this endpoint.
     public func retireConnections() {
-        memory.forgetRefusals()
-        memory.sockets.retireAll()
-        memory.eventStreams.retireAll()
+        state.forgetRefusals()
+        state.sockets.retireAll()
+        state.eventStreams.retireAll()
     }
 
     /// Drops the WebSockets that are open or opening, without a closing handshake.
@@ -148,19 +148,19 @@ public struct GraphQLEndpoint: Sendable {
     /// that were sent are not retried. The call affects the WebSockets of all copies of this endpoint, except retired
     /// ones.
     public func terminateWebSockets() {
-        memory.sockets.terminateAll()
+        state.sockets.terminateAll()
     }
 }
 
 /// The state learned about a server, shared by the copies of its endpoint.
-final class EndpointMemory: Sendable {
+final class EndpointState: Sendable {
     /// A transport that an address doesn't support. The address excludes the query.
     private struct Refusal: Hashable, Sendable {
-        let way: String
+        let transport: String
         let address: String
 
-        init(_ way: String, _ head: HTTPRequest) {
-            self.way = way
+        init(_ transport: String, _ head: HTTPRequest) {
+            self.transport = transport
             address = String(head.urlText.prefix { $0 != "?" })
         }
     }
@@ -169,32 +169,32 @@ final class EndpointMemory: Sendable {
     /// The refusals, each with a function that returns its age.
     private let refused = Lock<[Refusal: @Sendable () -> Duration]>([:])
     /// The time for which a refusal counts. It is limited because a proxy or a starting server may have refused.
-    private static let refusalLife = Duration.seconds(300)
+    private static let refusalLifetime = Duration.seconds(300)
     /// The event streams that operations share.
     let eventStreams = SharedEventStreams()
     /// The WebSockets that operations share.
     let sockets = SocketPool()
 
     /// Whether the server stated that it doesn't support persisted queries.
-    var knowsNoPersistedQueries: Bool {
+    var lacksPersistedQueries: Bool {
         get { refusesHashes.withLock { $0 } }
         set { refusesHashes.withLock { $0 = newValue } }
     }
 
     /// Returns whether the destination of a message doesn't support a transport.
-    func refuses(_ way: String, at head: HTTPRequest) -> Bool {
+    func refuses(_ transport: String, at head: HTTPRequest) -> Bool {
         let refused = refused.withLock { $0 }
-        return !refused.isEmpty && refused[Refusal(way, head)].map { $0() < Self.refusalLife } == true
+        return !refused.isEmpty && refused[Refusal(transport, head)].map { $0() < Self.refusalLifetime } == true
     }
 
     /// Records that the destination of a message doesn't support a transport.
     ///
     /// - Parameter age: Returns the age of the refusal.
-    func note(refusalOf way: String, at head: HTTPRequest, _ age: @escaping @Sendable () -> Duration) {
-        let old = refused.withLock { $0 }.filter { $0.value() >= Self.refusalLife }.keys
+    func recordRefusal(of transport: String, at head: HTTPRequest, _ age: @escaping @Sendable () -> Duration) {
+        let old = refused.withLock { $0 }.filter { $0.value() >= Self.refusalLifetime }.keys
         refused.withLock { refused in
             for refusal in old { refused[refusal] = nil }
-            refused[Refusal(way, head)] = age
+            refused[Refusal(transport, head)] = age
         }
     }
 
@@ -250,7 +250,11 @@ extension GraphQLEndpoint: CustomStringConvertible, CustomReflectable {
     /// The target and headers, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
-        return redactor.shownMessage(redactor.redact(url: "\(target)"), redactor.shown(headers), nil)
+        return redactor.messageDescription(
+            redactor.redact(url: "\(target)"),
+            redactor.redactedDescription(of: headers),
+            nil
+        )
     }
     /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -25,7 +25,7 @@ extension GraphQLEndpoint {
         accept: String = GraphQLEndpoint.accept,
         in dependencies: BeagleDependencies
     ) throws(NetworkError) -> Request {
-        try makeRequest(request, style ?? documents, method, accept, to: target.url(in: dependencies))
+        try makeRequest(request, style ?? documentStyle, method, accept, to: target.url(in: dependencies))
     }
 
     /// Creates the HTTP request of an operation to a URL.

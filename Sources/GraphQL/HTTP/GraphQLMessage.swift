@@ -13,7 +13,7 @@ struct GraphQLMessage {
     private var document: (name: String, text: String)?
     private let operationName: String?
     /// The document of that text, if it is already parsed.
-    private var known: GraphQLDocument?
+    private var parsedDocument: GraphQLDocument?
     /// JSON text; empty if the parameter is left out.
     private let variables, extensions: Data
     private(set) var pathSuffix: String?
@@ -32,28 +32,28 @@ struct GraphQLMessage {
         operationName = request.operationName
         // An object of two bytes is empty.
         variables = request.variables.count > 2 ? request.variables : Data()
-        var said = request.extensions
+        var allExtensions = request.extensions
         switch style {
         case .text:
             if let query = request.query {
                 self.document = ("query", query)
-                known = document
+                parsedDocument = document
             } else {
-                self.document = ("documentId", try request.knownID())
+                self.document = ("documentId", try request.documentIDOrHash())
             }
         case .automatic:
             if let query = request.query {
                 // With files, the first message already registers the document, so that the files are sent only once.
                 if !request.files.isEmpty { self.document = ("query", query) }
-                said["persistedQuery"] = try Self.persistedQuery(of: query)
+                allExtensions["persistedQuery"] = try Self.persistedQuery(of: query)
             } else {
-                self.document = ("documentId", try request.knownID())
+                self.document = ("documentId", try request.documentIDOrHash())
             }
-        case .documentID: self.document = ("documentId", try request.knownID())
-        case .parameter(let name): self.document = (name, try request.bareID())
-        case .path: pathSuffix = try request.bareID()
+        case .documentID: self.document = ("documentId", try request.documentIDOrHash())
+        case .parameter(let name): self.document = (name, try request.unprefixedID())
+        case .path: pathSuffix = try request.unprefixedID()
         }
-        extensions = said.isEmpty ? Data() : try JSONValue.object(said).data()
+        extensions = allExtensions.isEmpty ? Data() : try JSONValue.object(allExtensions).data()
     }
 
     /// Returns the `persistedQuery` extension, with which a server registers a document.
@@ -68,12 +68,12 @@ struct GraphQLMessage {
 
     /// The parameters as a JSON object.
     var json: Data {
-        let opening = known?.storage.opening(operationName) ?? written
-        let size = opening.count + variables.count + extensions.count + 64
-        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { room in
+        let start = parsedDocument?.storage.messageStart(operationName) ?? jsonStart
+        let size = start.count + variables.count + extensions.count + 64
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { buffer in
             var count = 0
             func add(_ bytes: UnsafeRawBufferPointer) {
-                UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+                UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
                 count += bytes.count
             }
             func add(_ name: StaticString, _ json: Data) {
@@ -83,16 +83,16 @@ struct GraphQLMessage {
                 add(count > 1 ? name : UnsafeRawBufferPointer(rebasing: name.dropFirst()))
                 json.withUnsafeBytes { add($0) }
             }
-            opening.withUnsafeBytes { add($0) }
+            start.withUnsafeBytes { add($0) }
             add(#","variables":"#, variables)
             add(#","extensions":"#, extensions)
-            room[count] = UInt8(ascii: "}")
-            return Data(UnsafeRawBufferPointer(rebasing: room[...count]))
+            buffer[count] = UInt8(ascii: "}")
+            return Data(UnsafeRawBufferPointer(rebasing: buffer[...count]))
         }
     }
 
     /// The document and operation name, as the start of the JSON object.
-    private var written: [UInt8] {
+    private var jsonStart: [UInt8] {
         var output = JSONOutput()
         output.object { output in
             if let document {
@@ -117,13 +117,13 @@ struct GraphQLMessage {
 
 extension GraphQLRequest {
     /// Returns the ID by which a server knows the document.
-    fileprivate func knownID() throws(NetworkError) -> String {
+    fileprivate func documentIDOrHash() throws(NetworkError) -> String {
         if let documentID { return documentID }
-        return "sha256:" + (try bareID())
+        return "sha256:" + (try unprefixedID())
     }
 
     /// Returns the same ID without `sha256:`, for servers with IDs of their own.
-    fileprivate func bareID() throws(NetworkError) -> String {
+    fileprivate func unprefixedID() throws(NetworkError) -> String {
         if let documentID { return documentID.hasPrefix("sha256:") ? String(documentID.dropFirst(7)) : documentID }
         guard let query else {
             throw NetworkError(.badRequest, during: .build, "the operation has neither a document nor a document ID")

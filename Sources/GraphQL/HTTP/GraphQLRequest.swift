@@ -73,11 +73,12 @@ extension GraphQLRequest: CustomStringConvertible, CustomReflectable {
     /// The kind, document and variables, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
-        let document = query.map { redactor.shown(Data($0.utf8), contentType: "application/graphql") }
+        let document = query.map { redactor.redactedDescription(of: Data($0.utf8), contentType: "application/graphql") }
         let title = [kind.rawValue, operationName].compactMap(\.self).joined(separator: " ")
         let text = [title, document ?? documentID ?? ""].joined(separator: ": ")
         return variables.isEmpty
-            ? text : "\(text)\nvariables: \(redactor.shown(variables, contentType: "application/json"))"
+            ? text
+            : "\(text)\nvariables: \(redactor.redactedDescription(of: variables, contentType: "application/json"))"
     }
     /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

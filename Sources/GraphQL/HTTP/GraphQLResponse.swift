@@ -36,7 +36,7 @@ extension GraphQLResponse: Sendable where Output: Sendable {}
 extension GraphQLResponse: CustomStringConvertible, CustomReflectable {
     /// The data and errors, with secrets redacted.
     public var description: String {
-        let data = data.map { Redactor.standard.shown(describing: $0) } ?? "null"
+        let data = data.map { Redactor.standard.redactedDescription(describing: $0) } ?? "null"
         return errors.isEmpty ? "data: \(data)" : "data: \(data)\nerrors: \(GraphQLErrors(errors: errors))"
     }
     /// A mirror without children, because `dump` would show their secrets.

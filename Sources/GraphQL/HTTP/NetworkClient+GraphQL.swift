@@ -20,8 +20,8 @@ extension NetworkClient {
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
         timeout: Duration? = nil,
-        _ configure: Configuring = { _ in },
-        onProgress: Progress? = nil
+        _ configure: Configure = { _ in },
+        onProgress: ProgressHandler? = nil
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
         return try await response(to: prepared, decoder, onProgress) { operation in
@@ -41,8 +41,8 @@ extension NetworkClient {
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
         timeout: Duration? = nil,
-        _ configure: Configuring = { _ in },
-        onProgress: Progress? = nil
+        _ configure: Configure = { _ in },
+        onProgress: ProgressHandler? = nil
     ) async throws(NetworkError) -> Output {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
         return try await object(of: prepared, decoder, onProgress) { operation in
@@ -55,29 +55,29 @@ extension NetworkClient {
     func object<Output: Decodable>(
         of operation: PreparedOperation,
         _ decoder: (any BodyDecoder)? = nil,
-        _ onProgress: Progress? = nil,
-        _ configure: Configuring = { _ in }
+        _ onProgress: ProgressHandler? = nil,
+        _ configure: Configure = { _ in }
     ) async throws(NetworkError) -> Output {
-        let answer = try await answer(to: operation, onProgress, configure)
+        let parsed = try await graphQLResponse(to: operation, onProgress, configure)
         let policy = operation.endpoint.errorPolicy
-        let data = try answer.value(Output.self, at: operation.rootKey, policy, with: decoder ?? container.bodyDecoder)
-        if !answer.errors.isEmpty, policy != .ignore {
+        let data = try parsed.value(Output.self, at: operation.rootKey, policy, with: decoder ?? container.bodyDecoder)
+        if !parsed.errors.isEmpty, policy != .ignore {
             container.logger.log(
-                PartialAnswer(count: answer.errors.count, codes: answer.errors.compactMap(\.plainCode))
+                PartialResponseLog(count: parsed.errors.count, codes: parsed.errors.compactMap(\.loggableCode))
             )
         }
-        if let data = data ?? Output.null { return data }
-        throw .malformed("the server returned null instead of \(Output.self)", answer.response)
+        if let data = data ?? Output.nilValue { return data }
+        throw .malformed("the server returned null instead of \(Output.self)", parsed.response)
     }
 
     func response<Output: Decodable>(
         to operation: PreparedOperation,
         _ decoder: (any BodyDecoder)?,
-        _ onProgress: Progress?,
-        _ configure: Configuring
+        _ onProgress: ProgressHandler?,
+        _ configure: Configure
     ) async throws(NetworkError) -> GraphQLResponse<Output> {
-        let answer = try await answer(to: operation, onProgress, configure)
-        return try answer.decode(
+        let parsed = try await graphQLResponse(to: operation, onProgress, configure)
+        return try parsed.decode(
             Output.self,
             at: operation.rootKey,
             operation.endpoint.errorPolicy,
@@ -94,27 +94,27 @@ extension NetworkClient {
     public func response(
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
-        _ configure: Configuring = { _ in }
+        _ configure: Configure = { _ in }
     ) async throws(NetworkError) -> NetworkResponse {
         try request.checkVariables()
         let endpoint = try container.endpoint(endpoint)
-        return try await answer(to: request, at: endpoint, configure).response
+        return try await graphQLResponse(to: request, at: endpoint, configure).response
     }
 
     /// Returns the response of an operation whose kind was taken from its document.
-    private func answer(
+    private func graphQLResponse(
         to operation: PreparedOperation,
-        _ onProgress: Progress?,
-        _ configure: Configuring
-    ) async throws(NetworkError) -> GraphQLAnswer {
-        let asked = try networkOperation(
+        _ onProgress: ProgressHandler?,
+        _ configure: Configure
+    ) async throws(NetworkError) -> ParsedGraphQLResponse {
+        let networkOperation = try self.networkOperation(
             for: operation.request,
             at: operation.endpoint,
             operation.document,
             configure,
             onProgress
         )
-        return try await answer(to: asked, onProgress)
+        return try await graphQLResponse(to: networkOperation, onProgress)
     }
 }
 
@@ -147,12 +147,12 @@ extension GraphQLOperation {
         decoder: any BodyDecoder = JSONBodyDecoder()
     ) throws(NetworkError) -> GraphQLResponse<Output> {
         let key = try rootKey(of: definition())
-        return try GraphQLAnswer(response, refusal: nil).decode(Output.self, at: key, policy, with: decoder)
+        return try ParsedGraphQLResponse(response, refusal: nil).decode(Output.self, at: key, policy, with: decoder)
     }
 }
 
 /// A log event for a response with data and errors.
-private struct PartialAnswer: LogType {
+private struct PartialResponseLog: LogType {
     let count: Int
     let codes: [String]
     var category: String { "GraphQL" }
@@ -165,7 +165,7 @@ private struct PartialAnswer: LogType {
 
 extension Decodable {
     /// `nil` as a value of this type, if the type is an optional.
-    static var null: Self? {
+    static var nilValue: Self? {
         (Self.self as? any ExpressibleByNilLiteral.Type).flatMap { $0.init(nilLiteral: ()) as? Self }
     }
 }

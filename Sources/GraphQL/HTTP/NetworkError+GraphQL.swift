@@ -17,26 +17,26 @@ extension NetworkError {
     /// - Parameter response: The message that holds them; `nil` if they came over a WebSocket.
     init(_ errors: [GraphQLError], of response: NetworkResponse?) {
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
-        let text = errors.first?.shownMessage.map { ": \($0)" } ?? ""
+        let text = errors.first?.redactedMessage.map { ": \($0)" } ?? ""
         let error = NetworkError(
             .graphQL,
             during: .response,
-            "the server returned an error\(errors.first?.plainCode.map { " \($0)" } ?? "")\(others)\(text)",
+            "the server returned an error\(errors.first?.loggableCode.map { " \($0)" } ?? "")\(others)\(text)",
             advice: errors.count > 1 ? "see all errors in graphQLErrors" : nil,
             underlying: GraphQLErrors(errors: errors)
         )
-        self = response.map(error.holding) ?? error
+        self = response.map(error.attaching) ?? error
     }
 
     /// Returns an error for a response that is not a valid GraphQL response.
     static func malformed(_ what: String, _ response: NetworkResponse, advice: String? = nil) -> NetworkError {
-        NetworkError(.decoding, during: .decode, what, advice: advice).holding(response)
+        NetworkError(.decoding, during: .decode, what, advice: advice).attaching(response)
     }
 }
 
 extension GraphQLError {
     /// The beginning of the message on one line, with secrets redacted; `nil` if the server sent no message.
-    var shownMessage: String? {
+    var redactedMessage: String? {
         let line = String(
             String.UnicodeScalarView(message.unicodeScalars.prefix(300).map { $0.value < 0x20 ? " " : $0 })
         )
@@ -44,7 +44,7 @@ extension GraphQLError {
     }
 
     /// The code, if it is a plain word that is safe in messages and logs.
-    var plainCode: String? {
+    var loggableCode: String? {
         guard let code, (1...64).contains(code.utf8.count),
             code.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || $0 == 0x5F })
         else { return nil }

@@ -21,13 +21,13 @@ package struct GraphQLPayloadReader: Sendable {
 
     private let maxPayloadBytes: Int
     /// The error thrown for a payload that exceeds `maxPayloadBytes`.
-    private let excess: NetworkError
+    private let tooLargeError: NetworkError
     private var framing: Framing
     /// The bytes of the current part for multipart bodies; otherwise the bytes that were fed and not yet returned.
     private var bytes = Data()
     /// The number of bytes of `bytes` that were already searched.
-    private var seen = 0
-    private var balance = JSONBalance()
+    private var searchedCount = 0
+    private var endFinder = JSONEndFinder()
     /// Whether the stream has signalled its end. Later bytes are ignored.
     package private(set) var isFinished = false
     /// The ID of the last event read, including skipped ones; empty before the first ID.
@@ -50,17 +50,17 @@ package struct GraphQLPayloadReader: Sendable {
     /// - Parameters:
     ///   - maxPayloadBytes: The maximum size of a payload in bytes, 64 MiB by default.
     ///   - lastEventID: The ID of the event after which the stream continues.
-    ///   - excess: The error thrown for a larger payload, if the limit came from another setting. `nil`, the default,
-    ///     uses an error that names `maxPayloadBytes`.
+    ///   - tooLargeError: The error thrown for a larger payload, if the limit came from another setting. `nil`, the
+    ///     default, uses an error that names `maxPayloadBytes`.
     /// - Throws: `NetworkError` of kind `.protocol` if a multipart type has no boundary.
     package init(
         contentType: String?,
         maxPayloadBytes: Int = 64 << 20,
-        behind lastEventID: String = "",
-        excess: NetworkError? = nil
+        after lastEventID: String = "",
+        tooLargeError: NetworkError? = nil
     ) throws(NetworkError) {
         self.maxPayloadBytes = maxPayloadBytes
-        self.excess = excess ?? .payloadTooLarge(maxPayloadBytes)
+        self.tooLargeError = tooLargeError ?? .payloadTooLarge(maxPayloadBytes)
         self.lastEventID = lastEventID
         let contentType = contentType ?? ""
         switch MediaType(contentType)?.essence {
@@ -69,7 +69,7 @@ package struct GraphQLPayloadReader: Sendable {
         case MediaType.eventStream:
             var stream = EventStream(lastEventID: lastEventID, maxEventBytes: maxPayloadBytes)
             // Servers that aren't meant for browsers send this event without data.
-            stream.typeWithoutData = "complete"
+            stream.typeAllowingEmptyData = "complete"
             framing = .events(stream)
         case let essence?: framing = Self.isLines(essence) ? .lines : .whole
         case nil: framing = .whole
@@ -144,7 +144,7 @@ extension GraphQLPayloadReader {
     }
 
     private func check(_ count: Int) throws(NetworkError) {
-        if count > maxPayloadBytes { throw excess }
+        if count > maxPayloadBytes { throw tooLargeError }
     }
 
     // MARK: parts
@@ -154,12 +154,12 @@ extension GraphQLPayloadReader {
     private mutating func nextPart(_ reader: inout MultipartReader) throws(NetworkError) -> Data? {
         while let element = try reader.next() {
             switch element {
-            case .head: (bytes, balance) = (Data(), JSONBalance())
+            case .head: (bytes, endFinder) = (Data(), JSONEndFinder())
             case .body(let piece):
                 if let payload = try take(piece) { return payload }
             case .end:
                 // The JSON parser rejects an incomplete payload.
-                if !balance.isComplete, !bytes.isBlank { return bytes }
+                if !endFinder.isComplete, !bytes.isBlank { return bytes }
             }
         }
         isFinished = reader.isFinished
@@ -167,14 +167,14 @@ extension GraphQLPayloadReader {
     }
 
     private mutating func take(_ piece: Data) throws(NetworkError) -> Data? {
-        let wasComplete = balance.isComplete
-        let rest = balance.take(piece)
+        let wasComplete = endFinder.isComplete
+        let rest = endFinder.take(piece)
         guard rest.isBlank else {
             throw NetworkError(.decoding, during: .decode, "a part has data after its payload")
         }
         bytes.append(piece.dropLast(rest.count))
         try check(bytes.count)
-        return balance.isComplete && !wasComplete ? bytes : nil
+        return endFinder.isComplete && !wasComplete ? bytes : nil
     }
 
     // MARK: events
@@ -198,24 +198,24 @@ extension GraphQLPayloadReader {
             return try stream.next()
         } catch {
             // Reading an event fails only because of its size.
-            throw excess
+            throw tooLargeError
         }
     }
 
     // MARK: lines
 
     private mutating func nextLine() throws(NetworkError) -> Data? {
-        while let end = bytes[(bytes.startIndex + seen)...].firstIndex(of: UInt8(ascii: "\n")) {
+        while let end = bytes[(bytes.startIndex + searchedCount)...].firstIndex(of: UInt8(ascii: "\n")) {
             let line = bytes[..<end]
             try check(line.count)
             bytes = bytes[(end + 1)...]
-            seen = 0
+            searchedCount = 0
             if !line.isBlank { return Data(line) }
         }
         // Frees the memory of returned lines before more bytes are appended.
         if bytes.startIndex > 0 { bytes = Data(bytes) }
-        seen = bytes.count
-        try check(seen)
+        searchedCount = bytes.count
+        try check(searchedCount)
         return nil
     }
 }
@@ -232,7 +232,7 @@ extension NetworkError {
 }
 
 /// Finds the end of a JSON object or array without parsing its content.
-private struct JSONBalance: Sendable {
+private struct JSONEndFinder: Sendable {
     private var depth = 0
     private var isInText = false
     private var isEscaped = false
@@ -241,12 +241,12 @@ private struct JSONBalance: Sendable {
     /// - Returns: The bytes after the end of the value.
     mutating func take(_ bytes: Data) -> Data {
         if isComplete { return bytes }
-        let end = bytes.withUnsafeBytes { $0.firstIndex { takes($0) } }
+        let end = bytes.withUnsafeBytes { $0.firstIndex { consumes($0) } }
         return end.map { bytes.dropFirst($0 + 1) } ?? Data()
     }
 
     /// Returns whether this byte ends the value.
-    private mutating func takes(_ byte: UInt8) -> Bool {
+    private mutating func consumes(_ byte: UInt8) -> Bool {
         if isEscaped {
             isEscaped = false
         } else if isInText {

@@ -16,29 +16,29 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
     private let response: StreamingResponse
     private let maxPayloadBytes: Int
     private let lastEventID: String
-    private let excess: NetworkError?
+    private let tooLargeError: NetworkError?
 
     /// Creates the payloads of a response.
     ///
     /// - Parameters:
     ///   - maxPayloadBytes: The maximum size of a payload in bytes, 64 MiB by default.
     ///   - lastEventID: The ID of the event after which the stream continues.
-    ///   - excess: The error thrown for a larger payload, if the limit came from another setting. `nil`, the default,
-    ///     uses an error that names `maxPayloadBytes`.
+    ///   - tooLargeError: The error thrown for a larger payload, if the limit came from another setting. `nil`, the
+    ///     default, uses an error that names `maxPayloadBytes`.
     package init(
         _ response: StreamingResponse,
         maxPayloadBytes: Int = 64 << 20,
-        behind lastEventID: String = "",
-        excess: NetworkError? = nil
+        after lastEventID: String = "",
+        tooLargeError: NetworkError? = nil
     ) {
         self.response = response
-        self.excess = excess
+        self.tooLargeError = tooLargeError
         self.maxPayloadBytes = maxPayloadBytes
         self.lastEventID = lastEventID
     }
 
     package func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(response, maxPayloadBytes, lastEventID, excess)
+        AsyncIterator(response, maxPayloadBytes, lastEventID, tooLargeError)
     }
 
     /// An iterator over the payloads.
@@ -46,7 +46,7 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         private let contentType: String?
         private let maxPayloadBytes: Int
         private let firstEventID: String
-        private let excess: NetworkError?
+        private let tooLargeError: NetworkError?
         private var reader: GraphQLPayloadReader?
         private var body: HTTPBody.AsyncIterator?
 
@@ -59,12 +59,12 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
             _ response: StreamingResponse,
             _ maxPayloadBytes: Int,
             _ lastEventID: String,
-            _ excess: NetworkError?
+            _ tooLargeError: NetworkError?
         ) {
             contentType = response.response.headerFields[single: .contentType]
             self.maxPayloadBytes = maxPayloadBytes
             firstEventID = lastEventID
-            self.excess = excess
+            self.tooLargeError = tooLargeError
             body = response.body.makeAsyncIterator()
         }
 
@@ -74,7 +74,7 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         package mutating func next() async throws(NetworkError) -> Data? {
             do throws(NetworkError) {
                 while true {
-                    if let payload = try nextAtHand() { return payload }
+                    if let payload = try nextBuffered() { return payload }
                     guard reader?.isFinished == false, body != nil else {
                         body = nil
                         return nil
@@ -93,25 +93,25 @@ package struct GraphQLPayloads: AsyncSequence, Sendable {
         }
 
         /// Returns the next payload if it has already been received.
-        package mutating func nextAtHand() throws(NetworkError) -> Data? {
+        package mutating func nextBuffered() throws(NetworkError) -> Data? {
             if reader == nil {
                 reader = try GraphQLPayloadReader(
                     contentType: contentType,
                     maxPayloadBytes: maxPayloadBytes,
-                    behind: firstEventID,
-                    excess: excess
+                    after: firstEventID,
+                    tooLargeError: tooLargeError
                 )
             }
             return body == nil ? nil : try reader?.next()
         }
 
         /// Reads the rest of the body, so that its connection can be reused, but for no longer than a time limit.
-        mutating func drain(for patience: Duration, by clock: any Clock<Duration>) async {
+        mutating func drain(timeout: Duration, by clock: any Clock<Duration>) async {
             guard let read = body?.reader else { return }
             body = nil
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { do { while try await read() != nil {} } catch {} }
-                group.addTask { do { try await clock.sleep(for: patience) } catch {} }
+                group.addTask { do { try await clock.sleep(for: timeout) } catch {} }
                 await group.next()
                 group.cancelAll()
             }

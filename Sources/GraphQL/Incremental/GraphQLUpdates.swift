@@ -13,9 +13,9 @@ public struct GraphQLUpdates<Output>: AsyncSequence, Sendable {
 
     let source: IncrementalSource
     /// Whether parts that have already arrived are merged into one element.
-    let isGathering: Bool
+    let coalesces: Bool
     /// Converts the result to a response.
-    let make: @Sendable (IncrementalSource.Answer) throws(NetworkError) -> GraphQLResponse<Output>
+    let make: @Sendable (IncrementalSource.Update) throws(NetworkError) -> GraphQLResponse<Output>
 
     /// Creates an iterator, which sends the operation when its first element is requested.
     public func makeAsyncIterator() -> AsyncIterator {
@@ -25,8 +25,8 @@ public struct GraphQLUpdates<Output>: AsyncSequence, Sendable {
     /// An iterator over the updates.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let updates: GraphQLUpdates
-        private var answering: IncrementalSource.Answering?
-        private var isOver = false
+        private var reader: IncrementalSource.ResponseReader?
+        private var isFinished = false
 
         fileprivate init(updates: GraphQLUpdates) {
             self.updates = updates
@@ -38,28 +38,28 @@ public struct GraphQLUpdates<Output>: AsyncSequence, Sendable {
         ///   Earlier elements remain valid.
         public mutating func next() async throws(NetworkError) -> GraphQLUpdate<Output>? {
             do throws(NetworkError) {
-                if isOver {
-                    let answering = answering
-                    self.answering = nil
-                    await answering?.drain()
+                if isFinished {
+                    let reader = reader
+                    self.reader = nil
+                    await reader?.drain()
                     return nil
                 }
-                let answering = if let answering { answering } else { try await updates.source.ask() }
-                self.answering = answering
-                guard let answer = try await answering.next(isGathering: updates.isGathering) else {
-                    isOver = true
-                    self.answering = nil
+                let reader = if let reader { reader } else { try await updates.source.send() }
+                self.reader = reader
+                guard let update = try await reader.next(coalesces: updates.coalesces) else {
+                    isFinished = true
+                    self.reader = nil
                     return nil
                 }
-                isOver = answer.isLast
+                isFinished = update.isLast
                 return GraphQLUpdate(
-                    response: try updates.make(answer),
-                    hasNext: answer.hasNext,
-                    patches: answer.patches
+                    response: try updates.make(update),
+                    hasNext: update.hasNext,
+                    patches: update.patches
                 )
             } catch {
-                isOver = true
-                answering = nil
+                isFinished = true
+                reader = nil
                 throw error
             }
         }

@@ -36,10 +36,10 @@ package struct IncrementalMerge: Sendable {
     /// Result). Formats without announcements are complete at that point.
     package var isUnfinished: Bool { hasNext == true || !pending.isEmpty }
     /// Whether the last payload was a complete response, so that its text can be used unchanged.
-    package private(set) var isWhole = false
+    package private(set) var isSinglePayload = false
     /// Whether there is data that is not null.
     package var hasData: Bool { data?.object != nil }
-    private var isBegun = false
+    private var hasStarted = false
     private var pending: [String: Pending] = [:]
     /// The total size of the response's payloads, in bytes.
     private var byteCount = 0
@@ -70,8 +70,8 @@ package struct IncrementalMerge: Sendable {
     ///
     /// - Returns: The changes.
     /// - Throws: `NetworkError` as for a parsed payload; of kind `.tooLarge` if the whole response exceeds its limit.
-    package mutating func take(text: Data) throws(NetworkError) -> [GraphQLPatch] {
-        let patches = try take(JSONValue(parsing: text))
+    package mutating func apply(text: Data) throws(NetworkError) -> [GraphQLPatch] {
+        let patches = try apply(JSONValue(parsing: text))
         // A payload that begins a new response resets the count.
         byteCount += text.count
         if byteCount > maxBytes { throw .responseTooLarge(maxBytes) }
@@ -84,36 +84,36 @@ package struct IncrementalMerge: Sendable {
     ///   complete.
     /// - Throws: `NetworkError` of kind `.decoding` if the payload is invalid or has no place in the response. Earlier
     ///   changes are kept.
-    package mutating func take(_ payload: JSONValue) throws(NetworkError) -> [GraphQLPatch] {
+    package mutating func apply(_ payload: JSONValue) throws(NetworkError) -> [GraphQLPatch] {
         if case .array(let payloads) = payload {
             var patches: [GraphQLPatch] = []
-            for payload in payloads { patches += try take(payload) }
-            isWhole = false
+            for payload in payloads { patches += try apply(payload) }
+            isSinglePayload = false
             return patches
         }
         guard payload.object != nil else { throw .payload("a payload is not an object") }
         var patches: [GraphQLPatch] = []
-        let isPiece = payload.isPiece
-        let isFirst = !isPiece && (payload["data"] != nil || !isBegun)
-        if isFirst { patches.append(try begin(payload)) }
-        for entry in try payload.list("pending") { try announce(entry) }
-        if isPiece {
-            if let patch = try place(payload) { patches.append(patch) }
+        let isPart = payload.isPart
+        let isFirst = !isPart && (payload["data"] != nil || !hasStarted)
+        if isFirst { patches.append(try start(payload)) }
+        for entry in try payload.list("pending") { try addPending(entry) }
+        if isPart {
+            if let patch = try applyPart(payload) { patches.append(patch) }
         } else {
             errors += payload.errorList
             add(payload.extensionMembers)
         }
         for entry in try payload.list("incremental") {
-            if let patch = try place(entry) { patches.append(patch) }
+            if let patch = try applyPart(entry) { patches.append(patch) }
         }
         for entry in try payload.list("completed") { complete(entry, &patches) }
         hasNext = payload["hasNext"]?.bool ?? payload["extensions"]?["is_final"]?.bool.map { !$0 } ?? hasNext
-        isWhole = isFirst && hasNext != true && payload.isPlain
+        isSinglePayload = isFirst && hasNext != true && payload.isComplete
         return patches
     }
 
     /// Begins a response with its first payload.
-    private mutating func begin(_ payload: JSONValue) throws(NetworkError) -> GraphQLPatch {
+    private mutating func start(_ payload: JSONValue) throws(NetworkError) -> GraphQLPatch {
         if payload["data"] == nil, payload["incremental"] != nil || payload["completed"] != nil {
             throw .payload("the first payload has no data")
         }
@@ -124,7 +124,7 @@ package struct IncrementalMerge: Sendable {
             data = .null
         }
         self = IncrementalMerge(maxBytes: maxBytes)
-        (self.data, isBegun) = (data, true)
+        (self.data, hasStarted) = (data, true)
         return GraphQLPatch(
             content: .data(data ?? .null),
             errors: payload.errorList,
@@ -133,7 +133,7 @@ package struct IncrementalMerge: Sendable {
     }
 
     /// Records an announced part and its path.
-    private mutating func announce(_ entry: JSONValue) throws(NetworkError) {
+    private mutating func addPending(_ entry: JSONValue) throws(NetworkError) {
         guard let id = entry["id"]?.string else { throw .payload("a pending entry has no id") }
         let path = try entry.path("path") ?? []
         guard pending[id] == nil else { throw .payload("two pending entries have the id \(id)") }
@@ -171,17 +171,17 @@ extension IncrementalMerge {
     /// Merges a part at its path.
     ///
     /// - Returns: The change, or `nil` for a part of an announced fragment.
-    private mutating func place(_ entry: JSONValue) throws(NetworkError) -> GraphQLPatch? {
-        guard isBegun else { throw .payload("the first payload has no data") }
+    private mutating func applyPart(_ entry: JSONValue) throws(NetworkError) -> GraphQLPatch? {
+        guard hasStarted else { throw .payload("the first payload has no data") }
         var (label, path, id) = try target(of: entry)
         var content: GraphQLPatch.Content?
         var isOfFragment = id != nil
         if let items = entry["items"], items != .null {
             guard let items = items.array else { throw .payload("items is not a list") }
-            content = try put(items, at: &path, byID: id != nil)
+            content = try insert(items, at: &path, byID: id != nil)
             isOfFragment = false
         } else if let data = entry["data"], data != .null {
-            content = try put(data, at: &path, byID: id != nil)
+            content = try insert(data, at: &path, byID: id != nil)
         }
         let (failures, extensions) = (entry.errorList, entry.extensionMembers)
         errors += failures
@@ -205,14 +205,14 @@ extension IncrementalMerge {
             }
             return (entry["label"]?.string, path, nil)
         }
-        guard let announced = id.string.flatMap({ pending[$0] }) else {
+        guard let pendingEntry = id.string.flatMap({ pending[$0] }) else {
             throw .payload("an incremental result has the id \(id), but no pending entry has that id")
         }
-        return (announced.label, announced.path + (try entry.path("subPath") ?? []), id.string)
+        return (pendingEntry.label, pendingEntry.path + (try entry.path("subPath") ?? []), id.string)
     }
 
     /// Appends items to a list. Without an announced ID, the path ends with the index of the first item.
-    private mutating func put(
+    private mutating func insert(
         _ items: [JSONValue],
         at path: inout JSONValue.Path,
         byID isByID: Bool
@@ -224,7 +224,7 @@ extension IncrementalMerge {
         }
         try check(.array(items), at: path)
         var index: Int?
-        try change(at: path[...]) { index = $0.put(items, from: start) }
+        try change(at: path[...]) { index = $0.insert(items, from: start) }
         guard let index else {
             throw .payload("\(path.text) is not a list, or is too short for the index of a payload's items")
         }
@@ -232,18 +232,18 @@ extension IncrementalMerge {
     }
 
     /// Merges data. In Relay's format, the next item of a list has the index after the last one.
-    private mutating func put(
+    private mutating func insert(
         _ data: JSONValue,
         at path: inout JSONValue.Path,
         byID isByID: Bool
     ) throws(NetworkError) -> GraphQLPatch.Content {
         try check(data, at: path)
         if !isByID, case .index(let index) = path.last {
-            var isPut = false
+            var isInserted = false
             try change(at: path.dropLast()) { list in
-                if list.array?.count == index { isPut = list.put([data], from: index) != nil }
+                if list.array?.count == index { isInserted = list.insert([data], from: index) != nil }
             }
-            if isPut {
+            if isInserted {
                 path.removeLast()
                 return .items([data], index: index)
             }
@@ -271,7 +271,7 @@ extension IncrementalMerge {
     /// Limits the nesting depth, so that recursion over the response can't exhaust the stack.
     private func check(_ value: JSONValue, at path: JSONValue.Path) throws(NetworkError) {
         // The response adds one level around its data.
-        guard value.isFlat(within: JSONValue.depthLimit - 1 - path.count) else {
+        guard value.hasDepth(atMost: JSONValue.depthLimit - 1 - path.count) else {
             throw .payload("a payload is nested deeper than \(JSONValue.depthLimit) levels")
         }
     }
@@ -284,10 +284,10 @@ extension JSONValue.Path {
 
 extension JSONValue {
     /// Whether the payload is a single part.
-    fileprivate var isPiece: Bool { self["path"] != nil && self["path"] != .null }
+    fileprivate var isPart: Bool { self["path"] != nil && self["path"] != .null }
 
     /// Whether the payload has no members that only incremental payloads have.
-    fileprivate var isPlain: Bool {
+    fileprivate var isComplete: Bool {
         !["pending", "incremental", "completed"].contains { self[$0] != nil } && self["extensions"]?["is_final"] == nil
     }
 

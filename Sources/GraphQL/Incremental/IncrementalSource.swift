@@ -9,10 +9,10 @@ import BeagleNetHTTP
 /// Sends an operation whose result may be incremental.
 struct IncrementalSource: Sendable {
     /// The current state of the result.
-    struct Answer {
+    struct Update {
         enum Content {
             /// A response that was not incremental: the parsed response, and its data if it has any.
-            case whole(GraphQLAnswer, JSONValue?)
+            case whole(ParsedGraphQLResponse, JSONValue?)
             /// A result merged from parts.
             case merged(IncrementalMerge, NetworkResponse)
         }
@@ -33,21 +33,21 @@ struct IncrementalSource: Sendable {
     let configure: @Sendable (_ operation: inout NetworkOperation) -> Void
 
     /// Sends the operation, and sends it again with its text if the server refuses its hash.
-    func ask() async throws(NetworkError) -> Answering {
+    func send() async throws(NetworkError) -> ResponseReader {
         try request.checkKind()
-        let message = DocumentMessage(request, endpoint.documents, method: .post)
+        let message = DocumentMessage(request, endpoint.documentStyle, method: .post)
         guard message.isHash else { return try await send(message) }
-        if endpoint.memory.knowsNoPersistedQueries { return try await send(message, after: .unsupported) }
+        if endpoint.state.lacksPersistedQueries { return try await send(message, after: .unsupported) }
         let found: DocumentMessage.Refusal
         do throws(NetworkError) {
-            let answering = try await send(message)
-            guard let refusal = try await answering.refusalOfHash() else { return answering }
+            let reader = try await send(message)
+            guard let refusal = try await reader.hashRefusal() else { return reader }
             found = refusal
         } catch {
             guard let refusal = DocumentMessage.Refusal(error.graphQLErrors) else { throw error }
             found = refusal
         }
-        if found == .unsupported { endpoint.memory.knowsNoPersistedQueries = true }
+        if found == .unsupported { endpoint.state.lacksPersistedQueries = true }
         return try await send(message, after: found)
     }
 
@@ -55,12 +55,12 @@ struct IncrementalSource: Sendable {
     private func send(
         _ message: DocumentMessage,
         after refusal: DocumentMessage.Refusal
-    ) async throws(NetworkError) -> Answering {
+    ) async throws(NetworkError) -> ResponseReader {
         try await send(message.next(after: refusal) ?? message)
     }
 
     /// Sends a message with POST, because intermediaries don't cache a stream.
-    private func send(_ message: DocumentMessage) async throws(NetworkError) -> Answering {
+    private func send(_ message: DocumentMessage) async throws(NetworkError) -> ResponseReader {
         let request = try endpoint.makeRequest(
             message.request,
             style: message.style,
@@ -71,12 +71,12 @@ struct IncrementalSource: Sendable {
         var operation = NetworkOperation.stream(request, kind: NetworkOperation.Kind(message.request.kind))
         operation.operationName = message.request.operationName
         configure(&operation)
-        operation.pieceTypes = PieceTypes()
+        operation.incrementalTypes = IncrementalTypeReporter()
         let result = try await client.run(operation)
         switch result.content {
-        case .stream(let stream): return Answering(stream, to: operation, maxPayloadBytes, client.container.clock)
+        case .stream(let stream): return ResponseReader(stream, to: operation, maxPayloadBytes, client.container.clock)
         case .response(let response):
-            return Answering(StreamingResponse(response), to: operation, maxPayloadBytes, client.container.clock)
+            return ResponseReader(StreamingResponse(response), to: operation, maxPayloadBytes, client.container.clock)
         case .progress, .connection:
             throw NetworkError(.protocol, during: .response, "the GraphQL operation ended without a response")
         }
@@ -85,7 +85,7 @@ struct IncrementalSource: Sendable {
 
 extension IncrementalSource {
     /// A response that is being read by one reader.
-    final class Answering {
+    final class ResponseReader {
         private let stream: StreamingResponse
         private let isStream: Bool
         private var payloads: GraphQLPayloads.AsyncIterator
@@ -95,15 +95,15 @@ extension IncrementalSource {
         /// The only payload so far; `nil` if there were several.
         private var wholeText: Data?
         /// A result that was read before the caller requested it.
-        private var first: Answer?
+        private var first: Update?
         /// The error to throw after the last result.
         private var failure: NetworkError?
         private var isRead = false
-        private let types: PieceTypes?
+        private let types: IncrementalTypeReporter?
         /// The types seen so far.
-        private var named: Set<String>
+        private var seenTypes: Set<String>
         /// The types already reported.
-        private var told: Set<String> = []
+        private var reportedTypes: Set<String> = []
 
         fileprivate init(
             _ stream: StreamingResponse,
@@ -112,10 +112,10 @@ extension IncrementalSource {
             _ clock: any Clock<Duration>
         ) {
             self.stream = stream
-            types = operation.pieceTypes
+            types = operation.incrementalTypes
             // When the head of a response arrives, a mutation has hardly begun. It has been executed when the first
             // part arrives.
-            named = operation.changedTypes
+            seenTypes = operation.changedTypes
             self.clock = clock
             self.maxPayloadBytes = maxPayloadBytes
             merge = IncrementalMerge(maxPayloadBytes: maxPayloadBytes)
@@ -128,45 +128,45 @@ extension IncrementalSource {
         private var head: NetworkResponse { NetworkResponse(response: stream.response, url: stream.url) }
 
         /// Returns the reason for which the server refused a hash, or `nil` if it accepted it.
-        func refusalOfHash() async throws(NetworkError) -> DocumentMessage.Refusal? {
-            first = try await next(isGathering: false)
+        func hashRefusal() async throws(NetworkError) -> DocumentMessage.Refusal? {
+            first = try await next(coalesces: false)
             switch first?.content {
-            case .whole(let answer, _): return DocumentMessage.Refusal(answer)
+            case .whole(let parsed, _): return DocumentMessage.Refusal(parsed)
             case .merged(let merge, _): return merge.hasData ? nil : DocumentMessage.Refusal(merge.errors)
             case nil: return nil
             }
         }
 
         /// Returns the result after the next part has arrived, or `nil` if there are no more parts.
-        func next(isGathering: Bool) async throws(NetworkError) -> Answer? {
+        func next(coalesces: Bool) async throws(NetworkError) -> Update? {
             if let first {
                 self.first = nil
                 return first
             }
-            let answer = await Result<Answer?, NetworkError>.catching { () throws(NetworkError) in
-                isStream ? try await nextOfStream(isGathering) : try await whole()
+            let update = await Result<Update?, NetworkError>.catching { () throws(NetworkError) in
+                isStream ? try await nextOfStream(coalesces) : try await whole()
             }
             // Executed changes count even if the rest of the response can't be read.
-            let untold = named.subtracting(told)
-            told = named
-            await types?.tell(untold)
-            return try answer.get()
+            let newTypes = seenTypes.subtracting(reportedTypes)
+            reportedTypes = seenTypes
+            await types?.report(newTypes)
+            return try update.get()
         }
 
         private func note(_ payload: Data) {
-            if types?.isHeard == true { named.formUnion(payload.typenames) }
+            if types?.hasSubscribers == true { seenTypes.formUnion(payload.typenames) }
         }
 
-        private func nextOfStream(_ isGathering: Bool) async throws(NetworkError) -> Answer? {
+        private func nextOfStream(_ coalesces: Bool) async throws(NetworkError) -> Update? {
             if let failure { throw failure }
             guard let payload = try await nextPayload() else { return nil }
             isRead = true
             var patches = try take(payload)
-            if isGathering { gather(&patches) }
+            if coalesces { coalesce(&patches) }
             // The received data is delivered before the error for the missing parts, which readers need not detect
             // themselves.
             if merge.hasNext == false, merge.isUnfinished, failure == nil { failure = .endedEarly(head) }
-            return Answer(
+            return Update(
                 content: try content(),
                 patches: patches,
                 hasNext: merge.isUnfinished || failure != nil,
@@ -174,30 +174,30 @@ extension IncrementalSource {
             )
         }
 
-        private func content() throws(NetworkError) -> Answer.Content {
+        private func content() throws(NetworkError) -> Update.Content {
             var response = head
             guard let text = wholeText else { return .merged(merge, response) }
             response.data = text
-            return .whole(try GraphQLAnswer(reading: response), merge.hasData ? merge.data : nil)
+            return .whole(try ParsedGraphQLResponse(reading: response), merge.hasData ? merge.data : nil)
         }
 
         /// - Throws: `NetworkError` with the payload, if it is invalid or has no place in the response.
         private func take(_ payload: Data) throws(NetworkError) -> [GraphQLPatch] {
             note(payload)
             do throws(NetworkError) {
-                let patches = try merge.take(text: payload)
-                wholeText = merge.isWhole ? payload : nil
+                let patches = try merge.apply(text: payload)
+                wholeText = merge.isSinglePayload ? payload : nil
                 return patches
             } catch {
-                throw error.holding(NetworkResponse(data: payload, response: stream.response, url: stream.url))
+                throw error.attaching(NetworkResponse(data: payload, response: stream.response, url: stream.url))
             }
         }
 
         /// Merges the payloads that have already arrived. An error in one of them is thrown after the valid ones are
         /// delivered.
-        private func gather(_ patches: inout [GraphQLPatch]) {
+        private func coalesce(_ patches: inout [GraphQLPatch]) {
             do throws(NetworkError) {
-                while merge.hasNext == true, let payload = try payloads.nextAtHand() { patches += try take(payload) }
+                while merge.hasNext == true, let payload = try payloads.nextBuffered() { patches += try take(payload) }
             } catch {
                 failure = headed(error)
             }
@@ -227,25 +227,25 @@ extension IncrementalSource {
         }
 
         /// Reads a response that is not a stream, from a server without incremental delivery.
-        private func whole() async throws(NetworkError) -> Answer? {
+        private func whole() async throws(NetworkError) -> Update? {
             if isRead { return nil }
             isRead = true
             let response = try await stream.collect(upTo: maxPayloadBytes)
             note(response.data)
-            let refusal = response.status.kind == .successful ? nil : response.refusal()
-            let answer = try GraphQLAnswer(response, refusal: refusal)
-            let data = try answer.data.map { range throws(NetworkError) in try JSONValue(parsing: answer[range]) }
+            let refusal = response.status.kind == .successful ? nil : response.statusError()
+            let parsed = try ParsedGraphQLResponse(response, refusal: refusal)
+            let data = try parsed.data.map { range throws(NetworkError) in try JSONValue(parsing: parsed[range]) }
             let patch = GraphQLPatch(
                 content: .data(data ?? .null),
-                errors: answer.errors,
-                extensions: answer.extensions
+                errors: parsed.errors,
+                extensions: parsed.extensions
             )
-            return Answer(content: .whole(answer, data), patches: [patch])
+            return Update(content: .whole(parsed, data), patches: [patch])
         }
 
         /// Reads the rest of the body after the last payload, which is usually only an end marker.
         func drain() async {
-            await payloads.drain(for: .seconds(3), by: clock)
+            await payloads.drain(timeout: .seconds(3), by: clock)
         }
     }
 }

@@ -17,13 +17,13 @@ extension JSONValue {
         switch step {
         case .key(let key):
             guard case .object(var members) = self, let index = members.index(forKey: key) else {
-                throw .unplaced(path)
+                throw .missingPath(path)
             }
             self = .null
             defer { self = .object(members) }
             try members.values[index].change(at: path.dropFirst(), body)
         case .index(let index):
-            guard case .array(var elements) = self, elements.indices.contains(index) else { throw .unplaced(path) }
+            guard case .array(var elements) = self, elements.indices.contains(index) else { throw .missingPath(path) }
             self = .null
             defer { self = .array(elements) }
             try elements[index].change(at: path.dropFirst(), body)
@@ -45,7 +45,7 @@ extension JSONValue {
     /// - Parameter start: The index of the first element, which overwrites existing elements, or `nil` to append.
     /// - Returns: The index of the first element, or `nil` if the value is not a list, or is a list that ends before
     ///   `start`.
-    mutating func put(_ added: [JSONValue], from start: Int?) -> Int? {
+    mutating func insert(_ added: [JSONValue], from start: Int?) -> Int? {
         guard case .array(var elements) = self else { return nil }
         let start = start ?? elements.count
         guard start <= elements.count else { return nil }
@@ -80,10 +80,10 @@ extension JSONValue {
     }
 
     /// Returns whether the nesting depth is within a limit.
-    func isFlat(within limit: Int) -> Bool {
+    func hasDepth(atMost limit: Int) -> Bool {
         switch self {
-        case .array(let elements): limit > 0 && elements.allSatisfy { $0.isFlat(within: limit - 1) }
-        case .object(let members): limit > 0 && members.values.allSatisfy { $0.isFlat(within: limit - 1) }
+        case .array(let elements): limit > 0 && elements.allSatisfy { $0.hasDepth(atMost: limit - 1) }
+        case .object(let members): limit > 0 && members.values.allSatisfy { $0.hasDepth(atMost: limit - 1) }
         default: true
         }
     }
@@ -91,7 +91,7 @@ extension JSONValue {
 
 extension NetworkError {
     /// Returns an error for a payload whose path doesn't exist in the response.
-    fileprivate static func unplaced(_ rest: JSONValue.Path.SubSequence) -> NetworkError {
+    fileprivate static func missingPath(_ rest: JSONValue.Path.SubSequence) -> NetworkError {
         .payload("cannot merge a payload: the response has no \(rest.map(\.description).joined(separator: "."))")
     }
 

@@ -44,13 +44,13 @@ extension NetworkClient {
             configure: configure
         )
         let decoder = decoder ?? container.bodyDecoder
-        return GraphQLUpdates(source: source, isGathering: true) { answer throws(NetworkError) in
-            try answer.read().decode(
+        return GraphQLUpdates(source: source, coalesces: true) { update throws(NetworkError) in
+            try update.read().decode(
                 Output.self,
                 at: prepared.rootKey,
                 prepared.endpoint.errorPolicy,
                 with: decoder,
-                isUnfinished: answer.hasNext
+                hasNext: update.hasNext
             )
         }
     }
@@ -82,19 +82,19 @@ extension NetworkClient {
             of: request,
             at: endpoint,
             maxPayloadBytes: maxPayloadBytes,
-            isGathering: false,
+            coalesces: false,
             configure
         )
     }
 
     /// Performs an operation whose result may be incremental, and returns its updates as JSON.
     ///
-    /// - Parameter isGathering: Whether payloads that arrive together produce one element.
+    /// - Parameter coalesces: Whether payloads that arrive together produce one element.
     package func results(
         of request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
         maxPayloadBytes: Int = 64 << 20,
-        isGathering: Bool,
+        coalesces: Bool,
         _ configure: @escaping @Sendable (_ operation: inout NetworkOperation) -> Void = { _ in }
     ) throws(NetworkError) -> GraphQLUpdates<JSONValue> {
         let source = IncrementalSource(
@@ -104,32 +104,32 @@ extension NetworkClient {
             maxPayloadBytes: maxPayloadBytes,
             configure: configure
         )
-        return GraphQLUpdates(source: source, isGathering: isGathering) { answer throws(NetworkError) in
-            try answer.value()
+        return GraphQLUpdates(source: source, coalesces: coalesces) { update throws(NetworkError) in
+            try update.value()
         }
     }
 }
 
-extension IncrementalSource.Answer {
+extension IncrementalSource.Update {
     /// Returns the response for a decoder.
-    fileprivate func read() throws(NetworkError) -> GraphQLAnswer {
+    fileprivate func read() throws(NetworkError) -> ParsedGraphQLResponse {
         switch content {
-        case .whole(let answer, _): return answer
+        case .whole(let parsed, _): return parsed
         case .merged(let merge, var response):
             response.data = try merge.response.data()
-            return try GraphQLAnswer(reading: response)
+            return try ParsedGraphQLResponse(reading: response)
         }
     }
 
     /// Returns the response as JSON.
     fileprivate func value() throws(NetworkError) -> GraphQLResponse<JSONValue> {
         switch content {
-        case .whole(let answer, let data):
+        case .whole(let parsed, let data):
             return GraphQLResponse(
                 data: data,
-                errors: answer.errors,
-                extensions: answer.extensions,
-                response: answer.response
+                errors: parsed.errors,
+                extensions: parsed.extensions,
+                response: parsed.response
             )
         case .merged(let merge, let response):
             let data = merge.data == .null ? nil : merge.data

@@ -29,9 +29,9 @@ extension GraphQLOperation {
         of operation: GraphQLDocument.Operation,
         encoder: (any BodyEncoder)?
     ) throws(NetworkError) -> GraphQLRequest {
-        let marks = UploadMarks()
-        let written = try GraphQLRequest.variables(of: input, encoder: encoder, marks)
-        let (variables, files) = try marks.resolve(written)
+        let placeholders = UploadPlaceholders()
+        let written = try GraphQLRequest.variables(of: input, encoder: encoder, placeholders)
+        let (variables, files) = try placeholders.resolve(written)
         return GraphQLRequest(
             query: operationString,
             operationName: operation.name,
@@ -79,11 +79,11 @@ extension GraphQLRequest {
     fileprivate static func variables(
         of input: some Encodable,
         encoder: (any BodyEncoder)?,
-        _ marks: UploadMarks
+        _ placeholders: UploadPlaceholders
     ) throws(NetworkError) -> Data {
         let data: Data
         do {
-            data = try marks.writing(input, encoder)
+            data = try placeholders.writing(input, encoder)
         } catch {
             throw NetworkError(
                 .badRequest,

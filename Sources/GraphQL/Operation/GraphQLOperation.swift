@@ -92,8 +92,8 @@ extension GraphQLOperation: CustomStringConvertible, CustomReflectable {
     /// The document and variables, with secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
-        let document = redactor.shown(Data(operationString.utf8), contentType: "application/graphql")
-        return "\(document)\nvariables: \(redactor.shown(describing: input))"
+        let document = redactor.redactedDescription(of: Data(operationString.utf8), contentType: "application/graphql")
+        return "\(document)\nvariables: \(redactor.redactedDescription(describing: input))"
     }
     /// A mirror without children, because `dump` would show their secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -8,12 +8,12 @@
 package struct RelayPayload {
     package let data: Data
     /// The members of the outermost object; empty if the text is not a JSON object.
-    private let members: [(name: String, kind: AnswerMembers.Kind, range: Range<Int>)]
+    private let members: [(name: String, kind: TopLevelMembers.Kind, range: Range<Int>)]
 
     package init(_ data: Data) {
         self.data = data
         // Invalid JSON has no members.
-        members = (try? AnswerMembers(data))?.all.map { ($0.name, $0.member.kind, $0.member.range) } ?? []
+        members = (try? TopLevelMembers(data))?.all.map { ($0.name, $0.member.kind, $0.member.range) } ?? []
     }
 
     /// Returns whether there is a member of this name that is not null.

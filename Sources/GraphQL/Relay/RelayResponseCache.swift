@@ -34,7 +34,7 @@ public final class RelayResponseCache: Sendable {
         /// The number of times the cache was cleared.
         var generation = 0
         /// The pending requests: their number, and the generation at the start of the first one.
-        var asking: [Key: (count: Int, generation: Int)] = [:]
+        var pendingRequests: [Key: (count: Int, generation: Int)] = [:]
     }
 
     /// Creates an empty cache.
@@ -59,7 +59,7 @@ public final class RelayResponseCache: Sendable {
     /// - Parameters:
     ///   - id: The identifier of the query, such as its ID or text.
     ///   - variables: The variables of the query.
-    public func answer(to id: String, _ variables: VariableData) -> Data? {
+    public func response(to id: String, _ variables: VariableData) -> Data? {
         let oldest = now() - ttl
         let entry: Entry? = entries.withLock { entries in
             entries.byKey = entries.byKey.filter { $0.value.date >= oldest }
@@ -83,21 +83,21 @@ public final class RelayResponseCache: Sendable {
     ///
     /// - Returns: The generation to pass to `store`. Simultaneous requests for the same query get that of the first,
     ///   because they may share its run, and the response is as old as that run.
-    package func begin(_ id: String, _ variables: VariableData) -> Int {
+    package func beginRequest(_ id: String, _ variables: VariableData) -> Int {
         entries.withLock { entries in
             let key = Key(id: id, variables: variables)
-            let asking = entries.asking[key] ?? (0, entries.generation)
-            entries.asking[key] = (asking.count + 1, asking.generation)
-            return asking.generation
+            let pending = entries.pendingRequests[key] ?? (0, entries.generation)
+            entries.pendingRequests[key] = (pending.count + 1, pending.generation)
+            return pending.generation
         }
     }
 
     /// Unregisters a pending request that was registered with `begin`.
-    package func end(_ id: String, _ variables: VariableData) {
+    package func endRequest(_ id: String, _ variables: VariableData) {
         entries.withLock { entries in
             let key = Key(id: id, variables: variables)
-            guard let asking = entries.asking[key] else { return }
-            entries.asking[key] = asking.count > 1 ? (asking.count - 1, asking.generation) : nil
+            guard let pending = entries.pendingRequests[key] else { return }
+            entries.pendingRequests[key] = pending.count > 1 ? (pending.count - 1, pending.generation) : nil
         }
     }
 

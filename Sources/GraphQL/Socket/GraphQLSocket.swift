@@ -18,7 +18,7 @@ final class GraphQLSocket: Sendable {
         /// Whether the server had acknowledged the connection.
         let isAcknowledged: Bool
         /// Whether a result was received.
-        let hasGiven: Bool
+        let hasDeliveredResults: Bool
         /// The clock of the operations' delays.
         let clock: any Clock<Duration>
     }
@@ -37,17 +37,17 @@ final class GraphQLSocket: Sendable {
 
     /// The kinds of timers.
     private enum Timer {
-        case acknowledgement, linger, keepAlive, goodbye
+        case acknowledgement, linger, keepAlive, close
     }
 
     private struct State {
         var session: SocketSession
         /// The parameters of the connection, until connecting has begun.
-        var opening: SocketOpening?
+        var connector: WebSocketConnector?
         var isOpen = false
         /// Whether the WebSocket accepts no more operations and closes after its last one.
         var isRetired = false
-        var isOver = false
+        var isFinished = false
         var outgoing: [Outgoing] = []
         /// The response to the last ping. One pong is enough for several pings.
         var pong: SocketRequest?
@@ -55,9 +55,9 @@ final class GraphQLSocket: Sendable {
         var driver: Task<Void, Never>?
         var timers: [Timer: Task<Void, Never>] = [:]
         /// Whether a result was received.
-        var hasGiven = false
+        var hasDeliveredResults = false
         /// Whether a message was received since this was last reset.
-        var hasHeard = false
+        var hasReceived = false
         /// The close code and reason of this side, or `nil` if it didn't close the WebSocket.
         var close: WebSocketClose?
         /// The error of an unintended end.
@@ -70,13 +70,13 @@ final class GraphQLSocket: Sendable {
     }
 
     /// The time limit for sending the remaining messages at the end.
-    private static let goodbyeTime = Duration.seconds(10)
+    private static let closeTimeout = Duration.seconds(10)
 
     private let state: Lock<State>
     private let options: GraphQLSocketOptions
     private let maxMessageBytes: Int
     private let clock: any Clock<Duration>
-    private let news: SocketNews
+    private let reporter: SocketEventReporter
     private let onEnd: OnEnd
 
     /// Creates a WebSocket that connects when the first operation joins.
@@ -86,18 +86,18 @@ final class GraphQLSocket: Sendable {
     ///   - isRetry: Whether the WebSocket before this one failed.
     ///   - onEnd: Called once, when no more operations can join.
     init(
-        _ opening: SocketOpening,
+        _ connector: WebSocketConnector,
         _ options: GraphQLSocketOptions,
         clock: any Clock<Duration>,
         isRetry: Bool = false,
         onEnd: @escaping OnEnd
     ) {
         self.options = options
-        maxMessageBytes = opening.maxMessageBytes
-        news = SocketNews(options, in: opening.scope, isRetry: isRetry)
+        maxMessageBytes = connector.maxMessageBytes
+        reporter = SocketEventReporter(options, in: connector.scope, isRetry: isRetry)
         self.clock = clock
         self.onEnd = onEnd
-        state = Lock(State(session: SocketSession(options.subprotocol), opening: opening))
+        state = Lock(State(session: SocketSession(options.subprotocol), connector: connector))
     }
 
     // MARK: - The operations' side
@@ -108,7 +108,7 @@ final class GraphQLSocket: Sendable {
     func join(_ operation: SocketOperation) -> Int? {
         let (id, writer, linger) = state.withLock {
             state -> (Int?, UnsafeContinuation<Void, Never>?, Task<Void, Never>?) in
-            if state.isOver || state.isRetired { return (nil, nil, nil) }
+            if state.isFinished || state.isRetired { return (nil, nil, nil) }
             let id = state.session.add(operation)
             let linger = state.timers.removeValue(forKey: .linger)
             if state.driver == nil { state.driver = Task.detached { await self.run() } }
@@ -124,13 +124,13 @@ final class GraphQLSocket: Sendable {
     /// Removes an operation, which immediately ends as cancelled. If it was sent, the server is asked to end it.
     func leave(_ id: Int) {
         let (operation, writer) = state.withLock { state -> (SocketOperation?, UnsafeContinuation<Void, Never>?) in
-            guard let (operation, isAsked) = state.session.remove(id) else { return (nil, nil) }
+            guard let (operation, isSent) = state.session.remove(id) else { return (nil, nil) }
             lingerIfEmpty(&state)
-            guard isAsked else { return (operation, nil) }
+            guard isSent else { return (operation, nil) }
             state.outgoing.append(.request(.cancellation(id: id)))
             return (operation, state.takeWriter())
         }
-        operation?.end(.failure(.leftSocket))
+        operation?.end(.failure(.operationCancelled))
         writer?.resume()
     }
 
@@ -145,7 +145,7 @@ final class GraphQLSocket: Sendable {
             return state.session.removeHolders()
         }
         for holder in holders { holder.end(.failure(.socketRetired)) }
-        end(.socketLeft, WebSocketClose(.normal), ifEmpty: true)
+        end(.unusedSocketClosed, WebSocketClose(.normal), ifEmpty: true)
     }
 
     /// Drops the connection without a closing handshake.
@@ -154,9 +154,9 @@ final class GraphQLSocket: Sendable {
     }
 
     private func lingerIfEmpty(_ state: inout State) {
-        guard state.session.isEmpty, !state.isOver else { return }
-        start(.linger, state.isRetired ? .zero : options.linger, &state) {
-            $0.end(.socketLeft, WebSocketClose(.normal), ifEmpty: true)
+        guard state.session.isEmpty, !state.isFinished else { return }
+        start(.linger, state.isRetired ? .zero : options.lingerDuration, &state) {
+            $0.end(.unusedSocketClosed, WebSocketClose(.normal), ifEmpty: true)
         }
     }
 
@@ -180,30 +180,30 @@ final class GraphQLSocket: Sendable {
     ///
     /// - Parameters:
     ///   - error: The error of the operations.
-    ///   - goodbye: The close message to the server, or `nil` to drop the connection.
+    ///   - closeMessage: The close message to the server, or `nil` to drop the connection.
     ///   - close: The close code and reason reported to the app if the server is sent none.
     ///   - ifEmpty: Whether to do nothing if there are operations.
     ///   - ifSilent: Whether to do nothing if the server has acknowledged the connection.
     private func end(
         _ error: NetworkError,
-        _ goodbye: WebSocketClose?,
+        _ closeMessage: WebSocketClose?,
         as close: WebSocketClose? = nil,
         ifEmpty: Bool = false,
         ifSilent: Bool = false
     ) {
-        let ending = state.withLock { state -> Ending? in
-            if state.isOver || ifEmpty && !state.session.isEmpty { return nil }
+        let endState = state.withLock { state -> EndState? in
+            if state.isFinished || ifEmpty && !state.session.isEmpty { return nil }
             if ifSilent, state.session.isAcknowledged { return nil }
-            state.isOver = true
-            state.close = close ?? (state.isOpen ? goodbye : nil)
+            state.isFinished = true
+            state.close = close ?? (state.isOpen ? closeMessage : nil)
             if !ifEmpty, close == nil, error.webSocketClose == nil { state.failure = error }
             let timers = Array(state.timers.values)
-            (state.timers, state.opening) = ([:], nil)
-            if let goodbye, state.isOpen {
+            (state.timers, state.connector) = ([:], nil)
+            if let closeMessage, state.isOpen {
                 if options.subprotocol == .graphQLWS { state.outgoing.append(.request(.termination)) }
-                state.outgoing.append(.close(goodbye))
+                state.outgoing.append(.close(closeMessage))
                 // A server that stops reading must not delay the end forever.
-                start(.goodbye, Self.goodbyeTime, &state) { socket in
+                start(.close, Self.closeTimeout, &state) { socket in
                     socket.state.withLock { $0.driver }?.cancel()
                 }
             } else {
@@ -212,33 +212,33 @@ final class GraphQLSocket: Sendable {
             let loss = Loss(
                 error: error,
                 isAcknowledged: state.session.isAcknowledged,
-                hasGiven: state.hasGiven,
+                hasDeliveredResults: state.hasDeliveredResults,
                 clock: clock
             )
             let isLoss = !state.session.isEmpty
-            return Ending(
+            return EndState(
                 loss: isLoss ? loss : nil,
                 operations: state.session.removeAll(),
                 timers: timers,
                 writer: state.takeWriter(),
-                driver: goodbye == nil || !state.isOpen ? state.driver : nil
+                driver: closeMessage == nil || !state.isOpen ? state.driver : nil
             )
         }
-        guard let ending else { return }
-        let shared = onEnd(self, ending.loss) ?? error
-        for timer in ending.timers { timer.cancel() }
-        for (operation, isAsked) in ending.operations {
+        guard let endState else { return }
+        let shared = onEnd(self, endState.loss) ?? error
+        for timer in endState.timers { timer.cancel() }
+        for (operation, isSent) in endState.operations {
             var error = shared
-            error.mayHaveReachedServer = isAsked
+            error.mayHaveReachedServer = isSent
             operation.end(.failure(error))
         }
-        ending.writer?.resume()
-        ending.driver?.cancel()
+        endState.writer?.resume()
+        endState.driver?.cancel()
     }
 
-    private struct Ending {
+    private struct EndState {
         let loss: Loss?
-        let operations: [(operation: SocketOperation, isAsked: Bool)]
+        let operations: [(operation: SocketOperation, isSent: Bool)]
         let timers: [Task<Void, Never>]
         let writer: UnsafeContinuation<Void, Never>?
         let driver: Task<Void, Never>?
@@ -247,36 +247,36 @@ final class GraphQLSocket: Sendable {
     // MARK: - The connection
 
     private func run() async {
-        news.tellOfBeginning()
+        reporter.reportConnecting()
         do throws(NetworkError) {
-            guard let webSocket = try await open() else { return tellOfTheEnd(nil) }
-            news.tell(.opened)
+            guard let webSocket = try await open() else { return reportEnd(nil) }
+            reporter.report(.opened)
             async let writing: Void = write(to: webSocket)
             end(await read(webSocket), nil)
             await writing
-            state.withLock { $0.timers.removeValue(forKey: .goodbye) }?.cancel()
-            tellOfTheEnd(webSocket)
+            state.withLock { $0.timers.removeValue(forKey: .close) }?.cancel()
+            reportEnd(webSocket)
         } catch {
             end(error, nil)
-            tellOfTheEnd(nil)
+            reportEnd(nil)
         }
     }
 
     /// Reports the end. Called after both tasks have reported their events.
-    private func tellOfTheEnd(_ webSocket: WebSocket?) {
+    private func reportEnd(_ webSocket: WebSocket?) {
         let (close, failure) = state.withLock { ($0.close, $0.failure) }
-        news.tellOfEnd(failure, close ?? webSocket?.peerClose ?? .abnormal)
+        reporter.reportEnd(failure, close ?? webSocket?.peerClose ?? .abnormal)
     }
 
     /// Connects and releases the connection parameters. Returns `nil` if the WebSocket is no longer needed.
     private func open() async throws(NetworkError) -> WebSocket? {
-        let opening = state.withLock { state in
-            defer { state.opening = nil }
-            return state.opening
+        let connector = state.withLock { state in
+            defer { state.connector = nil }
+            return state.connector
         }
-        guard let (webSocket, parameters) = try await opening?.open() else { return nil }
-        let isWanted = state.withLock { state in
-            if state.isOver { return false }
+        guard let (webSocket, parameters) = try await connector?.open() else { return nil }
+        let isActive = state.withLock { state in
+            if state.isFinished { return false }
             state.isOpen = true
             state.outgoing.append(.request(.initialisation(parameters)))
             start(.acknowledgement, options.acknowledgementTimeout, &state) {
@@ -284,7 +284,7 @@ final class GraphQLSocket: Sendable {
             }
             return true
         }
-        return isWanted ? webSocket : nil
+        return isActive ? webSocket : nil
     }
 
     // MARK: - Writing
@@ -308,8 +308,8 @@ final class GraphQLSocket: Sendable {
         case .operation(let id):
             // Delivered before the request is sent, because the server's messages for an operation that wasn't sent are
             // ignored.
-            state.withLock { $0.session.operation(id) }?.give(.open)
-            guard let parameters = state.withLock({ $0.session.ask(id) })?.parameters else { break }
+            state.withLock { $0.session.operation(id) }?.deliver(.open)
+            guard let parameters = state.withLock({ $0.session.markSent(id) })?.parameters else { break }
             try await send(.operation(id: id, parameters), to: webSocket)
         case .close(let close):
             try await webSocket.close(close.code, reason: close.reason)
@@ -320,23 +320,23 @@ final class GraphQLSocket: Sendable {
 
     private func send(_ request: SocketRequest, to webSocket: WebSocket) async throws(NetworkError) {
         try await webSocket.send(.text(request.text(options.subprotocol)))
-        news.tell(ofSent: request)
+        reporter.report(sent: request)
     }
 
     /// Waits for entries of the write queue and returns them, or `nil` at the end.
     private func nextOutgoing() async -> [Outgoing]? {
         while true {
-            let (batch, isOver) = state.withLock { state -> ([Outgoing], Bool) in
+            let (batch, isFinished) = state.withLock { state -> ([Outgoing], Bool) in
                 var batch = state.outgoing
                 state.outgoing = []
                 if let pong = state.pong.take() { batch.insert(.request(pong), at: 0) }
-                return (batch, state.isOver)
+                return (batch, state.isFinished)
             }
             if !batch.isEmpty { return batch }
-            if isOver { return nil }
+            if isFinished { return nil }
             await withUnsafeContinuation { continuation in
                 let isDue = state.withLock { state in
-                    if state.isOver || !state.outgoing.isEmpty || state.pong != nil { return true }
+                    if state.isFinished || !state.outgoing.isEmpty || state.pong != nil { return true }
                     state.writer = continuation
                     return false
                 }
@@ -353,10 +353,10 @@ final class GraphQLSocket: Sendable {
         do throws(NetworkError) {
             // If the connection is dropped, the remaining messages are not read.
             while !Task.isCancelled, let message = try await messages.next() {
-                guard take(message) else { return .leftSocket }
+                guard take(message) else { return .operationCancelled }
             }
         } catch {
-            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofConversation(maxMessageBytes)
+            return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofSocket(maxMessageBytes)
         }
         return .ended(webSocket.peerClose ?? WebSocketClose(.noStatus), isAcknowledged)
     }
@@ -365,10 +365,10 @@ final class GraphQLSocket: Sendable {
 
     /// - Returns: Whether to continue reading.
     private func take(_ message: WebSocketMessage) -> Bool {
-        do throws(SocketFault) {
-            guard case .text(let text) = message else { throw SocketFault(reason: "a message is not text") }
+        do throws(SocketProtocolError) {
+            guard case .text(let text) = message else { throw SocketProtocolError(reason: "a message is not text") }
             let message = try SocketMessage(text, options.subprotocol)
-            try news.tell(ofReceived: message, isFirst: !isAcknowledged)
+            try reporter.report(received: message, isFirst: !isAcknowledged)
             return try follow(try receive(message))
         } catch {
             end(error.error, WebSocketClose(.badResponse, reason: error.reason))
@@ -376,30 +376,30 @@ final class GraphQLSocket: Sendable {
         }
     }
 
-    private func receive(_ message: SocketMessage) throws(SocketFault) -> SocketSession.Step {
-        try state.withLock { state throws(SocketFault) in
-            state.hasHeard = true
+    private func receive(_ message: SocketMessage) throws(SocketProtocolError) -> SocketSession.Step {
+        try state.withLock { state throws(SocketProtocolError) in
+            state.hasReceived = true
             let step = try state.session.receive(message)
             switch step {
             case .begin(let ids): state.outgoing += ids.map { .operation($0) }
             case .pong(let payload): state.pong = .pong(payload)
             case .end: lingerIfEmpty(&state)
-            case .give: state.hasGiven = true
-            case .nothing, .refuse: break
+            case .deliver: state.hasDeliveredResults = true
+            case .nothing, .reject: break
             }
             return step
         }
     }
 
-    private func follow(_ step: SocketSession.Step) throws(SocketFault) -> Bool {
+    private func follow(_ step: SocketSession.Step) throws(SocketProtocolError) -> Bool {
         switch step {
         case .nothing: break
         case .begin: begin()
         case .pong: wakeWriter()
-        case .give(let operation, let payload): operation.give(.payload(payload))
+        case .deliver(let operation, let payload): operation.deliver(.payload(payload))
         case .end(let operation, nil): operation.end(.success(()))
         case .end(let operation, let payload?): operation.end(.failure(.errors(payload)))
-        case .refuse(let payload):
+        case .reject(let payload):
             end(.refused(payload), WebSocketClose(.normal))
             return false
         }
@@ -413,7 +413,7 @@ final class GraphQLSocket: Sendable {
     /// Handles the server's acknowledgement of the connection.
     private func begin() {
         let timer = state.withLock { state in
-            if let keepAlive = options.keepAlive, options.subprotocol != .graphQLWS, !state.isOver {
+            if let keepAlive = options.keepAlive, options.subprotocol != .graphQLWS, !state.isFinished {
                 start(.keepAlive, keepAlive, &state) { await $0.keepAlive(every: keepAlive) }
             }
             return state.timers.removeValue(forKey: .acknowledgement)
@@ -429,23 +429,23 @@ final class GraphQLSocket: Sendable {
         // Throws only if the WebSocket has ended.
         do {
             while true {
-                while takeHeard() { try await clock.sleep(for: interval) }
+                while takeReceived() { try await clock.sleep(for: interval) }
                 let writer = state.withLock { state in
                     state.outgoing.append(.request(.ping))
                     return state.takeWriter()
                 }
                 writer?.resume()
                 try await clock.sleep(for: options.pongTimeout)
-                guard takeHeard() else { return end(.noSignOfLife, nil) }
+                guard takeReceived() else { return end(.pongTimedOut, nil) }
                 try await clock.sleep(for: interval)
             }
         } catch {}
     }
 
-    private func takeHeard() -> Bool {
+    private func takeReceived() -> Bool {
         state.withLock { state in
-            defer { state.hasHeard = false }
-            return state.hasHeard
+            defer { state.hasReceived = false }
+            return state.hasReceived
         }
     }
 }

@@ -85,7 +85,7 @@ public struct GraphQLSocketOptions: Sendable {
     /// The time for which an unused connection is kept open.
     ///
     /// The default is 5 s.
-    public var linger = Duration.seconds(5) {
+    public var lingerDuration = Duration.seconds(5) {
         didSet { identity = Identity() }
     }
     /// The identity of separately configured options, because closures can't be compared.

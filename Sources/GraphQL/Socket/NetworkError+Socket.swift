@@ -85,13 +85,13 @@ extension NetworkError {
 
     /// Returns the error for a refused connection (`connection_error`), whose payload may be any value.
     static func refused(_ payload: Data?) -> NetworkError {
-        let said = payload.map(Self.errors)
-        let reasons = said?.graphQLErrors.map(\.description.shown) ?? []
+        let error = payload.map(Self.errors)
+        let reasons = error?.graphQLErrors.map(\.description.shown) ?? []
         return NetworkError(
             .closed,
             during: .response,
             (["the server refused the connection"] + reasons).joined(separator: ": "),
-            underlying: said?.underlying
+            underlying: error?.underlying
         )
     }
 
@@ -99,7 +99,7 @@ extension NetworkError {
     /// error's request is only the GET of the handshake, which could be sent again.
     ///
     /// - Parameter maxMessageBytes: The maximum message size of the WebSocket.
-    func ofConversation(_ maxMessageBytes: Int) -> NetworkError {
+    func ofSocket(_ maxMessageBytes: Int) -> NetworkError {
         if kind == .tooLarge { return .messageTooLarge(maxMessageBytes) }
         var error = self
         if kind == .truncated { error.kind = .network }
@@ -155,13 +155,13 @@ extension NetworkError {
         advice: "increase GraphQLSocketOptions.acknowledgementTimeout if the server is slow"
     )
 
-    static let noSignOfLife = NetworkError(
+    static let pongTimedOut = NetworkError(
         .timeout,
         during: .body,
         "the server sent nothing over the WebSocket in time"
     )
 
-    static let leftSocket = NetworkError(.cancelled, during: .body, "the operation was cancelled")
+    static let operationCancelled = NetworkError(.cancelled, during: .body, "the operation was cancelled")
 
     /// An error for operations that were ended by `GraphQLEndpoint.terminateWebSockets()`.
     static let terminated = appEnded("the app terminated the WebSocket")
@@ -171,12 +171,12 @@ extension NetworkError {
 
     private static func appEnded(_ message: String) -> NetworkError {
         var error = NetworkError(.network, during: .body, message)
-        error.isAside = true
+        error.isPrerequisiteFailure = true
         return error
     }
 
     /// An error for a WebSocket that the client closed because it was unused.
-    static let socketLeft = NetworkError(
+    static let unusedSocketClosed = NetworkError(
         .network,
         during: .queue,
         "the WebSocket was closed because no operation needed it"

@@ -15,7 +15,7 @@ enum SocketMessage: Sendable, Hashable {
     /// The connection is refused (`connection_error` of the older protocol), with the reason.
     case refusal(Data?)
     /// A keep-alive message: `ka` of the older protocol, or `pong` with an optional payload.
-    case signOfLife(Data?)
+    case keepAlive(Data?)
     /// A ping, whose payload the pong must repeat.
     case ping(Data?)
     /// A result (`next`, `data`) as the text of an object. The ID is `nil` if the client didn't assign it.
@@ -25,11 +25,11 @@ enum SocketMessage: Sendable, Hashable {
     /// The end of an operation (`complete`).
     case completion(id: Int?)
 
-    /// - Throws: `SocketFault` if the protocol doesn't define the message.
-    init(_ text: String, _ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketFault) {
+    /// - Throws: `SocketProtocolError` if the protocol doesn't define the message.
+    init(_ text: String, _ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketProtocolError) {
         var text = text
-        let outcome: Result<SocketMessage, SocketFault> = text.withUTF8 { bytes in
-            do throws(SocketFault) {
+        let outcome: Result<SocketMessage, SocketProtocolError> = text.withUTF8 { bytes in
+            do throws(SocketProtocolError) {
                 return .success(try Envelope(bytes).message(subprotocol))
             } catch {
                 return .failure(error)
@@ -40,7 +40,7 @@ enum SocketMessage: Sendable, Hashable {
 }
 
 /// A violation of the protocol.
-struct SocketFault: Error, Hashable {
+struct SocketProtocolError: Error, Hashable {
     let reason: String
 
     /// The error for operations.
@@ -61,7 +61,7 @@ private struct Envelope {
     private var id: JSONScanner.Text?
     private var payload: Range<Int>?
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(SocketFault) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(SocketProtocolError) {
         self.bytes = bytes
         var scanner = JSONScanner(bytes)
         do throws(JSONFault) {
@@ -72,7 +72,7 @@ private struct Envelope {
             try scanner.object { (scanner, name) throws(JSONFault) in try readMember(name, &scanner) }
             try scanner.finish()
         } catch {
-            throw SocketFault(reason: "a message is not a JSON object: \(error.reason) at byte \(error.offset)")
+            throw SocketProtocolError(reason: "a message is not a JSON object: \(error.reason) at byte \(error.offset)")
         }
     }
 
@@ -110,31 +110,31 @@ private struct Envelope {
 
     // MARK: what it means
 
-    func message(_ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketFault) -> SocketMessage {
-        guard let type else { throw SocketFault(reason: "a message has no type") }
+    func message(_ subprotocol: GraphQLSocketOptions.Subprotocol) throws(SocketProtocolError) -> SocketMessage {
+        guard let type else { throw SocketProtocolError(reason: "a message has no type") }
         let message = try subprotocol == .graphQLWS ? olderMessage(type) : currentMessage(type)
-        guard let message else { throw SocketFault(reason: "a message has an unknown type") }
+        guard let message else { throw SocketProtocolError(reason: "a message has an unknown type") }
         return message
     }
 
     /// Parses a message of the current protocol (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
-    private func currentMessage(_ type: JSONScanner.Text) throws(SocketFault) -> SocketMessage? {
+    private func currentMessage(_ type: JSONScanner.Text) throws(SocketProtocolError) -> SocketMessage? {
         if text(type, is: "next") { return .result(id: try number(), try object()) }
         if text(type, is: "complete") { return .completion(id: try number()) }
         if text(type, is: "error") { return .failure(id: try number(), try errors()) }
         if text(type, is: "ping") { return .ping(try objectOrNothing()) }
-        if text(type, is: "pong") { return .signOfLife(try objectOrNothing()) }
+        if text(type, is: "pong") { return .keepAlive(try objectOrNothing()) }
         if text(type, is: "connection_ack") { return .acknowledgement(try objectOrNothing()) }
         return nil
     }
 
     /// Parses a message of the older protocol
     /// (https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md).
-    private func olderMessage(_ type: JSONScanner.Text) throws(SocketFault) -> SocketMessage? {
+    private func olderMessage(_ type: JSONScanner.Text) throws(SocketProtocolError) -> SocketMessage? {
         if text(type, is: "data") { return .result(id: try number(), try object()) }
         if text(type, is: "complete") { return .completion(id: try number()) }
         if text(type, is: "error") { return .failure(id: id == nil ? nil : try number(), try anything()) }
-        if text(type, is: "ka") { return .signOfLife(nil) }
+        if text(type, is: "ka") { return .keepAlive(nil) }
         // The older protocol doesn't define this payload, so it can be any value.
         if text(type, is: "connection_ack") { return .acknowledgement(payload.map { Data(bytes[$0]) }) }
         if text(type, is: "connection_error") { return .refusal(payload.map { Data(bytes[$0]) }) }
@@ -142,8 +142,8 @@ private struct Envelope {
     }
 
     /// Returns the ID as a number, or `nil` if it can't be one of the client's.
-    private func number() throws(SocketFault) -> Int? {
-        guard let id else { throw SocketFault(reason: "a message has no id") }
+    private func number() throws(SocketProtocolError) -> Int? {
+        guard let id else { throw SocketProtocolError(reason: "a message has no id") }
         return id.hasEscapes ? Self.number(unescaped(id).utf8) : Self.number(bytes[id.range])
     }
 
@@ -158,32 +158,32 @@ private struct Envelope {
         return number
     }
 
-    private func anything() throws(SocketFault) -> Data {
-        guard let payload else { throw SocketFault(reason: "a message has no payload") }
+    private func anything() throws(SocketProtocolError) -> Data {
+        guard let payload else { throw SocketProtocolError(reason: "a message has no payload") }
         return Data(bytes[payload])
     }
 
-    private func object() throws(SocketFault) -> Data {
+    private func object() throws(SocketProtocolError) -> Data {
         guard let payload, bytes[payload.lowerBound] == UInt8(ascii: "{") else {
-            throw SocketFault(reason: "a payload is not an object")
+            throw SocketProtocolError(reason: "a payload is not an object")
         }
         return Data(UnsafeBufferPointer(rebasing: bytes[payload]))
     }
 
     /// Returns the payload. A null counts as missing, because some servers send it.
-    private func objectOrNothing() throws(SocketFault) -> Data? {
+    private func objectOrNothing() throws(SocketProtocolError) -> Data? {
         guard let payload, bytes[payload.lowerBound] != UInt8(ascii: "n") else { return nil }
         return try object()
     }
 
     /// Returns the payload, which must be a list that isn't empty.
-    private func errors() throws(SocketFault) -> Data {
+    private func errors() throws(SocketProtocolError) -> Data {
         guard let payload, bytes[payload.lowerBound] == UInt8(ascii: "[") else {
-            throw SocketFault(reason: "the payload of an error is not a list")
+            throw SocketProtocolError(reason: "the payload of an error is not a list")
         }
         var inside = JSONScanner(UnsafeBufferPointer(rebasing: bytes[payload].dropFirst()))
         guard inside.peek() == UInt8(ascii: "{") else {
-            throw SocketFault(reason: "the payload of an error is not a list of errors")
+            throw SocketProtocolError(reason: "the payload of an error is not a list of errors")
         }
         return Data(bytes[payload])
     }

@@ -13,13 +13,13 @@ final class SocketOperation: Sendable {
     typealias Outcome = Result<Void, NetworkError>
 
     private struct State {
-        var isGiving = false
+        var isDelivering = false
         var outcome: Outcome?
         var waiter: UnsafeContinuation<Void, Never>?
 
         /// Returns the waiting continuation if the operation has ended and nothing is being delivered.
         mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-            guard outcome != nil, !isGiving else { return nil }
+            guard outcome != nil, !isDelivering else { return nil }
             defer { waiter = nil }
             return waiter
         }
@@ -36,15 +36,15 @@ final class SocketOperation: Sendable {
     }
 
     /// Delivers an event, unless the operation has ended. Calls must not overlap.
-    func give(_ event: SubscriptionAttempt.Event) {
-        let isOver = state.withLock { state in
-            state.isGiving = state.outcome == nil
-            return !state.isGiving
+    func deliver(_ event: SubscriptionAttempt.Event) {
+        let isFinished = state.withLock { state in
+            state.isDelivering = state.outcome == nil
+            return !state.isDelivering
         }
-        if isOver { return }
+        if isFinished { return }
         receive(event)
         let waiter = state.withLock { state in
-            state.isGiving = false
+            state.isDelivering = false
             return state.takeWaiter()
         }
         waiter?.resume()
@@ -66,12 +66,12 @@ final class SocketOperation: Sendable {
     /// - Throws: `NetworkError` if the operation ended early.
     func wait(onCancel cancel: @escaping @Sendable () -> Void) async throws(NetworkError) {
         await suspend { continuation in
-            let isOver = state.withLock { state in
-                if state.outcome != nil, !state.isGiving { return true }
+            let isFinished = state.withLock { state in
+                if state.outcome != nil, !state.isDelivering { return true }
                 state.waiter = continuation
                 return false
             }
-            if isOver { continuation.resume() }
+            if isFinished { continuation.resume() }
         } onCancel: {
             cancel()
         }

@@ -71,7 +71,7 @@ final class SocketPool: Sendable {
 
     /// Retires all WebSockets. Each one closes after its last operation has ended.
     func retireAll() {
-        failures.forget()
+        failures.removeAll()
         let retired = sockets.withLock { sockets in
             defer { sockets = [:] }
             return sockets.values.map(\.socket)
@@ -89,16 +89,16 @@ final class SocketPool: Sendable {
         let isCurrent = sockets.withLock { $0[key]?.socket === socket }
         // Recorded before another WebSocket can be created, so that the next operation knows of the failure.
         let error = loss.map { loss in
-            failures.note(
+            failures.record(
                 loss.error,
                 at: key,
                 isAcknowledged: loss.isAcknowledged,
-                hasGiven: loss.hasGiven,
+                hasDeliveredResults: loss.hasDeliveredResults,
                 isCurrent: isCurrent,
                 loss.clock
             )
         }
-        if loss == nil, isCurrent { failures.forget(key) }
+        if loss == nil, isCurrent { failures.remove(key) }
         remove(socket, key)
         return error
     }

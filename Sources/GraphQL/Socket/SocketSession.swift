@@ -14,7 +14,7 @@ import BeagleNetHTTP
 struct SocketSession {
     private struct Entry {
         let operation: SocketOperation
-        var isAsked = false
+        var isSent = false
     }
 
     /// The reaction to a message.
@@ -23,11 +23,11 @@ struct SocketSession {
         /// Sends the operations with these numbers.
         case begin([Int])
         case pong(Data?)
-        case give(SocketOperation, Data)
+        case deliver(SocketOperation, Data)
         /// Ends an operation.
         case end(SocketOperation, Data?)
         /// Ends all operations, because the server refused the connection.
-        case refuse(Data?)
+        case reject(Data?)
     }
 
     let subprotocol: GraphQLSocketOptions.Subprotocol
@@ -54,15 +54,15 @@ struct SocketSession {
     func operation(_ id: Int) -> SocketOperation? { entries[id]?.operation }
 
     /// Marks an operation as sent and returns it. Returns `nil` if it has ended or is a hold.
-    mutating func ask(_ id: Int) -> SocketOperation? {
+    mutating func markSent(_ id: Int) -> SocketOperation? {
         guard let operation = entries[id]?.operation, operation.parameters != nil else { return nil }
-        entries[id]?.isAsked = true
+        entries[id]?.isSent = true
         return operation
     }
 
     /// Removes an operation. Returns `nil` if it has already ended.
-    mutating func remove(_ id: Int) -> (operation: SocketOperation, isAsked: Bool)? {
-        entries.removeValue(forKey: id).map { ($0.operation, $0.isAsked) }
+    mutating func remove(_ id: Int) -> (operation: SocketOperation, isSent: Bool)? {
+        entries.removeValue(forKey: id).map { ($0.operation, $0.isSent) }
     }
 
     /// Removes the holds.
@@ -73,39 +73,41 @@ struct SocketSession {
     }
 
     /// Removes all operations.
-    mutating func removeAll() -> [(operation: SocketOperation, isAsked: Bool)] {
+    mutating func removeAll() -> [(operation: SocketOperation, isSent: Bool)] {
         defer { entries = [:] }
-        return entries.values.map { ($0.operation, $0.isAsked) }
+        return entries.values.map { ($0.operation, $0.isSent) }
     }
 
-    /// - Throws: `SocketFault` if the message is not allowed now.
-    mutating func receive(_ message: SocketMessage) throws(SocketFault) -> Step {
+    /// - Throws: `SocketProtocolError` if the message is not allowed now.
+    mutating func receive(_ message: SocketMessage) throws(SocketProtocolError) -> Step {
         switch message {
         case .acknowledgement:
             if isAcknowledged { return .nothing }
             isAcknowledged = true
             return .begin(entries.keys.sorted())
         case .ping(let payload): return .pong(payload)
-        case .signOfLife: return .nothing
-        case .refusal(let payload): return .refuse(payload)
+        case .keepAlive: return .nothing
+        case .refusal(let payload): return .reject(payload)
         case .result, .failure, .completion:
-            guard isAcknowledged else { throw SocketFault(reason: "a message arrived before the acknowledgement") }
+            guard isAcknowledged else {
+                throw SocketProtocolError(reason: "a message arrived before the acknowledgement")
+            }
         }
         switch message {
-        case .result(let id, let payload): return asked(id).map { .give($0, payload) } ?? .nothing
+        case .result(let id, let payload): return sentOperation(id).map { .deliver($0, payload) } ?? .nothing
         case .failure(let id, let payload): return end(id, payload)
         case .completion(let id): return end(id, nil)
         default: return .nothing
         }
     }
 
-    private func asked(_ id: Int?) -> SocketOperation? {
-        guard let id, let entry = entries[id], entry.isAsked else { return nil }
+    private func sentOperation(_ id: Int?) -> SocketOperation? {
+        guard let id, let entry = entries[id], entry.isSent else { return nil }
         return entry.operation
     }
 
     private mutating func end(_ id: Int?, _ payload: Data?) -> Step {
-        guard let id, let operation = asked(id) else { return .nothing }
+        guard let id, let operation = sentOperation(id) else { return .nothing }
         entries[id] = nil
         return .end(operation, payload)
     }

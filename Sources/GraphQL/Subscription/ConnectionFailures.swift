@@ -26,9 +26,9 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
 
     /// The time for which a failure applies to other attempts. It is longer than the differences in wake-up time of
     /// operations with the same delay.
-    private static var life: Duration { .seconds(1) }
+    private static var sharingPeriod: Duration { .seconds(1) }
     /// The time for which consecutive failures are counted. It is longer than any delay between them.
-    private static var memory: Duration { .seconds(600) }
+    private static var countingPeriod: Duration { .seconds(600) }
 
     private let state = Lock(State())
 
@@ -36,32 +36,34 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - isAcknowledged: Whether the server accepted operations on it, which resets the count.
-    ///   - hasGiven: Whether it delivered results.
+    ///   - hasDeliveredResults: Whether it delivered results.
     ///   - isCurrent: Whether new operations of the key would join this connection. The failure of a retired connection
     ///     concerns only its own operations.
     ///   - clock: The clock of the operations' delays.
     /// - Returns: The error for all of the operations.
-    func note(
+    func record(
         _ error: NetworkError,
         at key: Key,
         isAcknowledged: Bool,
-        hasGiven: Bool,
+        hasDeliveredResults: Bool,
         isCurrent: Bool,
         _ clock: any Clock<Duration>
     ) -> NetworkError {
         let age = Self.stopwatch(clock)
-        let old = state.withLock { $0.failures }.filter { $0.value.age() > Self.memory }.keys
+        let old = state.withLock { $0.failures }.filter { $0.value.age() > Self.countingPeriod }.keys
         return state.withLock { state in
             for key in old { state.failures[key] = nil }
             let count = isAcknowledged ? 1 : (state.failures[key]?.retry.failures ?? 0) + 1
             let retry = SharedRetry(
                 number: numbers.add(1, ordering: .relaxed).newValue,
                 failures: count,
-                chance: .random(in: .min ... .max)
+                jitter: .random(in: .min ... .max)
             )
             var error = error
             error.sharedRetry = retry
-            if isCurrent { state.failures[key] = Failure(error: error, retry: retry, isShared: !hasGiven, age: age) }
+            if isCurrent {
+                state.failures[key] = Failure(error: error, retry: retry, isShared: !hasDeliveredResults, age: age)
+            }
             return error
         }
     }
@@ -71,7 +73,7 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
     /// - Parameter number: The number of the operation's last failure. If it is `nil`, the attempt should be made.
     func failure(at key: Key, after number: Int?) -> NetworkError? {
         guard let number, let failure = state.withLock({ $0.failures[key] }) else { return nil }
-        guard failure.isShared, failure.retry.number > number, failure.age() < Self.life else { return nil }
+        guard failure.isShared, failure.retry.number > number, failure.age() < Self.sharingPeriod else { return nil }
         var error = failure.error
         error.mayHaveReachedServer = false
         return error
@@ -80,16 +82,16 @@ final class ConnectionFailures<Key: Hashable & Sendable>: Sendable {
     /// Returns whether the last connection with operations has failed.
     func hasFailed(at key: Key) -> Bool {
         guard let failure = state.withLock({ $0.failures[key] }) else { return false }
-        return failure.age() <= Self.memory
+        return failure.age() <= Self.countingPeriod
     }
 
     /// Resets the count after a connection ended without a failure.
-    func forget(_ key: Key) {
+    func remove(_ key: Key) {
         state.withLock { $0.failures[key] = nil }
     }
 
     /// Forgets all failures, so that the next operation connects.
-    func forget() {
+    func removeAll() {
         state.withLock { $0.failures = [:] }
     }
 

@@ -26,7 +26,7 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
         /// The connection was lost, and the client subscribes again after this delay.
         case interrupted(NetworkError, wait: Duration)
         /// A number of results were dropped because they weren't read in time.
-        case missed(Int)
+        case dropped(Int)
         /// A result. It is indirect so that a suspended reader reserves less memory.
         indirect case response(GraphQLResponse<Output>)
     }
@@ -40,7 +40,7 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
     /// The operation for another iteration.
     fileprivate var renewedOperation: NetworkOperation {
         // The first iteration uses the operation itself, because copies would cost memory with many subscriptions.
-        guard let performer = operation.performer as? SubscriptionPerformer, !performer.begin() else {
+        guard let performer = operation.performer as? SubscriptionPerformer, !performer.start() else {
             return operation
         }
         var operation = operation
@@ -87,7 +87,7 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
         public struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate let subscription: GraphQLSubscription
             private var run: SubscriptionRun?
-            private var isOver = false
+            private var isFinished = false
 
             fileprivate init(subscription: GraphQLSubscription) {
                 self.subscription = subscription
@@ -97,13 +97,13 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
             ///
             /// - Throws: `NetworkError` that ended the subscription. Later calls return `nil`.
             public mutating func next() async throws(NetworkError) -> Event? {
-                if isOver { return nil }
+                if isFinished { return nil }
                 let run =
                     run ?? SubscriptionRun(subscription.client, subscription.renewedOperation, subscription.buffering)
                 self.run = run
                 do throws(NetworkError) {
-                    while let step = try await run.next() {
-                        if let event = try event(of: step) { return event }
+                    while let element = try await run.next() {
+                        if let event = try event(of: element) { return event }
                     }
                 } catch {
                     end()
@@ -114,13 +114,13 @@ public struct GraphQLSubscription<Output>: AsyncSequence, Sendable {
             }
 
             private mutating func end() {
-                isOver = true
+                isFinished = true
                 run = nil
             }
 
-            private func event(of step: SubscriptionRun.Step) throws(NetworkError) -> Event? {
-                switch step {
-                case .missed(let count): return .missed(count)
+            private func event(of element: SubscriptionRun.Element) throws(NetworkError) -> Event? {
+                switch element {
+                case .dropped(let count): return .dropped(count)
                 case .result(let result):
                     switch result.content {
                     case .response(let response): return .response(try subscription.read(response))

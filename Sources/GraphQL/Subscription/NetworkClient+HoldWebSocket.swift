@@ -23,20 +23,21 @@ extension NetworkClient {
     ///   - onEnd: Receives the reason for which the hold ended, unless it was cancelled: for example, that the server
     ///     doesn't support WebSockets, or that too many consecutive connections failed. Called at most once, on any
     ///     thread; does nothing by default.
-    /// - Returns: The hold. After its cancellation, the WebSocket closes as usual (`GraphQLSocketOptions.linger`).
-    ///   Releasing the hold without cancelling it has no effect; it also retains the client.
+    /// - Returns: The hold. After its cancellation, the WebSocket closes as usual
+    ///   (`GraphQLSocketOptions.lingerDuration`). Releasing the hold without cancelling it has no effect; it also
+    ///   retains the client.
     /// - Throws: `NetworkError` if the hold can't start, for example because the endpoint's `subscriptions` have no
     ///   WebSocket.
     public func holdWebSocket(
         of endpoint: GraphQLEndpoint? = nil,
-        _ configure: Configuring = { _ in },
+        _ configure: Configure = { _ in },
         onEnd: @escaping @Sendable (NetworkError) -> Void = { _ in }
     ) throws(NetworkError) -> any RequestToken {
         let endpoint = try container.endpoint(endpoint)
         guard endpoint.subscriptions.contains(where: \.isWebSocket) else { throw .noWebSocketToHold }
         // A placeholder for interceptors, which is never sent.
         let request = GraphQLRequest(query: "subscription { __typename }", kind: .subscription)
-        var operation = try liveOperation(request, at: endpoint)
+        var operation = try operationOverSubscriptionTransport(request, at: endpoint)
         operation.performer = try SubscriptionPerformer(request, at: endpoint, isHolding: true)
         operation.isShared = false
         configure(&operation)
@@ -45,7 +46,7 @@ extension NetworkClient {
                 let end: NetworkError
                 do throws(NetworkError) {
                     _ = try await run(operation) { _ in }
-                    end = .holdAnswered
+                    end = .responseToHold
                 } catch {
                     end = error
                 }
@@ -64,7 +65,7 @@ extension NetworkError {
         advice: "add .webSocket()"
     )
 
-    fileprivate static let holdAnswered = NetworkError(
+    fileprivate static let responseToHold = NetworkError(
         .other,
         during: .response,
         "an interceptor returned a response to an operation that only holds a WebSocket open",

@@ -26,7 +26,7 @@ extension NetworkClient {
         at endpoint: GraphQLEndpoint? = nil,
         decoder: (any BodyDecoder)? = nil,
         buffering: GraphQLBuffering = .failing(4096),
-        _ configure: Configuring = { _ in }
+        _ configure: Configure = { _ in }
     ) throws(NetworkError) -> GraphQLSubscription<Output> {
         let prepared = try PreparedOperation(operation, at: endpoint, in: container)
         let (key, policy) = (prepared.rootKey, prepared.endpoint.errorPolicy)
@@ -36,16 +36,16 @@ extension NetworkClient {
             operation: try subscription(prepared.request, at: prepared.endpoint, configure),
             buffering: buffering
         ) { response throws(NetworkError) in
-            let answer = try GraphQLAnswer(reading: response)
+            let parsed = try ParsedGraphQLResponse(reading: response)
             do throws(NetworkError) {
-                return try answer.decode(Output.self, at: key, policy, with: decoder)
+                return try parsed.decode(Output.self, at: key, policy, with: decoder)
             } catch {
                 // An error in one result doesn't end the subscription.
                 guard error.kind == .graphQL, policy != .strict else { throw error }
                 return GraphQLResponse(
                     data: nil,
-                    errors: answer.errors,
-                    extensions: answer.extensions,
+                    errors: parsed.errors,
+                    extensions: parsed.extensions,
                     response: response
                 )
             }
@@ -64,7 +64,7 @@ extension NetworkClient {
         to request: GraphQLRequest,
         at endpoint: GraphQLEndpoint? = nil,
         buffering: GraphQLBuffering = .failing(4096),
-        _ configure: Configuring = { _ in }
+        _ configure: Configure = { _ in }
     ) throws(NetworkError) -> GraphQLSubscription<JSONValue> {
         try request.checkVariables()
         return GraphQLSubscription(
@@ -72,11 +72,11 @@ extension NetworkClient {
             operation: try subscription(request, at: try container.endpoint(endpoint), configure),
             buffering: buffering
         ) { response throws(NetworkError) in
-            let answer = try GraphQLAnswer(reading: response)
+            let parsed = try ParsedGraphQLResponse(reading: response)
             return GraphQLResponse(
-                data: try answer.data.map { range throws(NetworkError) in try JSONValue(parsing: answer[range]) },
-                errors: answer.errors,
-                extensions: answer.extensions,
+                data: try parsed.data.map { range throws(NetworkError) in try JSONValue(parsing: parsed[range]) },
+                errors: parsed.errors,
+                extensions: parsed.extensions,
                 response: response
             )
         }
@@ -85,7 +85,7 @@ extension NetworkClient {
     private func subscription(
         _ request: GraphQLRequest,
         at endpoint: GraphQLEndpoint,
-        _ configure: Configuring
+        _ configure: Configure
     ) throws(NetworkError) -> NetworkOperation {
         guard request.kind == .subscription else {
             throw NetworkError(
@@ -95,7 +95,7 @@ extension NetworkClient {
                 advice: "use execute(_:)"
             )
         }
-        var operation = try liveOperation(request, at: endpoint)
+        var operation = try operationOverSubscriptionTransport(request, at: endpoint)
         configure(&operation)
         return operation
     }
@@ -103,18 +103,22 @@ extension NetworkClient {
     /// Creates the network operation of a request that uses the transports of subscriptions.
     ///
     /// - Throws: `NetworkError` if the operation can't be sent.
-    package func liveOperation(
+    package func operationOverSubscriptionTransport(
         _ request: GraphQLRequest,
         at endpoint: GraphQLEndpoint
     ) throws(NetworkError) -> NetworkOperation {
-        let message = DocumentMessage(request, endpoint.liveDocuments, method: try endpoint.liveMethod)
+        let message = DocumentMessage(
+            request,
+            endpoint.subscriptionTransportDocuments,
+            method: try endpoint.subscriptionTransportMethod
+        )
         let url = try endpoint.target.url(in: container)
         let revision = try DocumentRevision(message, at: endpoint, to: url)
-        var operation = NetworkOperation(revision.made, kind: NetworkOperation.Kind(request.kind))
+        var operation = NetworkOperation(revision.request, kind: NetworkOperation.Kind(request.kind))
         operation.operationName = request.operationName
         operation.performer = try SubscriptionPerformer(request, at: endpoint)
         // A subscription isn't revised, because results that were already delivered would be delivered again.
-        if request.kind != .subscription, revision.made.isGet { operation.revision = revision }
+        if request.kind != .subscription, revision.request.isGet { operation.revision = revision }
         return operation
     }
 }
@@ -123,11 +127,11 @@ extension GraphQLEndpoint {
     private var hasWebSocket: Bool { subscriptions.contains(where: \.isWebSocket) }
 
     /// The HTTP method of operations with several results.
-    fileprivate var liveMethod: QueryMethod {
+    fileprivate var subscriptionTransportMethod: QueryMethod {
         get throws(NetworkError) {
             guard subscriptionMethod == .get else { return .post }
-            let hasOther = subscriptions.contains { way in
-                if case .events(.distinct) = way { return false }
+            let hasOther = subscriptions.contains { transport in
+                if case .events(.distinct) = transport { return false }
                 return true
             }
             if hasOther { throw .getBesideOthers }
@@ -136,13 +140,13 @@ extension GraphQLEndpoint {
     }
 
     /// The form in which documents with several results are sent.
-    fileprivate var liveDocuments: DocumentStyle {
-        switch documents {
+    fileprivate var subscriptionTransportDocuments: DocumentStyle {
+        switch documentStyle {
         // A server that doesn't know a hash would need a second request.
         case .automatic: .text
         // The WebSocket would have the same path, although it is used for all documents.
         case .path where hasWebSocket: .text
-        default: documents
+        default: documentStyle
         }
     }
 }

@@ -17,7 +17,7 @@ final class SharedEventStream: Sendable {
         /// Whether the server had opened the stream.
         let isOpen: Bool
         /// Whether a result was received.
-        let hasGiven: Bool
+        let hasDeliveredResults: Bool
         /// The clock of the operations' delays.
         let clock: any Clock<Duration>
     }
@@ -31,24 +31,24 @@ final class SharedEventStream: Sendable {
         var lastID = 0
         /// The token of the stream, or `nil` before the stream is open.
         var token: String?
-        var reading: Task<Void, Never>?
-        var closing: Task<Void, Never>?
+        var readingTask: Task<Void, Never>?
+        var closingTask: Task<Void, Never>?
         /// Whether the stream accepts no more operations.
         var isRetired = false
-        var isOver = false
+        var isFinished = false
         /// Whether a result was received.
-        var hasGiven = false
+        var hasDeliveredResults = false
 
         /// - Returns: The reading task, which must be cancelled.
         mutating func end() -> Task<Void, Never>? {
-            defer { (reading, closing) = (nil, nil) }
-            (isRetired, isOver) = (true, true)
-            return reading
+            defer { (readingTask, closingTask) = (nil, nil) }
+            (isRetired, isFinished) = (true, true)
+            return readingTask
         }
     }
 
     /// The time for which an unused stream is kept open.
-    private static let linger = Duration.seconds(5)
+    private static let lingerDuration = Duration.seconds(5)
 
     private let state = Lock(State())
     /// Called when the stream accepts no more operations.
@@ -64,17 +64,17 @@ final class SharedEventStream: Sendable {
     ///
     /// - Returns: Whether the operation was added; `false` if the stream accepts no more operations.
     func join(_ operation: SharedOperation, _ attempt: SubscriptionAttempt) -> Bool {
-        let joined: (token: String?, isFirst: Bool, closing: Task<Void, Never>?)? = state.withLock { state in
+        let joined: (token: String?, isFirst: Bool, closingTask: Task<Void, Never>?)? = state.withLock { state in
             if state.isRetired { return nil }
             state.lastID += 1
             let id = "\(state.lastID)"
             operation.begin(as: id)
             state.operations[id] = operation
-            defer { state.closing = nil }
-            return (state.token, state.lastID == 1, state.closing)
+            defer { state.closingTask = nil }
+            return (state.token, state.lastID == 1, state.closingTask)
         }
         guard let joined else { return false }
-        joined.closing?.cancel()
+        joined.closingTask?.cancel()
         if let token = joined.token { operation.send(with: token) }
         if joined.isFirst { begin(attempt) }
         return true
@@ -84,19 +84,19 @@ final class SharedEventStream: Sendable {
     func leave(_ operation: SharedOperation, _ clock: any Clock<Duration>) {
         let isLast = state.withLock { state in
             state.operations[operation.id] = nil
-            return state.operations.isEmpty && !state.isOver
+            return state.operations.isEmpty && !state.isFinished
         }
         guard isLast else { return }
-        let closing = Task { [weak self] in
+        let closingTask = Task { [weak self] in
             // Throws only if another operation has joined.
-            do { try await clock.sleep(for: Self.linger) } catch { return }
+            do { try await clock.sleep(for: Self.lingerDuration) } catch { return }
             if !Task.isCancelled { self?.closeIfUnused() }
         }
         // If two operations leave at the same time, only one closes the stream.
         let needless: Task<Void, Never>? = state.withLock { state in
-            if !state.operations.isEmpty || state.isOver { return closing }
-            defer { state.closing = closing }
-            return state.closing
+            if !state.operations.isEmpty || state.isFinished { return closingTask }
+            defer { state.closingTask = closingTask }
+            return state.closingTask
         }
         needless?.cancel()
     }
@@ -108,22 +108,22 @@ final class SharedEventStream: Sendable {
     }
 
     private func closeIfUnused() {
-        let (isOver, reading): (Bool, Task<Void, Never>?) = state.withLock { state in
-            guard state.operations.isEmpty, !state.isOver else { return (false, nil) }
+        let (isFinished, readingTask): (Bool, Task<Void, Never>?) = state.withLock { state in
+            guard state.operations.isEmpty, !state.isFinished else { return (false, nil) }
             return (true, state.end())
         }
-        reading?.cancel()
-        if isOver { _ = onEnd(self, nil) }
+        readingTask?.cancel()
+        if isFinished { _ = onEnd(self, nil) }
     }
 
     // MARK: - The stream
 
     private func begin(_ attempt: SubscriptionAttempt) {
         var transfer = attempt.operation.transfer
-        transfer.carryNothing()
+        transfer.removeBody()
         // The shared stream must not inherit the task-local values of its first operation.
         let (maxMessageBytes, clock) = (attempt.endpoint.maxMessageBytes, attempt.operation.clock)
-        let reading = Task.detached { [transfer, transport = attempt.transport] in
+        let readingTask = Task.detached { [transfer, transport = attempt.transport] in
             do throws(NetworkError) {
                 let token = try await Self.reserve(transfer, over: transport)
                 try await self.read(try await Self.open(transfer, token, over: transport), token, maxMessageBytes)
@@ -131,11 +131,11 @@ final class SharedEventStream: Sendable {
                 self.end(with: error, clock)
             }
         }
-        let isOver = state.withLock { state in
-            if !state.isOver { state.reading = reading }
-            return state.isOver
+        let isFinished = state.withLock { state in
+            if !state.isFinished { state.readingTask = readingTask }
+            return state.isFinished
         }
-        if isOver { reading.cancel() }
+        if isFinished { readingTask.cancel() }
     }
 
     /// Requests a token.
@@ -146,15 +146,15 @@ final class SharedEventStream: Sendable {
         var request = transfer
         request.head.method = .put
         request.body = HTTPBody()
-        let answer = StreamAnswer(try await transport.perform(request), to: request.head)
-        guard answer.status.kind == .successful else {
-            throw await answer.refusal(over: SharedEventsCarrier.name, isOfWay: true)
+        let response = SubscriptionResponse(try await transport.perform(request), to: request.head)
+        guard response.status.kind == .successful else {
+            throw await response.refusal(over: SharedEventStreamPerformer.name, concernsTransport: true)
         }
-        let text = String(decoding: try await answer.response.body.collect(upTo: 1 << 20), as: UTF8.self)
+        let text = String(decoding: try await response.response.body.collect(upTo: 1 << 20), as: UTF8.self)
         let words = text.split(whereSeparator: \.isWhitespace)
-        guard answer.status == .created, words.count == 1, words[0].utf8.count <= 4096,
+        guard response.status == .created, words.count == 1, words[0].utf8.count <= 4096,
             words[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw answer.unsupported(over: SharedEventsCarrier.name) }
+        else { throw response.unsupported(over: SharedEventStreamPerformer.name) }
         return String(words[0])
     }
 
@@ -163,21 +163,23 @@ final class SharedEventStream: Sendable {
         _ transfer: TransferRequest,
         _ token: String,
         over transport: any HTTPTransport
-    ) async throws(NetworkError) -> StreamAnswer {
+    ) async throws(NetworkError) -> SubscriptionResponse {
         var request = transfer
         request.head.method = .get
-        request.carry(token: token)
-        for field in EventSource.fields(behind: "") { request.head.headerFields[field.name] = field.value }
+        request.setStreamToken(token)
+        for field in EventSource.fields(after: "") { request.head.headerFields[field.name] = field.value }
         request.delivery = .stream
-        request.options = request.options.forEvents
-        let answer = StreamAnswer(try await transport.perform(request), to: request.head)
-        if answer.isOfEvents { return answer }
-        guard answer.status.kind != .successful else { throw answer.unsupported(over: SharedEventsCarrier.name) }
-        throw await answer.refusal(over: SharedEventsCarrier.name, isOfWay: true)
+        request.options = request.options.forEventStream
+        let response = SubscriptionResponse(try await transport.perform(request), to: request.head)
+        if response.isEventStream { return response }
+        guard response.status.kind != .successful else {
+            throw response.unsupported(over: SharedEventStreamPerformer.name)
+        }
+        throw await response.refusal(over: SharedEventStreamPerformer.name, concernsTransport: true)
     }
 
     private func read(
-        _ answer: StreamAnswer,
+        _ response: SubscriptionResponse,
         _ token: String,
         _ maxMessageBytes: Int
     ) async throws(NetworkError) {
@@ -187,17 +189,17 @@ final class SharedEventStream: Sendable {
         }
         for operation in waiting { operation.send(with: token) }
         var events = EventStream(maxEventBytes: maxMessageBytes)
-        var body = answer.response.body.makeAsyncIterator()
+        var body = response.response.body.makeAsyncIterator()
         do {
             while let chunk = try await body.next() {
                 events.feed(chunk)
                 while let event = try Self.next(of: &events, maxMessageBytes) { try take(event) }
             }
         } catch {
-            throw NetworkError(wrapping: error).wanting(events.retry)
+            throw NetworkError(wrapping: error).settingReconnectionTime(events.retry)
         }
-        throw NetworkError(.truncated, during: .body, "the server ended \(SharedEventsCarrier.name)")
-            .wanting(events.retry)
+        throw NetworkError(.truncated, during: .body, "the server ended \(SharedEventStreamPerformer.name)")
+            .settingReconnectionTime(events.retry)
     }
 
     private static func next(
@@ -218,23 +220,28 @@ final class SharedEventStream: Sendable {
         guard event.type == "next" || event.type == "complete" else { return }
         let event = try SharedEvent(event)
         let operation = state.withLock { state in
-            state.hasGiven = true
+            state.hasDeliveredResults = true
             return state.operations[event.id]
         }
-        if let payload = event.payload { operation?.give(payload) } else { operation?.complete() }
+        if let payload = event.payload { operation?.receive(payload) } else { operation?.complete() }
     }
 
     private func end(with error: NetworkError, _ clock: any Clock<Duration>) {
         let (operations, loss): ([SharedOperation], Loss?) = state.withLock { state in
-            if state.isOver { return ([], nil) }
+            if state.isFinished { return ([], nil) }
             let operations = Array(state.operations.values)
             _ = state.end()
-            let loss = Loss(error: error, isOpen: state.token != nil, hasGiven: state.hasGiven, clock: clock)
+            let loss = Loss(
+                error: error,
+                isOpen: state.token != nil,
+                hasDeliveredResults: state.hasDeliveredResults,
+                clock: clock
+            )
             return (operations, operations.isEmpty ? nil : loss)
         }
         // Called before the operations can join another stream.
         let error = onEnd(self, loss) ?? error
-        for operation in operations { operation.lose(error) }
+        for operation in operations { operation.fail(error) }
     }
 }
 
@@ -248,9 +255,9 @@ private struct SharedEvent {
     /// - Throws: `NetworkError` of kind `.protocol` if a required member is missing.
     init(_ event: EventStream.Event) throws(NetworkError) {
         let text = Data(event.data.utf8)
-        let members: AnswerMembers
+        let members: TopLevelMembers
         do {
-            members = try AnswerMembers(text)
+            members = try TopLevelMembers(text)
         } catch {
             throw NetworkError(
                 .protocol,
@@ -273,13 +280,13 @@ private struct SharedEvent {
 
 extension TransferRequest {
     /// Adds the token of a shared event stream.
-    mutating func carry(token: String) {
+    mutating func setStreamToken(_ token: String) {
         head.headerFields[Self.eventStreamToken] = token
         originScopedFields.insert(Self.eventStreamToken)
     }
 
     /// Removes the body and the header fields that describe it.
-    mutating func carryNothing() {
+    mutating func removeBody() {
         body = nil
         for name in [HTTPField.Name.contentType, .contentLength, .accept] { head.headerFields[name] = nil }
         delivery = .collect

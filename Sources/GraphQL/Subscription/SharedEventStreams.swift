@@ -24,7 +24,7 @@ final class SharedEventStreams: Sendable {
 
     /// Retires all streams. Each one closes some time after its last operation has ended.
     func retireAll() {
-        failures.forget()
+        failures.removeAll()
         for stream in streams.withLock({ Array($0.values) }) { stream.retire() }
     }
 
@@ -47,16 +47,16 @@ final class SharedEventStreams: Sendable {
     ) -> NetworkError? {
         let isCurrent = streams.withLock { $0[key] === stream }
         let error = loss.map { loss in
-            failures.note(
+            failures.record(
                 loss.error,
                 at: key,
                 isAcknowledged: loss.isOpen,
-                hasGiven: loss.hasGiven,
+                hasDeliveredResults: loss.hasDeliveredResults,
                 isCurrent: isCurrent,
                 loss.clock
             )
         }
-        if loss == nil, isCurrent { failures.forget(key) }
+        if loss == nil, isCurrent { failures.remove(key) }
         remove(stream, at: key)
         return error
     }

@@ -14,14 +14,14 @@ import BeagleNetHTTP
 /// for both. The operation doesn't end during a delivery, so a caller that waits for the end has received all events by
 /// then.
 final class SharedOperation: Sendable {
-    typealias Answer = Result<TransferResponse, NetworkError>
+    typealias Outcome = Result<TransferResponse, NetworkError>
 
     /// The end of an operation.
     private enum End: Sendable {
         /// The server completed the operation.
         case complete
         /// The server responded with a refusal, or with the only result.
-        case answered(TransferResponse)
+        case responded(TransferResponse)
         case failed(NetworkError)
     }
 
@@ -31,26 +31,26 @@ final class SharedOperation: Sendable {
         /// The token of the stream, or `nil` before the request is sent.
         var token: String?
         /// Whether the server may be executing the operation.
-        var isUnderWay = false
-        var isLeft = false
+        var isExecuting = false
+        var isCancelled = false
         var isOpen = false
         /// The events that arrived during another delivery.
-        var waiting: [SubscriptionAttempt.Event] = []
-        var waitingBytes = 0
-        var isHearing = false
+        var pendingEvents: [SubscriptionAttempt.Event] = []
+        var pendingBytes = 0
+        var isDelivering = false
         var end: End?
         var waiter: UnsafeContinuation<Void, Never>?
 
         /// Returns the waiting continuation if the operation has ended and nothing is being delivered.
         mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-            guard end != nil, !isHearing else { return nil }
+            guard end != nil, !isDelivering else { return nil }
             defer { waiter = nil }
             return waiter
         }
     }
 
     /// The maximum number and total size of results that wait for another delivery. More results end the operation.
-    private static let (maxWaiting, maxWaitingBytes) = (4096, 64 << 20)
+    private static let (maxPendingEvents, maxPendingBytes) = (4096, 64 << 20)
 
     private let attempt: SubscriptionAttempt
     private let state = Lock(State())
@@ -81,21 +81,21 @@ final class SharedOperation: Sendable {
             return end(.failed(error))
         }
         request.head.headerFields[.accept] = GraphQLEndpoint.accept
-        request.carry(token: token)
+        request.setStreamToken(token)
         request.delivery = .collect
         let isWanted = state.withLock { state in
             state.token = token
-            return state.end == nil && !state.isLeft
+            return state.end == nil && !state.isCancelled
         }
-        if isWanted { attempt.transport.perform(request) { self.note($0) } }
+        if isWanted { attempt.transport.perform(request) { self.handle($0) } }
     }
 
     /// Returns the request parameters with the operation's ID.
     private func body() throws(NetworkError) -> Data {
         let parameters = attempt.operation.transfer.body?.data ?? attempt.parameters
-        let members: AnswerMembers
+        let members: TopLevelMembers
         do {
-            members = try AnswerMembers(parameters)
+            members = try TopLevelMembers(parameters)
         } catch {
             throw NetworkError(.badRequest, during: .build, "the operation is not valid JSON: \(error.reason)")
         }
@@ -115,21 +115,21 @@ final class SharedOperation: Sendable {
         return inserting(isEmpty ? text : text + ",", at: extensions.range.lowerBound + 1)
     }
 
-    private func note(_ answer: Answer) {
-        let isUnderWay =
-            switch answer {
+    private func handle(_ outcome: Outcome) {
+        let isExecuting =
+            switch outcome {
             case .success(let response): response.status.kind == .successful
             case .failure(let error): error.mayHaveReachedServer
             }
-        let leaving: String? = state.withLock { state in
-            guard isUnderWay, state.token != nil else { return nil }
-            state.isUnderWay = !state.isLeft
-            return state.isLeft ? state.token : nil
+        let tokenToCancel: String? = state.withLock { state in
+            guard isExecuting, state.token != nil else { return nil }
+            state.isExecuting = !state.isCancelled
+            return state.isCancelled ? state.token : nil
         }
-        if let leaving { tellServer(leaving) }
-        switch answer {
-        case .success(let response) where response.status == .accepted: Task.detached { self.hear(.open) }
-        case .success(let response): end(.answered(response))
+        if let tokenToCancel { cancelOnServer(tokenToCancel) }
+        switch outcome {
+        case .success(let response) where response.status == .accepted: Task.detached { self.deliver(.open) }
+        case .success(let response): end(.responded(response))
         case .failure(let error): end(.failed(error))
         }
     }
@@ -138,16 +138,16 @@ final class SharedOperation: Sendable {
     ///
     /// - Throws: `NetworkError` if the server doesn't perform the operation.
     func conclude(with response: TransferResponse, _ stream: SharedEventStream) async throws(NetworkError) {
-        noteEnd()
-        let answer = StreamAnswer(response, to: attempt.operation.transfer.head)
+        markEnded()
+        let subscriptionResponse = SubscriptionResponse(response, to: attempt.operation.transfer.head)
         if response.status == .notFound {
-            let error = await answer.refusal(over: SharedEventsCarrier.name)
+            let error = await subscriptionResponse.refusal(over: SharedEventStreamPerformer.name)
             guard error.kind == .unsupported else { throw error }
             // The status means that the server no longer knows the stream.
             stream.retire()
             throw NetworkError(.network, during: .response, "the server no longer knows the event stream")
         }
-        let payload = try await answer.whole(of: attempt, over: SharedEventsCarrier.name)
+        let payload = try await subscriptionResponse.singleResult(of: attempt, over: SharedEventStreamPerformer.name)
         let isOpen = state.withLock { $0.isOpen }
         if !isOpen { attempt.receive(.open) }
         attempt.receive(.payload(payload))
@@ -156,45 +156,45 @@ final class SharedOperation: Sendable {
     // MARK: - What comes
 
     /// Delivers a result, which may arrive before the server's response to the request.
-    func give(_ payload: Data) {
-        hear(.payload(payload))
+    func receive(_ payload: Data) {
+        deliver(.payload(payload))
     }
 
     /// Delivers an event after earlier ones and after the open event.
-    private func hear(_ event: SubscriptionAttempt.Event) {
-        let (isMine, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
+    private func deliver(_ event: SubscriptionAttempt.Event) {
+        let (isFirst, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
             guard state.end == nil else { return (false, nil) }
             if !state.isOpen {
                 state.isOpen = true
-                state.waiting.append(.open)
+                state.pendingEvents.append(.open)
             } else if case .open = event {
                 return (false, nil)
             }
             if case .payload(let payload) = event {
-                state.waiting.append(event)
-                state.waitingBytes += payload.count
+                state.pendingEvents.append(event)
+                state.pendingBytes += payload.count
             }
             // A single result is limited by the maximum message size.
-            let isTooLarge = state.waitingBytes > Self.maxWaitingBytes && state.waiting.count > 2
-            if state.waiting.count > Self.maxWaiting || isTooLarge {
-                state.waiting = []
-                state.end = .failed(.notHeardInTime)
+            let isTooLarge = state.pendingBytes > Self.maxPendingBytes && state.pendingEvents.count > 2
+            if state.pendingEvents.count > Self.maxPendingEvents || isTooLarge {
+                state.pendingEvents = []
+                state.end = .failed(.resultsNotHandledInTime)
                 return (false, state.takeWaiter())
             }
-            defer { state.isHearing = true }
-            return (!state.isHearing, nil)
+            defer { state.isDelivering = true }
+            return (!state.isDelivering, nil)
         }
         waiter?.resume()
-        if isMine { hearAll() }
+        if isFirst { deliverAll() }
     }
 
-    private func hearAll() {
+    private func deliverAll() {
         while true {
             let (events, waiter) = state.withLock {
                 state -> ([SubscriptionAttempt.Event], UnsafeContinuation<Void, Never>?) in
-                defer { (state.waiting, state.waitingBytes) = ([], 0) }
-                if !state.waiting.isEmpty { return (state.waiting, nil) }
-                state.isHearing = false
+                defer { (state.pendingEvents, state.pendingBytes) = ([], 0) }
+                if !state.pendingEvents.isEmpty { return (state.pendingEvents, nil) }
+                state.isDelivering = false
                 return ([], state.takeWaiter())
             }
             if events.isEmpty {
@@ -209,20 +209,20 @@ final class SharedOperation: Sendable {
 
     /// Ends the operation after the server has completed it.
     func complete() {
-        hear(.open)
-        noteEnd()
+        deliver(.open)
+        markEnded()
         end(.complete)
     }
 
     /// Ends the operation because the stream is lost or could not be opened.
-    func lose(_ error: NetworkError) {
-        noteEnd()
+    func fail(_ error: NetworkError) {
+        markEnded()
         end(.failed(error))
     }
 
     /// Records that the server no longer executes the operation.
-    private func noteEnd() {
-        state.withLock { ($0.token, $0.isUnderWay) = (nil, false) }
+    private func markEnded() {
+        state.withLock { ($0.token, $0.isExecuting) = (nil, false) }
     }
 
     /// Ends the operation. Only the first end counts.
@@ -241,18 +241,18 @@ final class SharedOperation: Sendable {
     /// - Throws: `NetworkError` if the operation ended early.
     func wait() async throws(NetworkError) -> TransferResponse? {
         await suspend { continuation in
-            let isOver = state.withLock { state in
-                if state.end != nil, !state.isHearing { return true }
+            let isFinished = state.withLock { state in
+                if state.end != nil, !state.isDelivering { return true }
                 state.waiter = continuation
                 return false
             }
-            if isOver { continuation.resume() }
+            if isFinished { continuation.resume() }
         } onCancel: {
-            end(.failed(.leftStream))
+            end(.failed(.sharedOperationCancelled))
         }
         switch state.withLock({ $0.end }) {
         case .complete, nil: return nil
-        case .answered(let response): return response
+        case .responded(let response): return response
         case .failed(let error): throw error
         }
     }
@@ -260,20 +260,20 @@ final class SharedOperation: Sendable {
     /// Leaves the operation, and tells the server to end it if it may be executing it.
     func leave() {
         let token: String? = state.withLock { state in
-            state.isLeft = true
-            defer { state.isUnderWay = false }
-            return state.isUnderWay ? state.token : nil
+            state.isCancelled = true
+            defer { state.isExecuting = false }
+            return state.isExecuting ? state.token : nil
         }
-        if let token { tellServer(token) }
+        if let token { cancelOnServer(token) }
     }
 
     /// Asks the server to end the operation. The response is ignored.
-    private func tellServer(_ token: String) {
+    private func cancelOnServer(_ token: String) {
         var request = attempt.operation.transfer
         request.head.method = .delete
         request.head.path = (request.head.path ?? "/").appendingItem("operationId=\(id)")
-        request.carryNothing()
-        request.carry(token: token)
+        request.removeBody()
+        request.setStreamToken(token)
         request.options.timeouts.total = .seconds(10)
         attempt.transport.perform(request) { _ in }
     }
@@ -287,8 +287,12 @@ extension String {
 }
 
 extension NetworkError {
-    fileprivate static let leftStream = NetworkError(.cancelled, during: .body, "the operation was cancelled")
-    fileprivate static let notHeardInTime = NetworkError(
+    fileprivate static let sharedOperationCancelled = NetworkError(
+        .cancelled,
+        during: .body,
+        "the operation was cancelled"
+    )
+    fileprivate static let resultsNotHandledInTime = NetworkError(
         .tooLarge,
         during: .body,
         "results of the operation arrived faster than the app handled them",

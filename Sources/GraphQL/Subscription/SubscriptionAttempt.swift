@@ -32,7 +32,7 @@ struct SubscriptionAttempt: Sendable {
     /// The request parameters as JSON: `query`, `operationName`, `variables` and `extensions`. They come from the
     /// message's body, which interceptors may have changed, unless its form only works over HTTP.
     var parameters: Data {
-        if case .parameter = endpoint.documents { return plan.parameters }
+        if case .parameter = endpoint.documentStyle { return plan.parameters }
         let transfer = operation.transfer
         guard transfer.head.headerFields[.contentEncoding] == nil, let body = transfer.body?.data else {
             return plan.parameters
@@ -50,7 +50,7 @@ final class SubscriptionPlan: Sendable {
     let parameters: Data
     let endpoint: GraphQLEndpoint
     /// Whether results may be incremental, so that each payload must be parsed.
-    let mayComeInPieces: Bool
+    let usesIncrementalDelivery: Bool
     /// Whether the operation only holds a WebSocket open.
     let isHolding: Bool
 
@@ -60,13 +60,13 @@ final class SubscriptionPlan: Sendable {
         self.request = request
         self.endpoint = endpoint
         self.isHolding = isHolding
-        parameters = try GraphQLMessage(request, endpoint.documents == .documentID ? .documentID : .text).json
-        mayComeInPieces = try request.mayComeInPieces
+        parameters = try GraphQLMessage(request, endpoint.documentStyle == .documentID ? .documentID : .text).json
+        usesIncrementalDelivery = try request.usesIncrementalDelivery
     }
 }
 
 /// A type that performs operations over one transport.
-protocol SubscriptionCarrier: Sendable {
+protocol AttemptPerformer: Sendable {
     /// Performs one attempt. Cancelling the task cancels it and notifies the server.
     ///
     /// Returns when the server has completed the operation.
@@ -79,7 +79,7 @@ protocol SubscriptionCarrier: Sendable {
 /// The state that the attempts of an operation share.
 final class SubscriptionProgress: Sendable {
     private struct State: Sendable {
-        var hasBegun = false
+        var hasStarted = false
         var eventID = ""
         var failure: Int?
     }
@@ -87,10 +87,10 @@ final class SubscriptionProgress: Sendable {
     private let state = Lock(State())
 
     /// - Returns: Whether this is the first call.
-    func begin() -> Bool {
+    func start() -> Bool {
         state.withLock { state in
-            defer { state.hasBegun = true }
-            return !state.hasBegun
+            defer { state.hasStarted = true }
+            return !state.hasStarted
         }
     }
 

@@ -18,9 +18,9 @@ struct SubscriptionPart {
 
     /// - Throws: `NetworkError` of kind `.decoding` if the part is not a JSON object.
     init(_ part: Data) throws(NetworkError) {
-        let members: AnswerMembers
+        let members: TopLevelMembers
         do {
-            members = try AnswerMembers(part)
+            members = try TopLevelMembers(part)
         } catch {
             throw NetworkError(
                 .decoding,
@@ -48,7 +48,7 @@ struct SubscriptionPart {
     /// Delivers the result.
     ///
     /// - Throws: `NetworkError` of kind `.graphQL` if no more results follow.
-    func give(to attempt: SubscriptionAttempt, _ head: NetworkResponse) throws(NetworkError) {
+    func deliver(to attempt: SubscriptionAttempt, _ head: NetworkResponse) throws(NetworkError) {
         if let payload { attempt.receive(.payload(payload)) }
         if !errors.isEmpty { throw NetworkError(errors, of: head) }
     }

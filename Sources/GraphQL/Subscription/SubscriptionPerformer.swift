@@ -25,7 +25,7 @@ struct SubscriptionPerformer: OperationPerformer {
     /// Marks the performer as used by an iteration.
     ///
     /// - Returns: Whether this is the first iteration, which has no state to resume from.
-    func begin() -> Bool { progress.begin() }
+    func start() -> Bool { progress.start() }
 
     /// Returns a performer without state, which doesn't resume after the events of another run.
     func renewed() -> SubscriptionPerformer {
@@ -39,57 +39,61 @@ struct SubscriptionPerformer: OperationPerformer {
         over transport: any HTTPTransport,
         _ emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let ways = try self.ways(for: operation, over: transport, emit)
-        while try await !perform(by: ways) {}
-        return try ways.results.last()
+        let selection = try selectTransports(for: operation, over: transport, emit)
+        while try await !perform(with: selection) {}
+        return try selection.results.last()
     }
 
     /// The transports still to be tried. A waiting subscription retains little more than this object, so that many
     /// subscriptions need little memory.
-    private final class Ways: Sendable {
+    private final class TransportSelection: Sendable {
         let attempt: SubscriptionAttempt
         let results: SubscriptionResults
-        private let left: Lock<Left>
+        private let remaining: Lock<Remaining>
 
-        private struct Left {
-            var ways: [GraphQLSubscriptionTransport]
+        private struct Remaining {
+            var transports: [GraphQLSubscriptionTransport]
             /// The error with which a WebSocket was forbidden.
             var forbidden: NetworkError?
             /// The transports that the server doesn't support, with their errors.
-            var refusals: [(way: String, error: NetworkError)] = []
+            var refusals: [(transport: String, error: NetworkError)] = []
         }
 
-        init(_ ways: [GraphQLSubscriptionTransport], _ attempt: SubscriptionAttempt, _ results: SubscriptionResults) {
+        init(
+            _ transports: [GraphQLSubscriptionTransport],
+            _ attempt: SubscriptionAttempt,
+            _ results: SubscriptionResults
+        ) {
             self.attempt = attempt
             self.results = results
-            left = Lock(Left(ways: ways))
+            remaining = Lock(Remaining(transports: transports))
         }
 
         /// The transport to try now.
-        var current: GraphQLSubscriptionTransport { left.withLock { $0.ways[0] } }
+        var current: GraphQLSubscriptionTransport { remaining.withLock { $0.transports[0] } }
 
-        /// Returns the carrier for the current transport. It is never inlined, because the caller's async frame would
+        /// Returns the performer for the current transport. It is never inlined, because the caller's async frame would
         /// then reserve space for a transport.
         @inline(never)
-        func carrier() -> any SubscriptionCarrier {
+        func performer() -> any AttemptPerformer {
             switch current {
-            case .webSocket(let options): SocketCarrier(options: options)
-            case .events(.distinct): StreamCarrier(framing: .events)
-            case .events(.single): SharedEventsCarrier()
-            case .multipart: StreamCarrier(framing: .parts)
+            case .webSocket(let options): WebSocketPerformer(options: options)
+            case .events(.distinct): StreamPerformer(framing: .events)
+            case .events(.single): SharedEventStreamPerformer()
+            case .multipart: StreamPerformer(framing: .parts)
             }
         }
 
         /// Handles a failure of the current transport. Returns the error to throw, or `nil` to try the next transport.
-        func note(_ error: NetworkError) -> NetworkError? {
+        func handle(_ error: NetworkError) -> NetworkError? {
             var error = error
             if error.url == nil { error.url = attempt.operation.transfer.head.urlText }
             attempt.progress.note(error)
             if results.isOpen { return error }
-            let way = current
-            let rest = left.withLock { left in
-                left.ways.removeFirst()
-                return left.ways
+            let transport = current
+            let rest = remaining.withLock { remaining in
+                remaining.transports.removeFirst()
+                return remaining.transports
             }
             switch error.kind {
             case .unsupported:
@@ -97,18 +101,18 @@ struct SubscriptionPerformer: OperationPerformer {
                 if error.phase != .build {
                     let operation = attempt.operation
                     let head = operation.transfer.head
-                    attempt.endpoint.memory.note(refusalOf: way.name, at: head, operation.stopwatch())
+                    attempt.endpoint.state.recordRefusal(of: transport.name, at: head, operation.stopwatch())
                 }
                 // A mutation that may have been executed isn't sent again.
                 if attempt.request.kind == .mutation, error.mayHaveReachedServer { return error }
-                return left.withLock { left in
-                    left.refusals.append((way.name, error))
-                    return rest.isEmpty ? left.forbidden ?? .noKnownWay(left.refusals) : nil
+                return remaining.withLock { remaining in
+                    remaining.refusals.append((transport.name, error))
+                    return rest.isEmpty ? remaining.forbidden ?? .noSupportedTransport(remaining.refusals) : nil
                 }
             // Python's servers respond with 403 at a path without a WebSocket. If it is a refusal instead, other
             // transports will be refused too.
-            case .status where way.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:
-                left.withLock { $0.forbidden = error }
+            case .status where transport.isWebSocket && error.response?.status == .forbidden && !rest.isEmpty:
+                remaining.withLock { $0.forbidden = error }
                 return nil
             default: return error
             }
@@ -116,13 +120,13 @@ struct SubscriptionPerformer: OperationPerformer {
     }
 
     @inline(never)
-    private func ways(
+    private func selectTransports(
         for operation: NetworkOperation,
         over transport: any HTTPTransport,
         _ emit: @escaping Interceptor.Emit
-    ) throws(NetworkError) -> Ways {
+    ) throws(NetworkError) -> TransportSelection {
         let (request, endpoint) = (plan.request, plan.endpoint)
-        let merge = plan.mayComeInPieces ? IncrementalMerge(maxPayloadBytes: endpoint.maxMessageBytes) : nil
+        let merge = plan.usesIncrementalDelivery ? IncrementalMerge(maxPayloadBytes: endpoint.maxMessageBytes) : nil
         let results = SubscriptionResults(request.kind, operation.request.url.absoluteString, merge, emit)
         let attempt = SubscriptionAttempt(
             plan: plan,
@@ -132,28 +136,28 @@ struct SubscriptionPerformer: OperationPerformer {
             receive: { results.receive($0) }
         )
         let offered = plan.isHolding ? endpoint.subscriptions.filter(\.isWebSocket) : endpoint.subscriptions
-        var ways = endpoint.memory.known(of: offered, at: operation.transfer.head)
-        guard !ways.isEmpty else { throw .noWay }
+        var transports = endpoint.state.supported(of: offered, at: operation.transfer.head)
+        guard !transports.isEmpty else { throw .noTransport }
         guard endpoint.maxMessageBytes > 0 else { throw .noMessages(endpoint.maxMessageBytes) }
-        if !request.files.isEmpty { ways.removeAll { !$0.takesFiles } }
-        guard !ways.isEmpty else { throw .noWayForFiles }
-        return Ways(ways, attempt, results)
+        if !request.files.isEmpty { transports.removeAll { !$0.takesFiles } }
+        guard !transports.isEmpty else { throw .noTransportForFiles }
+        return TransportSelection(transports, attempt, results)
     }
 
     /// Performs one attempt over one transport.
     ///
     /// - Returns: Whether the operation is complete; `false` to try the next transport.
-    private func perform(by ways: Ways) async throws(NetworkError) -> Bool {
+    private func perform(with selection: TransportSelection) async throws(NetworkError) -> Bool {
         let error: NetworkError?
         do throws(NetworkError) {
-            if plan.mayComeInPieces {
-                try await performInPieces(by: ways)
+            if plan.usesIncrementalDelivery {
+                try await performIncrementally(with: selection)
             } else {
-                try await ways.carrier().perform(ways.attempt)
+                try await selection.performer().perform(selection.attempt)
             }
             return true
         } catch let failure {
-            error = ways.note(failure)
+            error = selection.handle(failure)
         }
         if let error { throw error }
         return false
@@ -161,19 +165,19 @@ struct SubscriptionPerformer: OperationPerformer {
 
     /// Performs an attempt with incremental results. It ends at the first part that can't be merged, even if the stream
     /// continues.
-    private func performInPieces(by ways: Ways) async throws(NetworkError) {
+    private func performIncrementally(with selection: TransportSelection) async throws(NetworkError) {
         let work = Task {
             await Result<Void, NetworkError>.catching { () throws(NetworkError) in
-                try await ways.carrier().perform(ways.attempt)
+                try await selection.performer().perform(selection.attempt)
             }
         }
-        ways.results.onFailure { work.cancel() }
+        selection.results.onFailure { work.cancel() }
         let outcome = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
         }
-        if let failure = ways.results.failure { throw failure }
+        if let failure = selection.results.failure { throw failure }
         try outcome.get()
     }
 }
@@ -226,21 +230,21 @@ private final class SubscriptionResults: Sendable {
             state.withLock { $0.isOpen = true }
             if kind == .subscription { emit(NetworkOperation.Result(.connection(.open), hasNext: true)) }
         case .payload(let payload):
-            let (result, onFailure) = take(payload)
+            let (result, onFailure) = merge(payload)
             if let result { emit(result) }
             onFailure?()
         }
     }
 
     /// - Returns: The result to deliver, and a closure to call.
-    private func take(_ payload: Data) -> (NetworkOperation.Result?, (@Sendable () -> Void)?) {
+    private func merge(_ payload: Data) -> (NetworkOperation.Result?, (@Sendable () -> Void)?) {
         state.withLock { state in
             if state.failure != nil { return (nil, nil) }
             var text = payload
             if state.merge != nil {
                 do throws(NetworkError) {
-                    _ = try state.merge?.take(text: payload)
-                    if let merge = state.merge, !merge.isWhole { text = try merge.response.data() }
+                    _ = try state.merge?.apply(text: payload)
+                    if let merge = state.merge, !merge.isSinglePayload { text = try merge.response.data() }
                 } catch {
                     state.failure = error
                     return (nil, state.onFailure)
@@ -283,15 +287,15 @@ extension NetworkResponse {
     }
 }
 
-extension EndpointMemory {
+extension EndpointState {
     /// Returns the transports that the server has not refused. If it has refused all, returns all of them, because the
     /// server may have changed.
-    fileprivate func known(
-        of ways: [GraphQLSubscriptionTransport],
+    fileprivate func supported(
+        of transports: [GraphQLSubscriptionTransport],
         at head: HTTPRequest
     ) -> [GraphQLSubscriptionTransport] {
-        let known = ways.filter { !refuses($0.name, at: head) }
-        return known.isEmpty ? ways : known
+        let known = transports.filter { !refuses($0.name, at: head) }
+        return known.isEmpty ? transports : known
     }
 }
 
@@ -308,10 +312,11 @@ extension GraphQLSubscriptionTransport {
 extension NetworkError {
     /// Returns the error for a server that supports none of several transports: the last refusal, or the last with the
     /// server's own errors, together with the reasons of all.
-    fileprivate static func noKnownWay(_ refusals: [(way: String, error: NetworkError)]) -> NetworkError {
+    fileprivate static func noSupportedTransport(_ refusals: [(transport: String, error: NetworkError)]) -> NetworkError
+    {
         var error = (refusals.last { !$0.error.graphQLErrors.isEmpty } ?? refusals[refusals.count - 1]).error
         guard refusals.count > 1 else { return error }
-        let reasons = refusals.map { "\($0.way): \($0.error.message)" }
+        let reasons = refusals.map { "\($0.transport): \($0.error.message)" }
         error.message =
             "the server does not support any of the subscription transports tried (\(reasons.joined(separator: "; ")))"
         error.advice = "check the URL, and which transports the server supports"
@@ -319,7 +324,7 @@ extension NetworkError {
         return error
     }
 
-    fileprivate static let noWayForFiles = NetworkError(
+    fileprivate static let noTransportForFiles = NetworkError(
         .unsupported,
         during: .build,
         "no transport in GraphQLEndpoint.subscriptions can send an operation with files",
@@ -335,7 +340,7 @@ extension NetworkError {
         )
     }
 
-    fileprivate static let noWay = NetworkError(
+    fileprivate static let noTransport = NetworkError(
         .badConfiguration,
         during: .build,
         "GraphQLEndpoint.subscriptions is empty",

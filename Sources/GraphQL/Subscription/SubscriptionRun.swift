@@ -4,10 +4,10 @@ import BeagleNetHTTP
 /// A reader's side of a subscription, which buffers events until they are read. Releasing it ends the subscription.
 final class SubscriptionRun: Sendable {
     /// An element to read.
-    enum Step: Sendable {
+    enum Element: Sendable {
         case result(NetworkOperation.Result)
         /// The number of results that were dropped at this point.
-        case missed(Int)
+        case dropped(Int)
     }
 
     private let buffer: SubscriptionBuffer
@@ -50,7 +50,7 @@ final class SubscriptionRun: Sendable {
     }
 
     /// Returns the next element, or `nil` at the end. Only one caller may wait at a time.
-    func next() async throws(NetworkError) -> Step? {
+    func next() async throws(NetworkError) -> Element? {
         let (token, buffer) = (token, buffer)
         return try await withTaskCancellationHandler {
             await buffer.next()
@@ -63,85 +63,85 @@ final class SubscriptionRun: Sendable {
 
 /// A buffer of events that weren't read yet.
 private final class SubscriptionBuffer: Sendable {
-    typealias Step = SubscriptionRun.Step
-    typealias Outcome = Result<Step?, NetworkError>
+    typealias Element = SubscriptionRun.Element
+    typealias Outcome = Result<Element?, NetworkError>
 
     private struct State: Sendable {
         /// The elements to read next, in reverse order.
-        var ready: [Step] = []
-        /// The elements after `ready`.
-        var received: [Step] = []
+        var outbound: [Element] = []
+        /// The elements after `outbound`.
+        var inbound: [Element] = []
         /// The number of buffered results, and their size in bytes.
-        var answers = 0
+        var resultCount = 0
         var bytes = 0
         /// The number of results dropped before all elements, and after them.
-        var missedBefore = 0
-        var missedBehind = 0
+        var droppedBefore = 0
+        var droppedAfter = 0
         /// The latest connection events, after all other elements.
-        var notices: [NetworkOperation.Result] = []
+        var connectionEvents: [NetworkOperation.Result] = []
         var end: Result<Void, NetworkError>?
         var reader: UnsafeContinuation<Outcome, Never>?
         var onOverflow: (@Sendable () -> Void)?
 
-        mutating func append(answer: NetworkOperation.Result) {
-            if missedBehind > 0 { received.append(.missed(missedBehind)) }
-            missedBehind = 0
-            received += notices.map { .result($0) }
-            notices = []
-            answers += 1
-            bytes += answer.byteCount
-            received.append(.result(answer))
+        mutating func append(result: NetworkOperation.Result) {
+            if droppedAfter > 0 { inbound.append(.dropped(droppedAfter)) }
+            droppedAfter = 0
+            inbound += connectionEvents.map { .result($0) }
+            connectionEvents = []
+            resultCount += 1
+            bytes += result.byteCount
+            inbound.append(.result(result))
         }
 
         /// Adds a connection event. If the connection is lost repeatedly without a result, only the latest losses are
         /// kept.
-        mutating func append(notice: NetworkOperation.Result) {
-            if notices.count == 4 { notices.removeFirst(2) }
-            notices.append(notice)
+        mutating func append(connectionEvent: NetworkOperation.Result) {
+            if connectionEvents.count == 4 { connectionEvents.removeFirst(2) }
+            connectionEvents.append(connectionEvent)
         }
 
         /// Returns whether the buffer has no room for another result. A single result always fits, whatever its size.
-        func isFull(for answer: NetworkOperation.Result, _ buffering: GraphQLBuffering) -> Bool {
-            answers >= buffering.limit || answers > 0 && answer.byteCount > buffering.maxBytes - bytes
+        func isFull(for result: NetworkOperation.Result, _ buffering: GraphQLBuffering) -> Bool {
+            resultCount >= buffering.limit || resultCount > 0 && result.byteCount > buffering.maxBytes - bytes
         }
 
-        mutating func takeFirst() -> Step? {
-            if missedBefore > 0 {
-                defer { missedBefore = 0 }
-                return .missed(missedBefore)
+        mutating func takeFirst() -> Element? {
+            if droppedBefore > 0 {
+                defer { droppedBefore = 0 }
+                return .dropped(droppedBefore)
             }
-            if let step = popFirst() { return step }
-            if missedBehind > 0 {
-                defer { missedBehind = 0 }
-                return .missed(missedBehind)
+            if let element = popFirst() { return element }
+            if droppedAfter > 0 {
+                defer { droppedAfter = 0 }
+                return .dropped(droppedAfter)
             }
-            return notices.isEmpty ? nil : .result(notices.removeFirst())
+            return connectionEvents.isEmpty ? nil : .result(connectionEvents.removeFirst())
         }
 
         /// Drops the oldest result and the connection events before it.
         mutating func dropOldest() {
-            while let step = popFirst() {
-                switch step {
-                case .missed(let count): missedBefore += count
-                case .result(let result) where result.isAnswer:
-                    missedBefore += 1
+            while let element = popFirst() {
+                switch element {
+                case .dropped(let count): droppedBefore += count
+                case .result(let result) where result.isResponse:
+                    droppedBefore += 1
                     return
                 case .result: break
                 }
             }
         }
 
-        private mutating func popFirst() -> Step? {
-            if ready.isEmpty {
-                ready = received.reversed()
-                received = []
+        private mutating func popFirst() -> Element? {
+            if outbound.isEmpty {
+                outbound = inbound.reversed()
+                inbound = []
             }
-            let step = ready.popLast()
-            if case .result(let result) = step, result.isAnswer {
-                answers -= 1
+            let element = outbound.popLast()
+            if case .result(let result) = element, result.isResponse {
+                resultCount -= 1
                 bytes -= result.byteCount
             }
-            return step
+            return element
         }
     }
 
@@ -155,11 +155,11 @@ private final class SubscriptionBuffer: Sendable {
     /// Sets a closure that ends the subscription when the buffer overflows. It is called immediately if the
     /// subscription has already ended.
     func onOverflow(_ body: @escaping @Sendable () -> Void) {
-        let isOver = state.withLock { state in
+        let isFinished = state.withLock { state in
             if state.end == nil { state.onOverflow = body }
             return state.end != nil
         }
-        if isOver { body() }
+        if isFinished { body() }
     }
 
     func add(_ result: NetworkOperation.Result) {
@@ -167,22 +167,22 @@ private final class SubscriptionBuffer: Sendable {
             state in
             guard state.end == nil else { return (nil, nil) }
             if let reader = state.reader.take() { return (reader, nil) }
-            guard result.isAnswer else {
-                state.append(notice: result)
+            guard result.isResponse else {
+                state.append(connectionEvent: result)
                 return (nil, nil)
             }
             guard state.isFull(for: result, buffering) else {
-                state.append(answer: result)
+                state.append(result: result)
                 return (nil, nil)
             }
             switch buffering {
             case .failing:
-                state.end = .failure(.notReadInTime(buffering, isCount: state.answers >= buffering.limit))
+                state.end = .failure(.notReadInTime(buffering, isCount: state.resultCount >= buffering.limit))
                 return (nil, state.onOverflow)
             case .newest:
                 while state.isFull(for: result, buffering) { state.dropOldest() }
-                state.append(answer: result)
-            case .oldest: state.missedBehind += 1
+                state.append(result: result)
+            case .oldest: state.droppedAfter += 1
             }
             return (nil, nil)
         }
@@ -194,10 +194,10 @@ private final class SubscriptionBuffer: Sendable {
     func drop() {
         let dropped = state.withLock { state in
             defer {
-                (state.ready, state.received, state.notices) = ([], [], [])
-                (state.answers, state.bytes, state.missedBefore, state.missedBehind) = (0, 0, 0, 0)
+                (state.outbound, state.inbound, state.connectionEvents) = ([], [], [])
+                (state.resultCount, state.bytes, state.droppedBefore, state.droppedAfter) = (0, 0, 0, 0)
             }
-            return (state.ready, state.received)
+            return (state.outbound, state.inbound)
         }
         withExtendedLifetime(dropped) {}
         end(.unsubscribed)
@@ -226,7 +226,7 @@ private final class SubscriptionBuffer: Sendable {
     func next() async -> Outcome {
         await withUnsafeContinuation { continuation in
             let outcome: Outcome? = state.withLock { state in
-                if let step = state.takeFirst() { return .success(step) }
+                if let element = state.takeFirst() { return .success(element) }
                 switch state.end {
                 case .success: return .success(nil)
                 case .failure(let error): return .failure(error)

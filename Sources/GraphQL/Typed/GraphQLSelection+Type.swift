@@ -48,8 +48,8 @@ extension GraphQLSelection {
             if let error = recorder.failure.error { throw error }
             var selection = try recording.selection(at: [])
             for (path, members) in arguments.sorted(by: { $0.key < $1.key }) {
-                guard !selection.give(members, to: path.split(separator: ".")[...]) else { continue }
-                throw SelectionFault(
+                guard !selection.setArguments(members, at: path.split(separator: ".")[...]) else { continue }
+                throw SelectionError(
                     reason: "arguments are given for \(path), which the type does not read",
                     advice: "write the path to the field, such as author.image"
                 )
@@ -63,12 +63,12 @@ extension GraphQLSelection {
 
 extension GraphQLSelection {
     /// Sets the arguments of the field at a path. Returns `false` if there is no such field.
-    fileprivate mutating func give(_ arguments: GraphQLMembers, to path: ArraySlice<Substring>) -> Bool {
+    fileprivate mutating func setArguments(_ arguments: GraphQLMembers, at path: ArraySlice<Substring>) -> Bool {
         for index in parts.indices {
             guard case .field(var field) = parts[index], let name = path.first, field.name == name else { continue }
             if path.count == 1 {
                 field.arguments = arguments
-            } else if !field.selection.give(arguments, to: path.dropFirst()) {
+            } else if !field.selection.setArguments(arguments, at: path.dropFirst()) {
                 return false
             }
             parts[index] = .field(field)
@@ -82,9 +82,9 @@ extension NetworkError {
     fileprivate init(deriving error: any Error, of type: any Any.Type) {
         let (reason, advice) =
             switch error {
-            case let error as SelectionFault: (error.reason, error.advice)
-            case let error as DecodingError: (error.place + " rejects a sample value", SelectionFault.sample)
-            default: ("it rejects sample values", SelectionFault.sample)
+            case let error as SelectionError: (error.reason, error.advice)
+            case let error as DecodingError: (error.place + " rejects a sample value", SelectionError.sample)
+            default: ("it rejects sample values", SelectionError.sample)
             }
         self.init(
             .badRequest,
@@ -101,14 +101,14 @@ extension DecodingError {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
             .dataCorrupted(let context):
-            SelectionFault.place(context.codingPath)
+            SelectionError.place(context.codingPath)
         @unknown default: "a part of it"
         }
     }
 }
 
 /// An error that prevents a selection from being derived.
-struct SelectionFault: Error {
+struct SelectionError: Error {
     let reason: String
     let advice: String
 
@@ -135,16 +135,16 @@ final class SelectionRecording {
         return field
     }
 
-    func give(_ selection: GraphQLSelection) {
+    func setSelection(_ selection: GraphQLSelection) {
         given = selection
     }
 
-    func selection(at path: [String]) throws(SelectionFault) -> GraphQLSelection {
+    func selection(at path: [String]) throws(SelectionError) -> GraphQLSelection {
         var selection = given
         for name in names {
             let path = path + [name]
             guard name.isGraphQLName else {
-                throw SelectionFault(
+                throw SelectionError(
                     reason: "\(path.joined(separator: ".")) is not a valid field name",
                     advice: "use a name of letters, digits and _ in CodingKeys, and an alias in the document"
                 )
@@ -153,14 +153,14 @@ final class SelectionRecording {
             selection.parts.append(.field(GraphQLField(name) { field }))
         }
         guard selection.parts.isEmpty, isObject else { return selection }
-        throw SelectionFault(
+        throw SelectionError(
             reason: "\(path.isEmpty ? "it" : path.joined(separator: ".")) is an object, but its type reads no fields",
-            advice: SelectionFault.sample
+            advice: SelectionError.sample
         )
     }
 }
 
 /// An error that must be kept even if the type handles a failed decoding with `try?`.
 final class RecordingFailure {
-    var error: SelectionFault?
+    var error: SelectionError?
 }

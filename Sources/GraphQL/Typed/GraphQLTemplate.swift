@@ -136,7 +136,7 @@ public struct GraphQLArguments: Encodable, Sendable {
     /// Encodes an object without the values that are `.none`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
-        for (name, value) in values where (value as? any LeavingOut)?.isLeftOut != true {
+        for (name, value) in values where (value as? any Omittable)?.isOmitted != true {
             try container.encode(value, forKey: Name(stringValue: name))
         }
     }
@@ -154,12 +154,12 @@ public struct GraphQLArguments: Encodable, Sendable {
 }
 
 /// A value that may be left out.
-private protocol LeavingOut {
-    var isLeftOut: Bool { get }
+private protocol Omittable {
+    var isOmitted: Bool { get }
 }
 
-extension GraphQLNullable: LeavingOut {
-    fileprivate var isLeftOut: Bool {
+extension GraphQLNullable: Omittable {
+    fileprivate var isOmitted: Bool {
         if case .none = self { return true }
         return false
     }

@@ -1,7 +1,7 @@
 /// A value in a document (GraphQL specification, 2.9), for operations that are built at run time.
 ///
 /// ```swift
-/// let value: GraphQLValue = ["id": .variable("id"), "order": .word("NEWEST"), "tags": ["swift", nil], "first": 10]
+/// let value: GraphQLValue = ["id": .variable("id"), "order": .enumValue("NEWEST"), "tags": ["swift", nil], "first": 10]
 /// ```
 public enum GraphQLValue: Sendable, Hashable {
     /// The null value.
@@ -15,7 +15,7 @@ public enum GraphQLValue: Sendable, Hashable {
     /// A string, which is written in quotes and escaped.
     case string(String)
     /// An enum value.
-    case word(String)
+    case enumValue(String)
     /// A variable, by its name without `$`.
     case variable(String)
     /// A list.

@@ -84,7 +84,7 @@ struct GraphQLWriter {
         case .float(let number) where number.isFinite: text += "\(number)"
         case .float(let number): fail("GraphQL cannot represent the number \(number)", instead: "?")
         case .string(let value): text += GraphQLString.quoted(value)
-        case .word(let word): write(name: word)
+        case .enumValue(let word): write(name: word)
         case .variable(let name):
             text += "$"
             write(name: name)

@@ -35,7 +35,7 @@ struct SelectionRecorder: Decoder {
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let leaf = type as? any SampleLeaf.Type, let value = leaf.sample as? Value { return value }
         if let sample = type as? any GraphQLSample.Type, let value = sample.graphQLSample as? Value {
-            recording.give(sample.graphQLSelection)
+            recording.setSelection(sample.graphQLSelection)
             return value
         }
         if let cases = type as? any CaseIterable.Type, let value = cases.firstCase as? Value { return value }
@@ -45,9 +45,9 @@ struct SelectionRecorder: Decoder {
         return try Value(from: inner)
     }
 
-    private func recursion(_ type: any Any.Type) -> SelectionFault {
-        let fault = SelectionFault(
-            reason: "\(SelectionFault.place(codingPath)) is a \(type) inside a \(type), and so on without end",
+    private func recursion(_ type: any Any.Type) -> SelectionError {
+        let fault = SelectionError(
+            reason: "\(SelectionError.place(codingPath)) is a \(type) inside a \(type), and so on without end",
             advice: "use a type with fewer fields for the inner value, or write the selection into the document"
         )
         failure.error = failure.error ?? fault

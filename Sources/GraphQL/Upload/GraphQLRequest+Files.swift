@@ -41,7 +41,7 @@ private struct NullEdit {
     let text: String
 
     /// Creates the edit, or `nil` if the path is impossible.
-    init?(in document: JSONDocument, at path: ArraySlice<Substring>) {
+    init?(in document: ParsedJSON, at path: ArraySlice<Substring>) {
         guard document.root.kind == .object else { return nil }
         var (node, rest) = (document.root, path)
         while let step = rest.first, !node.isNull {
@@ -107,11 +107,11 @@ extension JSONNode {
     }
 }
 
-extension JSONDocument {
+extension ParsedJSON {
     /// Parses the JSON of variables.
-    static func reading(_ variables: Data) throws(NetworkError) -> JSONDocument {
+    static func reading(_ variables: Data) throws(NetworkError) -> ParsedJSON {
         do throws(JSONFault) {
-            return try JSONDocument(variables)
+            return try ParsedJSON(variables)
         } catch {
             throw NetworkError(.badRequest, during: .build, "the variables are \(error)")
         }

@@ -23,7 +23,7 @@ public struct GraphQLUpload: Encodable, Sendable, Hashable {
     ///
     /// - Throws: `EncodingError` if this is not a variable of an operation, because the file would be lost.
     public func encode(to encoder: any Encoder) throws {
-        guard let marks = UploadMarks.of(encoder) else {
+        guard let placeholders = UploadPlaceholders.of(encoder) else {
             throw EncodingError.invalidValue(
                 self,
                 EncodingError.Context(
@@ -33,14 +33,14 @@ public struct GraphQLUpload: Encodable, Sendable, Hashable {
             )
         }
         var container = encoder.singleValueContainer()
-        try container.encode(marks.mark(for: file))
+        try container.encode(placeholders.placeholder(for: file))
     }
 }
 
 /// Placeholder texts for files while variables are encoded. They are then located in the encoder's output, because an
 /// encoder may rename the keys on their paths.
-final class UploadMarks: Sendable {
-    @TaskLocal private static var current: UploadMarks?
+final class UploadPlaceholders: Sendable {
+    @TaskLocal private static var current: UploadPlaceholders?
 
     /// A text that no variable contains by chance.
     private static let nonce = "upload-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))-"
@@ -59,12 +59,12 @@ final class UploadMarks: Sendable {
     }
 
     /// Returns the placeholders of the variables that are being encoded.
-    static func of(_ encoder: any Encoder) -> UploadMarks? {
-        (encoder as? TreeEncoder)?.context as? UploadMarks ?? current
+    static func of(_ encoder: any Encoder) -> UploadPlaceholders? {
+        (encoder as? TreeEncoder)?.context as? UploadPlaceholders ?? current
     }
 
     /// Returns the placeholder of a file.
-    func mark(for file: FormFile) -> String {
+    func placeholder(for file: FormFile) -> String {
         files.withLock { files in
             if let index = files.firstIndex(of: file) { return Self.nonce + "\(index)" }
             files.append(file)
@@ -78,7 +78,7 @@ final class UploadMarks: Sendable {
         guard !known.isEmpty else { return (variables, []) }
         var found = known.map { GraphQLRequest.File($0, at: []) }
         var places: [Range<Int>] = []
-        take(from: try JSONDocument.reading(variables).root, at: "variables", into: &found, &places)
+        take(from: try ParsedJSON.reading(variables).root, at: "variables", into: &found, &places)
         return (variables.replacing(places.map { ($0, "null") }), found)
     }
 

@@ -39,7 +39,7 @@ public final class AltSvcStore: Sendable {
         }
 
         /// Whether both services have the same version, host and port.
-        fileprivate func leads(where other: Service) -> Bool {
+        fileprivate func hasSameEndpoint(as other: Service) -> Bool {
             version == other.version && host == other.host && port == other.port
         }
     }
@@ -56,26 +56,26 @@ public final class AltSvcStore: Sendable {
     }
 
     static let limit = 1_000
-    static let limitOfOrigin = 8
+    static let limitPerOrigin = 8
     /// The time for which a failed service isn't used, in seconds.
-    static let rest: TimeInterval = 300
+    static let brokenDuration: TimeInterval = 300
     /// The longest lifetime that a server can set, in seconds (one year). Longer ones are shortened.
-    static let longest = 365 * 86_400
+    static let maxLifetime = 365 * 86_400
 
     /// The time to wait for a connection to a service before falling back to the origin.
-    public let patience: Duration
+    public let connectTimeout: Duration
     private let state = Lock(State())
     private let now: @Sendable () -> Date
 
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - patience: The time to wait for a connection to a service before falling back to the origin, from 1 ms to
-    ///     300 s. 3 s by default. A service that accepts connections but never responds delays one request by this
+    ///   - connectTimeout: The time to wait for a connection to a service before falling back to the origin, from 1 ms
+    ///     to 300 s. 3 s by default. A service that accepts connections but never responds delays one request by this
     ///     time, at most once every five minutes.
     ///   - now: The clock that decides when services expire.
-    public init(patience: Duration = .seconds(3), now: @escaping @Sendable () -> Date = { Date() }) {
-        self.patience = patience
+    public init(connectTimeout: Duration = .seconds(3), now: @escaping @Sendable () -> Date = { Date() }) {
+        self.connectTimeout = connectTimeout
         self.now = now
     }
 
@@ -97,7 +97,7 @@ public final class AltSvcStore: Sendable {
         }
         let now = now()
         state.withLock { state in
-            let others = state.entries[service.origin, default: []].filter { !$0.service.leads(where: service) }
+            let others = state.entries[service.origin, default: []].filter { !$0.service.hasSameEndpoint(as: service) }
             state.set(others + [Entry(service: service)], for: service.origin, at: now)
         }
     }
@@ -113,20 +113,20 @@ public final class AltSvcStore: Sendable {
 
     /// Returns the service to use for a request, or `nil` to use the origin itself.
     ///
-    /// - Parameter speaks: Whether the request may use this HTTP version.
-    package func service(for head: HTTPRequest, speaking speaks: (HTTPVersion) -> Bool) -> Service? {
+    /// - Parameter supports: Whether the request may use this HTTP version.
+    package func service(for head: HTTPRequest, supporting supports: (HTTPVersion) -> Bool) -> Service? {
         guard head.scheme == "https" else { return nil }
         let now = now()
         return state.withLock { state in
             guard state.count > 0 else { return nil }
             return state.entries[Origin(of: head)]?.first {
-                $0.service.expires > now && $0.brokenUntil <= now && speaks($0.service.version)
+                $0.service.expires > now && $0.brokenUntil <= now && supports($0.service.version)
             }?.service
         }
     }
 
     /// Stores the services that a response announces. Only responses over https are considered.
-    package func take(from response: HTTPResponse, of head: HTTPRequest) {
+    package func store(from response: HTTPResponse, of head: HTTPRequest) {
         // `Alt-Svc` in a 421 response is ignored, because the server isn't authoritative for the origin (6).
         guard head.scheme == "https", response.status != .misdirectedRequest,
             let text = response.headerFields[.altSvc], let said = AltSvc(text)
@@ -141,7 +141,7 @@ public final class AltSvcStore: Sendable {
         state.withLock { state in
             let known = state.entries[origin] ?? []
             let entries = services.map { service in
-                let brokenUntil = known.first { $0.service.leads(where: service) }?.brokenUntil
+                let brokenUntil = known.first { $0.service.hasSameEndpoint(as: service) }?.brokenUntil
                 return Entry(service: service, brokenUntil: brokenUntil ?? .distantPast)
             }
             state.set(entries, for: origin, at: now)
@@ -149,10 +149,10 @@ public final class AltSvcStore: Sendable {
     }
 
     /// Stops using a service for five minutes, because it couldn't be reached or violated its protocol.
-    package func rest(_ service: Service) {
-        let until = now().addingTimeInterval(Self.rest)
+    package func markBroken(_ service: Service) {
+        let until = now().addingTimeInterval(Self.brokenDuration)
         state.withLock { state in
-            let place = state.entries[service.origin]?.firstIndex { $0.service.leads(where: service) }
+            let place = state.entries[service.origin]?.firstIndex { $0.service.hasSameEndpoint(as: service) }
             if let place { state.entries[service.origin]?[place].brokenUntil = until }
         }
     }
@@ -160,13 +160,13 @@ public final class AltSvcStore: Sendable {
     /// Removes a service, for example because it isn't authoritative for its origin.
     package func forget(_ service: Service) {
         state.withLock { state in
-            let others = state.entries[service.origin, default: []].filter { !$0.service.leads(where: service) }
+            let others = state.entries[service.origin, default: []].filter { !$0.service.hasSameEndpoint(as: service) }
             state.set(others, for: service.origin, at: .distantPast)
         }
     }
 
     /// Removes the services that aren't persistent and clears all failures after a change of network (2.2).
-    package func leaveNetwork() {
+    package func networkDidChange() {
         removeAll { !$0.isPersistent }
         state.withLock { state in
             state.entries = state.entries.mapValues { $0.map { Entry(service: $0.service) } }
@@ -176,7 +176,7 @@ public final class AltSvcStore: Sendable {
 
 extension AltSvcStore.State {
     fileprivate mutating func set(_ entries: [AltSvcStore.Entry], for origin: Origin, at now: Date) {
-        let kept = Array(entries.filter { $0.service.expires > now }.prefix(AltSvcStore.limitOfOrigin))
+        let kept = Array(entries.filter { $0.service.expires > now }.prefix(AltSvcStore.limitPerOrigin))
         count += kept.count - (self.entries[origin]?.count ?? 0)
         self.entries[origin] = kept.isEmpty ? nil : kept
         while count > AltSvcStore.limit {
@@ -201,7 +201,7 @@ extension AltSvcStore.Service {
     /// which ALPN negotiates anyway.
     fileprivate init?(_ alternative: AltSvc.Alternative, for origin: Origin, at now: Date, since age: Int) {
         guard let version = Self.versions[alternative.protocolName] else { return nil }
-        let seconds = min(alternative.maxAge, AltSvcStore.longest) - age
+        let seconds = min(alternative.maxAge, AltSvcStore.maxLifetime) - age
         self.init(
             for: origin,
             version,

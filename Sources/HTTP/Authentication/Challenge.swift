@@ -31,7 +31,7 @@ package struct Challenge: Hashable {
             reader.skipSpace(and: ",")
             let word = reader.token().lowercased()
             guard !word.isEmpty else { return nil }
-            let end = reader.place
+            let end = reader.position
             reader.skipSpace()
             if reader.skip("=") {
                 reader.skipSpace()
@@ -39,18 +39,18 @@ package struct Challenge: Hashable {
                 self = .parameter(word, value)
                 return
             }
-            guard reader.place > end || reader.next == nil || reader.next == UInt8(ascii: ",") else { return nil }
+            guard reader.position > end || reader.next == nil || reader.next == UInt8(ascii: ",") else { return nil }
             Self.skipToken68(&reader)
             self = .scheme(word)
         }
 
         /// Skips the single word that NTLM and Negotiate send in place of parameters (`token68`).
         private static func skipToken68(_ reader: inout FieldReader) {
-            let start = reader.place
+            let start = reader.position
             reader.skip { FieldReader.isTokenByte($0) || $0 == UInt8(ascii: "/") }
             reader.skip { $0 == UInt8(ascii: "=") }
             reader.skipSpace()
-            if let next = reader.next, next != UInt8(ascii: ",") { reader.place = start }
+            if let next = reader.next, next != UInt8(ascii: ",") { reader.position = start }
         }
     }
 }

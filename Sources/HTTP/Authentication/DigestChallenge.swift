@@ -34,8 +34,8 @@ package struct DigestChallenge: Sendable, Hashable {
     /// Whether `Authorization` includes a nonce count and a client nonce (`qop=auth`).
     ///
     /// Servers of RFC 2069 don't support them.
-    let hasQuality: Bool
-    let hidesUser: Bool
+    let usesQop: Bool
+    let hashesUserName: Bool
     /// Whether the server rejected the previous credentials only because their nonce was too old.
     package let isStale: Bool
 
@@ -52,7 +52,7 @@ package struct DigestChallenge: Sendable, Hashable {
     }
 
     /// Returns the reason why no Digest challenge is supported, or `nil` if one is supported or the server sent none.
-    package static func obstacle(in fields: HTTPFields) -> String? {
+    package static func unsupportedReason(in fields: HTTPFields) -> String? {
         let challenges = fields[values: .wwwAuthenticate].flatMap(Challenge.read).filter { $0.scheme == "digest" }
         guard let first = challenges.first, !challenges.contains(where: { DigestChallenge($0) != nil }) else {
             return nil
@@ -86,51 +86,51 @@ package struct DigestChallenge: Sendable, Hashable {
         opaque = parameters["opaque"]
         self.algorithm = algorithm
         namesAlgorithm = name != nil
-        hasQuality = qualities != nil
-        hidesUser = parameters["userhash"]?.lowercased() == "true"
+        usesQop = qualities != nil
+        hashesUserName = parameters["userhash"]?.lowercased() == "true"
         isStale = parameters["stale"]?.lowercased() == "true"
     }
 
     /// Returns the value of `Authorization` for a request, as opaque text (`String(opaque:)`).
     ///
     /// - Parameters:
-    ///   - count: The number of requests sent with this nonce, including this one.
-    ///   - word: The client nonce: an unpredictable value, new for each request.
+    ///   - nonceCount: The number of requests sent with this nonce, including this one.
+    ///   - clientNonce: The client nonce: an unpredictable value, new for each request.
     /// - Throws: `NetworkError` if the system doesn't provide the hash algorithm.
-    package func answer(
-        to head: HTTPRequest,
+    package func authorization(
+        for head: HTTPRequest,
         as credentials: Credentials,
-        count: Int,
-        word: String = DigestChallenge.newWord()
+        nonceCount: Int,
+        clientNonce: String = DigestChallenge.makeClientNonce()
     ) throws(NetworkError) -> String {
         let target = head.path ?? "/"
-        let digits = String(count, radix: 16)
+        let digits = String(nonceCount, radix: 16)
         let number = String(repeating: "0", count: max(0, 8 - digits.count)) + digits
         var secret = try algorithm.hash("\(credentials.user):\(realm):\(credentials.password)")
-        if algorithm.isSession { secret = try algorithm.hash("\(secret):\(nonce):\(word)") }
+        if algorithm.isSession { secret = try algorithm.hash("\(secret):\(nonce):\(clientNonce)") }
         let message = try algorithm.hash("\(head.method.rawValue):\(target)")
-        let middle = hasQuality ? "\(nonce):\(number):\(word):auth" : nonce
+        let middle = usesQop ? "\(nonce):\(number):\(clientNonce):auth" : nonce
         var parts = [
             try user(credentials.user), "realm=\(quoted(realm))", "nonce=\(quoted(nonce))", "uri=\(quoted(target))",
             "response=\"\(try algorithm.hash("\(secret):\(middle):\(message)"))\"",
         ]
         if namesAlgorithm { parts.append("algorithm=\(algorithm.rawValue)") }
-        if hasQuality { parts += ["qop=auth", "nc=\(number)"] }
-        if hasQuality || algorithm.isSession { parts.append("cnonce=\(quoted(word))") }
+        if usesQop { parts += ["qop=auth", "nc=\(number)"] }
+        if usesQop || algorithm.isSession { parts.append("cnonce=\(quoted(clientNonce))") }
         if let opaque { parts.append("opaque=\(quoted(opaque))") }
-        if hidesUser { parts.append("userhash=true") }
+        if hashesUserName { parts.append("userhash=true") }
         return "Digest " + parts.joined(separator: ", ")
     }
 
     /// Returns a random client nonce of 128 bits.
-    package static func newWord() -> String {
+    package static func makeClientNonce() -> String {
         String(UInt64.random(in: .min ... .max), radix: 16) + String(UInt64.random(in: .min ... .max), radix: 16)
     }
 
     /// Returns the user name parameter: hashed if the server asks for that, encoded as in RFC 8187 if the name isn't
     /// ASCII, otherwise in plain text.
     private func user(_ name: String) throws(NetworkError) -> String {
-        if hidesUser { return "username=\"\(try algorithm.hash("\(name):\(realm)"))\"" }
+        if hashesUserName { return "username=\"\(try algorithm.hash("\(name):\(realm)"))\"" }
         guard name.utf8.contains(where: { $0 >= 0x80 }) else { return "username=\(quoted(name))" }
         let digits = Array("0123456789ABCDEF")
         let text = name.utf8.map { byte in

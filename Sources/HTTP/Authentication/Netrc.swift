@@ -14,11 +14,11 @@ package enum Netrc {
     /// - Parameter path: The path of the file, or `nil` for `.netrc` in the home directory.
     /// - Throws: `NetworkError` of kind `.file` if the file can't be read.
     static func credentials(for host: String, in path: String?) throws(NetworkError) -> Credentials? {
-        let file = if let path { path } else { try usual() }
+        let file = if let path { path } else { try defaultPath() }
         return credentials(for: host, of: try PrivateFile(path: file).read())
     }
 
-    private static func usual() throws(NetworkError) -> String {
+    private static func defaultPath() throws(NetworkError) -> String {
         guard let home = getenv("HOME") else {
             throw NetworkError(
                 .file,
@@ -35,19 +35,19 @@ package enum Netrc {
     /// Uses the first entry that names the host or is the `default`, and has a login or password.
     package static func credentials(for host: String, of text: String) -> Credentials? {
         var words = Words(rest: Array(text.utf8)[...])
-        var isMeant = false
+        var isMatch = false
         var found: (user: String?, password: String?)
         while let word = words.nextKeyword() {
             switch word {
             case "machine", "default":
                 if found.user != nil || found.password != nil { return Credentials(found) }
-                isMeant = word == "default" || words.next().map(HostName.comparable) == host
+                isMatch = word == "default" || words.next().map(HostName.normalized) == host
             case "login":
                 let user = words.next()
-                if isMeant { found.user = user }
+                if isMatch { found.user = user }
             case "password":
                 let password = words.next()
-                if isMeant { found.password = password }
+                if isMatch { found.password = password }
             case "account": _ = words.next()
             case "macdef": words.skipMacro()
             default: break

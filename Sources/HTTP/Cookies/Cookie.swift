@@ -52,7 +52,7 @@ public struct Cookie: Sendable, Hashable {
     ) {
         self.name = name
         self.value = value
-        self.domain = HostName.comparable(domain)
+        self.domain = HostName.normalized(domain)
         self.isHostOnly = isHostOnly
         self.path = path
         self.expires = expires
@@ -66,7 +66,7 @@ public struct Cookie: Sendable, Hashable {
 
     /// Returns whether the cookie is sent to a host (5.1.3).
     func matches(host: String) -> Bool {
-        domain == host || (!isHostOnly && host.isBelow(domain))
+        domain == host || (!isHostOnly && host.isSubdomain(of: domain))
     }
 
     /// Returns whether the cookie is sent to a path (5.1.4).
@@ -86,7 +86,7 @@ extension Cookie: CustomStringConvertible {
 
 extension String {
     /// Returns whether this host is a subdomain of another. An IP address never is.
-    func isBelow(_ domain: String) -> Bool {
+    func isSubdomain(of domain: String) -> Bool {
         utf8.count > domain.utf8.count && utf8.reversed().starts(with: domain.utf8.reversed())
             && utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".") && IPAddress(self) == nil
     }

@@ -5,26 +5,26 @@
 /// that set it. The jar holds at most 180 cookies per domain and 3,000 in total, and evicts the least recently used.
 /// `SameSite` is stored but not enforced, because an app has no site of its own.
 public final class CookieJar: Sendable {
-    static let limitOfDomain = 180
+    static let limitPerDomain = 180
     static let limit = 3_000
     /// The maximum size of a `Cookie` field, in bytes.
     ///
     /// Cookies that don't fit aren't sent, because servers reject larger heads.
     static let fieldLimit = 8_190
     /// The longest lifetime of a cookie, in seconds: 400 days (5.5).
-    static let longestLife = 400 * 86_400
+    static let maxLifetime = 400 * 86_400
 
-    fileprivate struct Kept {
+    fileprivate struct StoredCookie {
         var cookie: Cookie
         let created: Int
         var used: Int
     }
 
     fileprivate struct State {
-        var domains: [String: [Kept]] = [:]
+        var domains: [String: [StoredCookie]] = [:]
         var count = 0
         /// A counter of operations, which orders cookies by creation and use.
-        var turn = 0
+        var sequence = 0
     }
 
     private let state = Lock(State())
@@ -46,7 +46,7 @@ public final class CookieJar: Sendable {
     /// The cookies that haven't expired, in no particular order.
     public var cookies: [Cookie] {
         let now = now()
-        return state.withLock { $0.domains.values.flatMap { $0 } }.map(\.cookie).filter { !$0.hasEnded(at: now) }
+        return state.withLock { $0.domains.values.flatMap { $0 } }.map(\.cookie).filter { !$0.isExpired(at: now) }
     }
 
     /// Adds a cookie, replacing one with the same name, domain, path and `isHostOnly`.
@@ -84,20 +84,20 @@ public final class CookieJar: Sendable {
     /// Returns the cookies for a request: longer paths first, then older cookies first.
     func cookies(for head: HTTPRequest) -> [Cookie] {
         let host = Origin(of: head).host
-        let path = head.pathAlone
+        let path = head.pathWithoutQuery
         let isSecure = head.scheme == "https"
         let now = now()
-        var found: [Kept] = state.withLock { state in
+        var found: [StoredCookie] = state.withLock { state in
             guard state.count > 0 else { return [] }
-            state.turn += 1
-            var found: [Kept] = []
-            for domain in host.andDomainsAbove {
+            state.sequence += 1
+            var found: [StoredCookie] = []
+            for domain in host.domainAndParents {
                 guard let places = state.domains[domain]?.indices else { continue }
                 for index in places {
-                    guard let cookie = state.domains[domain]?[index].cookie, !cookie.hasEnded(at: now),
+                    guard let cookie = state.domains[domain]?[index].cookie, !cookie.isExpired(at: now),
                         !cookie.isSecure || isSecure, cookie.matches(host: host), cookie.matches(path: path)
                     else { continue }
-                    state.domains[domain]?[index].used = state.turn
+                    state.domains[domain]?[index].used = state.sequence
                     if let kept = state.domains[domain]?[index] { found.append(kept) }
                 }
             }
@@ -111,16 +111,16 @@ public final class CookieJar: Sendable {
     }
 
     /// Stores the cookies that a response sets.
-    package func take(from response: RawHead, of head: HTTPRequest) {
-        response.forEachSetCookie { take($0, of: head) }
+    package func store(from response: RawHead, of head: HTTPRequest) {
+        response.forEachSetCookie { store($0, of: head) }
     }
 
     /// Stores the cookies that a response sets.
-    package func take(from fields: HTTPFields, of head: HTTPRequest) {
-        take(from: RawHead(HTTPResponse(status: .ok, headerFields: fields)), of: head)
+    package func store(from fields: HTTPFields, of head: HTTPRequest) {
+        store(from: RawHead(HTTPResponse(status: .ok, headerFields: fields)), of: head)
     }
 
-    private func take(_ bytes: UnsafeBufferPointer<UInt8>, of head: HTTPRequest) {
+    private func store(_ bytes: UnsafeBufferPointer<UInt8>, of head: HTTPRequest) {
         guard let set = SetCookie(bytes: bytes), let cookie = cookie(set, of: head) else { return }
         let now = now()
         state.withLock { state in
@@ -136,7 +136,7 @@ public final class CookieJar: Sendable {
         guard isSecure || !set.isSecure else { return nil }
         var domain = set.domain
         if let wanted = domain, wanted != host {
-            guard host.isBelow(wanted), wanted.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+            guard host.isSubdomain(of: wanted), wanted.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
             if let suffixes {
                 if suffixes.contains(wanted) { return nil }
             } else {
@@ -145,7 +145,7 @@ public final class CookieJar: Sendable {
         } else if domain != nil, suffixes?.contains(host) != false || IPAddress(host) != nil {
             domain = nil
         }
-        guard Self.keepsPromise(set, isHostOnly: domain == nil) else { return nil }
+        guard Self.satisfiesNamePrefix(set, isHostOnly: domain == nil) else { return nil }
         return Cookie(
             name: set.name,
             value: set.value,
@@ -162,7 +162,7 @@ public final class CookieJar: Sendable {
     /// Returns whether a cookie meets the requirements of its `__Host-` or `__Secure-` name prefix (4.1.3).
     ///
     /// The value of a cookie without a name must not begin with such a prefix.
-    private static func keepsPromise(_ set: SetCookie, isHostOnly: Bool) -> Bool {
+    private static func satisfiesNamePrefix(_ set: SetCookie, isHostOnly: Bool) -> Bool {
         // Compare bytes, because a combining mark after the prefix would change its last `Character`.
         let name = (set.name.isEmpty ? set.value : set.name).lowercased().utf8
         if name.starts(with: "__host-".utf8) {
@@ -173,9 +173,9 @@ public final class CookieJar: Sendable {
 
     private func expiry(of set: SetCookie) -> Date? {
         let now = now()
-        let latest = now.addingTimeInterval(TimeInterval(Self.longestLife))
+        let latest = now.addingTimeInterval(TimeInterval(Self.maxLifetime))
         if let maxAge = set.maxAge {
-            return maxAge <= 0 ? .distantPast : now.addingTimeInterval(TimeInterval(min(maxAge, Self.longestLife)))
+            return maxAge <= 0 ? .distantPast : now.addingTimeInterval(TimeInterval(min(maxAge, Self.maxLifetime)))
         }
         return set.expires.map { min(Date(timeIntervalSince1970: TimeInterval($0)), latest) }
     }
@@ -185,14 +185,16 @@ extension CookieJar.State {
     /// Adds a cookie. A cookie that it replaces passes on its creation time.
     fileprivate mutating func put(_ cookie: Cookie, at now: Date) {
         let old = remove(cookie)
-        guard !cookie.hasEnded(at: now) else { return }
-        turn += 1
-        domains[cookie.domain, default: []].append(.init(cookie: cookie, created: old?.created ?? turn, used: turn))
+        guard !cookie.isExpired(at: now) else { return }
+        sequence += 1
+        domains[cookie.domain, default: []].append(
+            .init(cookie: cookie, created: old?.created ?? sequence, used: sequence)
+        )
         count += 1
-        makeRoom(in: cookie.domain, at: now)
+        evictExcess(in: cookie.domain, at: now)
     }
 
-    fileprivate mutating func remove(_ cookie: Cookie) -> CookieJar.Kept? {
+    fileprivate mutating func remove(_ cookie: Cookie) -> CookieJar.StoredCookie? {
         let place = domains[cookie.domain]?.firstIndex { kept in
             kept.cookie.name == cookie.name && kept.cookie.path == cookie.path
                 && kept.cookie.isHostOnly == cookie.isHostOnly
@@ -208,49 +210,49 @@ extension CookieJar.State {
         domains.values.joined().contains { kept in
             let other = kept.cookie
             let areRelated =
-                other.domain == cookie.domain || other.domain.isBelow(cookie.domain)
-                || cookie.domain.isBelow(other.domain)
-            return other.isSecure && !other.hasEnded(at: now) && other.name == cookie.name && areRelated
+                other.domain == cookie.domain || other.domain.isSubdomain(of: cookie.domain)
+                || cookie.domain.isSubdomain(of: other.domain)
+            return other.isSecure && !other.isExpired(at: now) && other.name == cookie.name && areRelated
                 && other.matches(path: cookie.path)
         }
     }
 
     /// Evicts expired cookies first, then the least recently used (end of 5.7).
-    private mutating func makeRoom(in domain: String, at now: Date) {
-        while let kept = domains[domain], kept.count > CookieJar.limitOfDomain {
-            guard let last = kept.min(by: { $0.goesBefore($1, at: now) }) else { break }
+    private mutating func evictExcess(in domain: String, at now: Date) {
+        while let kept = domains[domain], kept.count > CookieJar.limitPerDomain {
+            guard let last = kept.min(by: { $0.isEvictedBefore($1, at: now) }) else { break }
             _ = remove(last.cookie)
         }
         guard count > CookieJar.limit,
-            let last = domains.values.joined().min(by: { $0.goesBefore($1, at: now) })
+            let last = domains.values.joined().min(by: { $0.isEvictedBefore($1, at: now) })
         else { return }
         _ = remove(last.cookie)
     }
 }
 
-extension CookieJar.Kept {
-    fileprivate func goesBefore(_ other: Self, at now: Date) -> Bool {
-        let (hasEnded, otherHasEnded) = (cookie.hasEnded(at: now), other.cookie.hasEnded(at: now))
+extension CookieJar.StoredCookie {
+    fileprivate func isEvictedBefore(_ other: Self, at now: Date) -> Bool {
+        let (hasEnded, otherHasEnded) = (cookie.isExpired(at: now), other.cookie.isExpired(at: now))
         return hasEnded == otherHasEnded ? used < other.used : hasEnded
     }
 }
 
 extension Cookie {
-    func hasEnded(at now: Date) -> Bool {
+    func isExpired(at now: Date) -> Bool {
         expires.map { $0 <= now } ?? false
     }
 }
 
 extension HTTPRequest {
     /// The path without the query.
-    fileprivate var pathAlone: String {
+    fileprivate var pathWithoutQuery: String {
         let path = path ?? "/"
         return path.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(path[..<$0]) } ?? path
     }
 
     /// The path up to but excluding the last slash (5.1.4).
     fileprivate var defaultPath: String {
-        let path = pathAlone
+        let path = pathWithoutQuery
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
         return String(path[..<slash])
     }
@@ -258,7 +260,7 @@ extension HTTPRequest {
 
 extension String {
     /// This host and all its parent domains. An IP address has no parents.
-    fileprivate var andDomainsAbove: [String] {
+    fileprivate var domainAndParents: [String] {
         guard IPAddress(self) == nil else { return [self] }
         var rest = self[...]
         var all = [self]

@@ -56,7 +56,7 @@ package struct SetCookie: Hashable {
         case "max-age": if let seconds = Self.seconds(value) { maxAge = seconds }
         case "domain":
             let domain = value.utf8.first == UInt8(ascii: ".") ? String(value.dropFirst()) : value
-            self.domain = domain.isEmpty ? nil : HostName.comparable(domain)
+            self.domain = domain.isEmpty ? nil : HostName.normalized(domain)
         case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true

@@ -23,7 +23,7 @@ public struct EventSource: Sendable {
     /// The delays between connections.
     ///
     /// Failures are consecutive connections without an event. The delay that the server asks for (`retry`) is limited
-    /// to `maxAsked`. By default, there is no limit to the number of connections.
+    /// to `maxServerDelay`. By default, there is no limit to the number of connections.
     public var backoff = Backoff()
     /// The maximum size of an event's data in bytes, 16 MiB by default.
     public var maxEventBytes = 16 << 20
@@ -45,10 +45,10 @@ public struct EventSource: Sendable {
     public init(_ request: TransferRequest, over transport: any HTTPTransport) {
         var request = request
         request.delivery = .stream
-        request.options = request.options.forEvents
+        request.options = request.options.forEventStream
         self.init(isRepeatable: request.head.method.isIdempotent) { [request] (lastEventID) throws(NetworkError) in
             var request = request
-            for field in Self.fields(behind: lastEventID) { request.head.headerFields[field.name] = field.value }
+            for field in Self.fields(after: lastEventID) { request.head.headerFields[field.name] = field.value }
             return try await transport.perform(request)
         }
     }
@@ -83,7 +83,7 @@ extension EventSource: AsyncSequence {
         /// The number of consecutive connections without an event.
         private var failures = 0
         private var hasConnected = false
-        private var isOver = false
+        private var isFinished = false
         private var generator = SystemRandomNumberGenerator()
 
         fileprivate init(_ source: EventSource) {
@@ -96,7 +96,7 @@ extension EventSource: AsyncSequence {
         /// - Throws: `NetworkError` if there can be no more events. Further calls return `nil`.
         public mutating func next() async throws(NetworkError) -> EventStream.Event? {
             do throws(NetworkError) {
-                while !isOver {
+                while !isFinished {
                     if let event = try stream.next() {
                         failures = 0
                         return event
@@ -109,7 +109,7 @@ extension EventSource: AsyncSequence {
                 }
                 return nil
             } catch {
-                isOver = true
+                isFinished = true
                 body = nil
                 throw error
             }
@@ -118,9 +118,9 @@ extension EventSource: AsyncSequence {
         /// Feeds the next bytes to the stream, and connects first if there is no connection.
         private mutating func read() async throws(NetworkError) {
             if body == nil {
-                let response = try await source.response(behind: stream.lastEventID)
+                let response = try await source.response(after: stream.lastEventID)
                 hasConnected = true
-                isOver = response == nil
+                isFinished = response == nil
                 body = response?.body.makeAsyncIterator()
                 stream = EventStream(lastEventID: stream.lastEventID, maxEventBytes: source.maxEventBytes)
             }
@@ -129,8 +129,8 @@ extension EventSource: AsyncSequence {
             } catch {
                 throw NetworkError(wrapping: error)
             }
-            isOver = isOver || !source.isRepeatable
-            if !isOver { throw .streamEnded }
+            isFinished = isFinished || !source.isRepeatable
+            if !isFinished { throw .streamEnded }
         }
 
         /// Waits before the next connection.
@@ -141,9 +141,9 @@ extension EventSource: AsyncSequence {
             retry = stream.retry ?? retry
             // A server that is merely silent hasn't failed.
             failures = error.isTimeout && error.phase == .body ? 1 : failures + 1
-            let asked = Swift.min(retry, source.backoff.maxAsked)
+            let serverDelay = Swift.min(retry, source.backoff.maxServerDelay)
             guard source.mayReconnect(after: error, hasConnected: hasConnected),
-                let delay = source.backoff.delay(after: failures, asked: asked, using: &generator)
+                let delay = source.backoff.delay(after: failures, serverDelay: serverDelay, using: &generator)
             else { throw error }
             source.onReconnect?(error, delay)
             try await NetworkError.catching { [clock = source.clock] in try await clock.sleep(for: delay) }
@@ -153,14 +153,14 @@ extension EventSource: AsyncSequence {
 
 extension EventSource {
     /// Returns the header fields of a request for the events after this ID.
-    package static func fields(behind lastEventID: String) -> HTTPFields {
+    package static func fields(after lastEventID: String) -> HTTPFields {
         var fields: HTTPFields = [.accept: MediaType.eventStream, .cacheControl: "no-store"]
         if !lastEventID.isEmpty { fields[.lastEventID] = lastEventID }
         return fields
     }
 
     /// Returns the response to the next request, or `nil` if the server has no more events.
-    private func response(behind lastEventID: String) async throws(NetworkError) -> TransferResponse? {
+    private func response(after lastEventID: String) async throws(NetworkError) -> TransferResponse? {
         guard !lastEventID.unicodeScalars.contains(where: { $0 < " " || $0 == "\u{7F}" }) else {
             throw NetworkError(.badRequest, during: .build, "the last event's ID contains a control character")
         }
@@ -168,7 +168,7 @@ extension EventSource {
         if response.status == .noContent { return nil }
         let mediaType = response.head.headerFields[single: .contentType].flatMap(MediaType.init)
         guard response.status == .ok, mediaType?.essence == MediaType.eventStream else {
-            throw await .noEventStream(response)
+            throw await .notAnEventStream(response)
         }
         return response
     }
@@ -186,7 +186,7 @@ extension EventSource {
 
 extension TransferOptions {
     /// The options without the limits that an endless stream would exceed.
-    package var forEvents: TransferOptions {
+    package var forEventStream: TransferOptions {
         var options = self
         options.timeouts.total = nil
         options.maxBodyBytes = nil
@@ -209,7 +209,7 @@ extension NetworkError {
         NetworkError(.network, during: .body, "the server ended the event stream")
     }
 
-    fileprivate static func noEventStream(_ response: TransferResponse) async -> NetworkError {
+    fileprivate static func notAnEventStream(_ response: TransferResponse) async -> NetworkError {
         let contentType = response.head.headerFields[single: .contentType]
         var error =
             response.status == .ok

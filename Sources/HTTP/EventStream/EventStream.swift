@@ -38,7 +38,7 @@ public struct EventStream: Sendable {
     public private(set) var retry: Duration?
 
     /// The name of an event that is reported even without data, or `nil`. Browsers ignore events without data.
-    package var typeWithoutData: String?
+    package var typeAllowingEmptyData: String?
 
     private let maxEventBytes: Int
     private var isTooLarge = false
@@ -158,7 +158,7 @@ public struct EventStream: Sendable {
             type = ""
             data.removeAll(keepingCapacity: true)
         }
-        guard !data.isEmpty || !type.isEmpty && type == typeWithoutData else { return nil }
+        guard !data.isEmpty || !type.isEmpty && type == typeAllowingEmptyData else { return nil }
         return Event(
             type: type.isEmpty ? "message" : type,
             data: String(decoding: data.dropLast(), as: UTF8.self),

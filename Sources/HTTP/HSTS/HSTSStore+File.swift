@@ -1,6 +1,6 @@
 /// The file format of curl's `--hsts` (https://curl.se/docs/hsts.html).
 extension HSTSStore {
-    private static let forEver = "unlimited"
+    private static let unlimited = "unlimited"
 
     /// Creates a store with the hosts from a file in curl's format.
     ///
@@ -33,7 +33,7 @@ extension HSTSStore {
     /// - Throws: `NetworkError` of kind `.file`.
     public func save(to path: String) throws(NetworkError) {
         let lines = hosts.map { host in
-            let time = host.expires == .distantFuture ? Self.forEver : host.expires.curlText
+            let time = host.expires == .distantFuture ? Self.unlimited : host.expires.curlText
             return "\(host.includesSubdomains ? "." : "")\(host.name) \"\(time)\"\n"
         }
         let head = "# Your HSTS cache. https://curl.se/docs/hsts.html\n"
@@ -47,7 +47,7 @@ extension HSTSStore {
         }
         let name = parts[0].hasPrefix(".") ? parts[0].dropFirst() : parts[0]
         let time = parts[1].dropFirst().dropLast()
-        guard let expires = time == forEver ? .distantFuture : Date(curl: time) else { return nil }
+        guard let expires = time == unlimited ? .distantFuture : Date(curl: time) else { return nil }
         let host = Host(name: String(name), includesSubdomains: parts[0].hasPrefix("."), expires: expires)
         return host.name.isEmpty ? nil : host
     }

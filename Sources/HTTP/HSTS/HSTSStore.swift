@@ -16,7 +16,7 @@ public final class HSTSStore: Sendable {
 
         /// Creates a policy that requires https for a host.
         public init(name: String, includesSubdomains: Bool = false, expires: Date = .distantFuture) {
-            self.name = HostName.comparable(name).withoutLastDot
+            self.name = HostName.normalized(name).withoutLastDot
             self.includesSubdomains = includesSubdomains
             self.expires = expires
         }
@@ -58,7 +58,7 @@ public final class HSTSStore: Sendable {
     }
 
     /// Returns whether a host requires https (8.2).
-    package func covers(_ host: String) -> Bool {
+    package func requiresHTTPS(_ host: String) -> Bool {
         let now = now()
         return state.withLock { hosts in
             guard !hosts.isEmpty else { return false }
@@ -75,11 +75,11 @@ public final class HSTSStore: Sendable {
     }
 
     /// Stores the policy that a response over https announces (8.1).
-    package func take(from fields: HTTPFields, of head: HTTPRequest) {
+    package func store(from fields: HTTPFields, of head: HTTPRequest) {
         guard head.scheme == "https", let first = fields[values: .strictTransportSecurity].first,
             let policy = TransportSecurity(first)
         else { return }
-        let seconds = TimeInterval(min(policy.maxAge, TransportSecurity.longest))
+        let seconds = TimeInterval(min(policy.maxAge, TransportSecurity.maxLifetime))
         let host = Host(
             name: Origin(of: head).host,
             includesSubdomains: policy.includesSubdomains,
@@ -99,7 +99,7 @@ extension String {
 /// The parsed value of a `Strict-Transport-Security` field (6.1).
 package struct TransportSecurity: Hashable {
     /// The longest lifetime, in seconds: a hundred years. Longer ones are shortened to it.
-    static let longest = 100 * 365 * 86_400
+    static let maxLifetime = 100 * 365 * 86_400
 
     /// The lifetime in seconds. 0 removes the host's policy.
     package var maxAge: Int

@@ -7,16 +7,16 @@ package struct JSONOutput: ~Copyable {
     ///
     /// The output is its only owner and isn't copyable, so nothing else writes to the buffer. An array would check for
     /// uniqueness before each byte.
-    private var room: UnsafeMutableBufferPointer<UInt8>
+    private var buffer: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
     private var needsComma = false
 
     package init(capacity: Int = 0) {
-        room = .allocate(capacity: capacity)
+        buffer = .allocate(capacity: capacity)
     }
 
     deinit {
-        room.deallocate()
+        buffer.deallocate()
     }
 
     /// A copy of the bytes written.
@@ -24,12 +24,12 @@ package struct JSONOutput: ~Copyable {
 
     /// Calls a function with the bytes written, without copying them.
     package func withBytes<R>(_ look: (UnsafeBufferPointer<UInt8>) -> R) -> R {
-        look(UnsafeBufferPointer(rebasing: room[..<count]))
+        look(UnsafeBufferPointer(rebasing: buffer[..<count]))
     }
 
     /// Discards the text but keeps the buffer for reuse, unless it is larger than 64 KiB.
     package mutating func reset() {
-        if room.count > 64 << 10 { replaceRoom(0) }
+        if buffer.count > 64 << 10 { reallocate(0) }
         count = 0
         needsComma = false
     }
@@ -172,13 +172,13 @@ extension JSONOutput {
 
     /// Writes a byte for which there is room.
     private mutating func write(_ byte: UInt8) {
-        room[count] = byte
+        buffer[count] = byte
         count += 1
     }
 
     /// Writes bytes for which there is room.
     private mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-        UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[count...])
+        UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
             .copyMemory(from: UnsafeRawBufferPointer(bytes))
         count += bytes.count
     }
@@ -197,10 +197,10 @@ extension JSONOutput {
         while start < text.count {
             let end = min(text.count, start + Self.piece)
             makeRoom(for: 6 * (end - start) + 10)
-            count = JSONText.escape(text, start..<end, to: room, from: count)
+            count = JSONText.escape(text, start..<end, to: buffer, from: count)
             start = end
         }
-        // There is room for these bytes already.
+        // There is buffer for these bytes already.
         write(UInt8(ascii: "\""))
         if isName { write(UInt8(ascii: ":")) }
         needsComma = !isName
@@ -211,15 +211,15 @@ extension JSONOutput {
 
     @inline(__always)
     private mutating func makeRoom(for more: Int) {
-        if room.count - count < more { replaceRoom(room.count + max(more, room.count, 256)) }
+        if buffer.count - count < more { reallocate(buffer.count + max(more, buffer.count, 256)) }
     }
 
     @inline(never)
-    private mutating func replaceRoom(_ capacity: Int) {
-        let old = room
-        room = .allocate(capacity: capacity)
+    private mutating func reallocate(_ capacity: Int) {
+        let old = buffer
+        buffer = .allocate(capacity: capacity)
         let kept = min(count, capacity)
-        UnsafeMutableRawBufferPointer(room).copyMemory(
+        UnsafeMutableRawBufferPointer(buffer).copyMemory(
             from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(old)[..<kept])
         )
         old.deallocate()

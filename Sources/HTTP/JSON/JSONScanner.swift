@@ -65,7 +65,7 @@ package struct JSONScanner {
         var hasEscapes = false
         while true {
             index = JSONText.endOfPlain(bytes, from: index)
-            guard index < bytes.count else { throw tooEarly }
+            guard index < bytes.count else { throw unexpectedEnd }
             switch bytes[index] {
             case UInt8(ascii: "\""):
                 index += 1
@@ -105,16 +105,16 @@ package struct JSONScanner {
         guard peek() == nil else { throw fault("unexpected text after the value") }
     }
 
-    private var tooEarly: JSONFault { fault("unexpected end of the text") }
+    private var unexpectedEnd: JSONFault { fault("unexpected end of the text") }
 
     private mutating func passEscape() throws(JSONFault) {
-        guard index < bytes.count else { throw tooEarly }
+        guard index < bytes.count else { throw unexpectedEnd }
         switch bytes[index] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             index += 1
         case UInt8(ascii: "u"):
-            guard index + 4 < bytes.count else { throw tooEarly }
+            guard index + 4 < bytes.count else { throw unexpectedEnd }
             for digit in bytes[index + 1...index + 4] where !Character(Unicode.Scalar(digit)).isHexDigit {
                 throw fault("expected a hexadecimal digit")
             }
@@ -127,8 +127,8 @@ package struct JSONScanner {
     ///
     /// - Returns: The range of the value.
     package mutating func value() throws(JSONFault) -> Range<Int> {
-        var nobody = Nobody()
-        return try value(&nobody)
+        var visitor = EmptyVisitor()
+        return try value(&visitor)
     }
 
     /// Skips the value that begins here, and passes its parts to a visitor.
@@ -136,13 +136,13 @@ package struct JSONScanner {
         _ = peek()
         let start = index
         let depth = open.count
-        var isDue = true
+        var expectsValue = true
         repeat {
-            if isDue {
-                isDue = try beginValue(&visitor)
+            if expectsValue {
+                expectsValue = try beginValue(&visitor)
             } else if has(",") {
                 if open.isObject { try name(&visitor) }
-                isDue = true
+                expectsValue = true
             } else {
                 let isObject = open.isObject
                 try take(
@@ -151,7 +151,7 @@ package struct JSONScanner {
                 )
                 close(&visitor)
             }
-        } while isDue || open.count > depth
+        } while expectsValue || open.count > depth
         return start..<index
     }
 
@@ -179,7 +179,7 @@ package struct JSONScanner {
         case UInt8(ascii: "t"): try word("true", .true, &visitor)
         case UInt8(ascii: "f"): try word("false", .false, &visitor)
         case UInt8(ascii: "n"): try word("null", .null, &visitor)
-        case nil: throw tooEarly
+        case nil: throw unexpectedEnd
         default:
             let start = index
             try number()
@@ -246,7 +246,7 @@ package struct JSONScanner {
     }
 }
 
-private struct Nobody: JSONScanner.Visitor {
+private struct EmptyVisitor: JSONScanner.Visitor {
     func open(isObject: Bool, at start: Int) {}
     func close(at end: Int) {}
     func name(_ text: JSONScanner.Text) {}

@@ -23,7 +23,7 @@ package final class JSONTape {
 
     private let text: Data
     /// Whether all values were recorded, regardless of depth.
-    package let isWhole: Bool
+    package let isComplete: Bool
     /// The bytes of `text`, set only while `reading` runs.
     ///
     /// Exclusivity isn't checked, because only one task uses a tape, and the check would run for each value.
@@ -44,7 +44,7 @@ package final class JSONTape {
     package init(_ text: Data, depth: Int = .max) throws(JSONFault) {
         guard text.count < UInt32.max else { throw JSONFault(offset: 0, reason: "the text is larger than 4 GiB") }
         self.text = text
-        isWhole = depth == .max
+        isComplete = depth == .max
         base = []
         root = 0
         let read = text.withUnsafeBytes { bytes in
@@ -56,7 +56,7 @@ package final class JSONTape {
     /// Creates a tape with a single null, which represents a missing value.
     init(nullAt path: [any CodingKey]) {
         text = Data()
-        isWhole = true
+        isComplete = true
         entries = [Entry(kind: .null, next: 1)]
         base = path
         root = 0
@@ -65,7 +65,7 @@ package final class JSONTape {
     /// Creates a tape with the same text whose outermost value is the one at `index`.
     init(_ tape: JSONTape, at index: Int) {
         text = tape.text
-        isWhole = tape.isWhole
+        isComplete = tape.isComplete
         entries = tape.entries
         base = []
         root = index
@@ -140,7 +140,7 @@ package final class JSONTape {
     /// Returns the value of the last member with this name.
     package func lastMember(_ name: String, of index: Int) -> Int? {
         var last: Int?
-        lookForMembers(name, of: index) { value in
+        forEachMember(name, of: index) { value in
             last = value
             return true
         }
@@ -184,7 +184,7 @@ package final class JSONTape {
     /// Returns the value of the first member with this name.
     func member(_ name: String, of index: Int) -> Int? {
         var first: Int?
-        lookForMembers(name, of: index) { value in
+        forEachMember(name, of: index) { value in
             first = value
             return false
         }
@@ -193,15 +193,15 @@ package final class JSONTape {
 
     /// Finds the members with this name.
     ///
-    /// - Parameter goesOn: A function that takes the value of each member, and returns whether to continue.
-    private func lookForMembers(_ name: String, of index: Int, _ goesOn: (Int) -> Bool) {
+    /// - Parameter shouldContinue: A function that takes the value of each member, and returns whether to continue.
+    private func forEachMember(_ name: String, of index: Int, _ shouldContinue: (Int) -> Bool) {
         var name = name
         name.withUTF8 { name in
             withText { text in
                 let end = Int(entries[index].next)
                 var place = index + 1
                 while place < end {
-                    if isName(place, name, text), !goesOn(place + 1) { return }
+                    if isName(place, name, text), !shouldContinue(place + 1) { return }
                     place = Int(entries[place + 1].next)
                 }
             }

@@ -113,7 +113,7 @@ package struct JSONTokenizer: Sendable {
     /// - Throws: `JSONFault` if the text is incomplete.
     package mutating func finish(_ emit: (Token) -> Void) throws(JSONFault) {
         if state == .number, part.isComplete { endScalar(.number, emit) }
-        if state == .word { throw noWord }
+        if state == .word { throw expectedValue }
         guard isAtEnd else { throw fault("unexpected end of the text") }
     }
 
@@ -125,7 +125,7 @@ package struct JSONTokenizer: Sendable {
     private mutating func take(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {
         switch state {
         case .backslash, .hexDigits: try takeEscape(byte)
-        case .word: try takeWord(byte, emit)
+        case .word: try takeLiteral(byte, emit)
         case .number:
             if let next = part.next(byte) { return part = next }
             guard part.isComplete else { throw fault("expected a digit") }
@@ -141,7 +141,7 @@ package struct JSONTokenizer: Sendable {
     private mutating func takeByteOrderMark(_ byte: UInt8) throws(JSONFault) -> Bool {
         guard offset == marks else { return false }
         let isMark = byte == (offset == 0 ? 0xEF : offset == 1 ? 0xBB : 0xBF)
-        guard isMark || marks == 0 else { throw noWord }
+        guard isMark || marks == 0 else { throw expectedValue }
         if isMark { marks += 1 }
         return isMark
     }
@@ -173,7 +173,7 @@ package struct JSONTokenizer: Sendable {
         case UInt8(ascii: "-"): begin(.minus)
         case UInt8(ascii: "0"): begin(.zero)
         case UInt8(ascii: "1")...UInt8(ascii: "9"): begin(.whole)
-        default: throw noWord
+        default: throw expectedValue
         }
     }
 
@@ -187,7 +187,7 @@ package struct JSONTokenizer: Sendable {
         state = .word
     }
 
-    private var noWord: JSONFault { JSONFault(offset: start, reason: "expected a value") }
+    private var expectedValue: JSONFault { JSONFault(offset: start, reason: "expected a value") }
 
     private mutating func open(isObject: Bool, _ emit: (Token) -> Void) throws(JSONFault) {
         guard open.count < JSONValue.depthLimit else {
@@ -219,9 +219,9 @@ package struct JSONTokenizer: Sendable {
         emit(Token(kind, start, offset))
     }
 
-    private mutating func takeWord(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {
+    private mutating func takeLiteral(_ byte: UInt8, _ emit: (Token) -> Void) throws(JSONFault) {
         let place = offset - start
-        guard word.text.withUTF8Buffer({ $0[place] }) == byte else { throw noWord }
+        guard word.text.withUTF8Buffer({ $0[place] }) == byte else { throw expectedValue }
         guard place + 1 == word.text.utf8CodeUnitCount else { return }
         endValue()
         emit(Token(word.kind, start, offset + 1))

@@ -68,7 +68,7 @@ private struct JSONWriter {
     let options: JSONValue.WritingOptions
     private(set) var bytes: [UInt8] = []
     /// The last number written that JSON can't represent.
-    private(set) var inexpressible: Double?
+    private(set) var unrepresentable: Double?
     private var depth = 0
 
     init(options: JSONValue.WritingOptions) {
@@ -78,11 +78,11 @@ private struct JSONWriter {
     /// The bytes written, unless they contain a number that JSON can't represent.
     var checkedBytes: [UInt8] {
         get throws(NetworkError) {
-            guard let inexpressible else { return bytes }
+            guard let unrepresentable else { return bytes }
             throw NetworkError(
                 .badRequest,
                 during: .build,
-                "JSON cannot represent the number \(inexpressible)",
+                "JSON cannot represent the number \(unrepresentable)",
                 advice: "send null or text instead"
             )
         }
@@ -110,7 +110,7 @@ private struct JSONWriter {
     }
 
     private mutating func write(_ number: Double) {
-        if !number.isFinite { inexpressible = number }
+        if !number.isFinite { unrepresentable = number }
         append("\(number)")
     }
 

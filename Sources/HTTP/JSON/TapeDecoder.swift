@@ -130,14 +130,14 @@ package struct TapeDecoder {
         guard entry.kind == .number else { throw tape.mismatch(type, at: index) }
         let text = try tape.string(at: index)
         // Numbers that are too small or too large are rejected.
-        if let value = Value(text), value.isNormal || value.isZero && text.isOfZeros { return value }
+        if let value = Value(text), value.isNormal || value.isZero && text.isZero { return value }
         return try number(type)
     }
 }
 
 extension String {
     /// Whether all digits in the text are zero.
-    fileprivate var isOfZeros: Bool { utf8.allSatisfy { $0 < UInt8(ascii: "1") || $0 > UInt8(ascii: "9") } }
+    fileprivate var isZero: Bool { utf8.allSatisfy { $0 < UInt8(ascii: "1") || $0 > UInt8(ascii: "9") } }
 }
 
 extension TapeDecoder: Decoder {

@@ -9,7 +9,7 @@ public struct ExpectPolicy: Sendable, Hashable {
     /// Bodies of unknown length always qualify.
     package var threshold: Int64?
     /// The maximum time to wait for `100 Continue`.
-    package var patience = Duration.seconds(1)
+    package var timeout = Duration.seconds(1)
 
     /// A policy that sends bodies immediately.
     public static let never = ExpectPolicy()
@@ -20,9 +20,9 @@ public struct ExpectPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - bytes: The smallest body for which the client asks, 0 or more. The default is 1 MiB, as in curl.
-    ///   - patience: The maximum time to wait before the body is sent anyway, above zero and at most a day. The default
+    ///   - timeout: The maximum time to wait before the body is sent anyway, above zero and at most a day. The default
     ///     is 1 s (RFC 9110 tells clients not to wait indefinitely).
-    public static func ask(from bytes: Int64 = 1 << 20, waiting patience: Duration = .seconds(1)) -> ExpectPolicy {
-        ExpectPolicy(threshold: bytes, patience: patience)
+    public static func ask(from bytes: Int64 = 1 << 20, timeout: Duration = .seconds(1)) -> ExpectPolicy {
+        ExpectPolicy(threshold: bytes, timeout: timeout)
     }
 }

@@ -75,10 +75,10 @@ public struct Proxy: Sendable, Hashable {
         guard let scheme = Scheme(rawValue: schemeName.lowercased()) else {
             throw .badProxy("its URL has the unsupported scheme \(schemeName)")
         }
-        guard url.hasNothingBehindAuthority else {
+        guard url.hasOnlyAuthority else {
             throw .badProxy("its URL has more than a scheme, user, host and port")
         }
-        let (user, address) = URLReference.cutUser(of: authority)
+        let (user, address) = URLReference.splitUser(from: authority)
         let site: WireURL
         do {
             site = try WireURL("http://\(address)")

@@ -47,16 +47,16 @@ extension RedirectPolicy {
         /// The redirect response.
         public let response: HTTPResponse
         /// The request that was redirected.
-        public let answered: HTTPRequest
+        public let redirected: HTTPRequest
         /// The request that would be sent next.
         public let next: HTTPRequest
         /// The number of redirects followed before this one.
         public let followed: Int
 
         /// Creates a proposal.
-        public init(response: HTTPResponse, answered: HTTPRequest, next: HTTPRequest, followed: Int) {
+        public init(response: HTTPResponse, redirected: HTTPRequest, next: HTTPRequest, followed: Int) {
             self.response = response
-            self.answered = answered
+            self.redirected = redirected
             self.next = next
             self.followed = followed
         }
@@ -72,7 +72,7 @@ extension RedirectPolicy {
         /// that only this request has are kept. If the method changes to GET or HEAD, the body is dropped.
         case followChanged(HTTPRequest)
         /// Returns the redirect as the response.
-        case handOver
+        case returnRedirect
         /// Fails the transfer with `NetworkError.Kind.blocked` and this reason, which must not contain secrets.
         case refuse(String)
     }

@@ -43,10 +43,10 @@ public struct BodyRedactor: Sendable {
     ///   - place: The name of the body in `audit`, such as `postData.text`.
     public init(_ redactor: Redactor, contentType: String?, at place: String = "body") {
         self.place = place
-        let sort = BodySort(contentType)
-        isText = sort != .binary
-        scan = sort.scan(redactor, contentType)
-        if sort == .unreadable { unredactable = .encoding }
+        let format = BodyFormat(contentType)
+        isText = format != .binary
+        scan = format.scan(redactor, contentType)
+        if format == .unreadable { unredactable = .encoding }
     }
 
     /// Processes the next piece, and returns the output that is final.
@@ -55,7 +55,7 @@ public struct BodyRedactor: Sendable {
         // Binary bodies aren't scanned.
         guard isText else { return bytes.startIndex == 0 ? bytes : bytes.withUnsafeBytes { Data($0) } }
         window.append(bytes)
-        return window.isWorthALook ? look(isFinal: false) : Data()
+        return window.isReadyToScan ? look(isFinal: false) : Data()
     }
 
     /// Ends the body, and returns the rest of the output.
@@ -73,8 +73,8 @@ public struct BodyRedactor: Sendable {
                 try checkBeginning()
             }
             let settled = try scan.scan(window, isFinal: isFinal)
-            audit.note(settled.edits, at: place)
-            if settled.isCut { audit.cut() }
+            audit.record(settled.edits, at: place)
+            if settled.isTruncated { audit.markTruncated() }
             return Data(window.settle(settled))
         } catch {
             unredactable = error.reason
@@ -100,18 +100,18 @@ extension Redactor {
     /// It fails closed: invalid JSON with a JSON type gives no body.
     public func redact(body: Data, contentType: String?) -> RedactedBody {
         var audit = RedactionAudit()
-        return redact(body: body, contentType: contentType, at: "body", noting: &audit)
+        return redact(body: body, contentType: contentType, at: "body", recordingTo: &audit)
     }
 
     /// Returns whether a quick check finds that the whole body may stay unchanged, as most short JSON may.
     ///
     /// A negative result means nothing.
     package func passes(body: Data, contentType: String?) -> Bool {
-        BodySort(contentType) == .json && PlainJSON.holds(self, body.withUnsafeBytes { [UInt8]($0) }, depth: 0)
+        BodyFormat(contentType) == .json && CleanJSONCheck.isClean(self, body.withUnsafeBytes { [UInt8]($0) }, depth: 0)
     }
 
     /// Returns whether a body of this type is binary, so that nothing in it is replaced.
-    package static func isBinary(contentType: String) -> Bool { BodySort(contentType) == .binary }
+    package static func isBinary(contentType: String) -> Bool { BodyFormat(contentType) == .binary }
 
     /// Redacts a complete body and records the locations of its secrets.
     ///
@@ -124,13 +124,13 @@ extension Redactor {
         body: Data,
         contentType: String?,
         at place: String,
-        noting audit: inout RedactionAudit
+        recordingTo audit: inout RedactionAudit
     ) -> RedactedBody {
         var redactor = BodyRedactor(self, contentType: contentType, at: place)
         var redacted = redactor.feed(body)
         let rest = redactor.finish()
         if !rest.isEmpty { redacted += rest }
-        audit.note(redactor.audit)
+        audit.record(redactor.audit)
         if let reason = redactor.unredactable { return .omitted(reason) }
         return .body(redacted)
     }

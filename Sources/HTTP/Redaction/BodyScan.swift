@@ -15,7 +15,7 @@ struct Settled {
     /// The complete output, if it isn't just the bytes with `edits` applied.
     var bytes: [UInt8]?
     /// Whether more secrets were found than `edits` contains.
-    var isCut = false
+    var isTruncated = false
 
     init(_ place: Int, _ edits: [RedactionEdit] = []) {
         self.place = place
@@ -37,7 +37,7 @@ struct BodyWindow {
     /// doubled.
     private var wanted = 1
 
-    var isWorthALook: Bool { bytes.count - settled >= wanted }
+    var isReadyToScan: Bool { bytes.count - settled >= wanted }
 
     mutating func append(_ data: some Sequence<UInt8>) {
         bytes += data
@@ -62,7 +62,7 @@ struct BodyWindow {
 }
 
 /// A body that stays unchanged.
-struct OpenBody: BodyScan {
+struct UnchangedBody: BodyScan {
     mutating func scan(_ window: BodyWindow, isFinal: Bool) -> Settled {
         Settled(window.bytes.count)
     }
@@ -82,7 +82,7 @@ struct JSONBody: BodyScan {
         if isFinal { try json.finish(window.bytes, origin: window.origin) }
         let edits = json.takeEdits().map {
             let range = $0.range.lowerBound - window.origin..<$0.range.upperBound - window.origin
-            return RedactionEdit(range, $0.text, $0.way)
+            return RedactionEdit(range, $0.text, $0.path)
         }
         return Settled(json.safe - window.origin, edits)
     }

@@ -57,7 +57,7 @@ struct FormScan {
         let value = min(item.equals + 1, item.range.upperBound)..<item.range.upperBound
         guard isSecret(item, value) else {
             keptCount += 1
-            lookThroughName(of: item)
+            scanName(of: item)
             guard value.count >= 3 else { return }
             let isDocument = item.meaning.contains(.document)
             return edits += redactor.encodedTextEdits(
@@ -66,34 +66,34 @@ struct FormScan {
                 rules: .values,
                 depth: depth + 1,
                 isDocument: isDocument
-            ).map { RedactionEdit($0.range, $0.text, "\(way(item)):\($0.way)") }
+            ).map { RedactionEdit($0.range, $0.text, "\(path(item)):\($0.path)") }
         }
         guard let text = replacement(for: value) else { return keptCount += 1 }
         guard redactor.dropsItems else {
             keptCount += 1
-            return edits.append(RedactionEdit(value, text, way(item)))
+            return edits.append(RedactionEdit(value, text, path(item)))
         }
         let range = item.range
         let dropped =
             keptCount > 0
             ? range.lowerBound - 1..<range.upperBound
             : range.lowerBound..<min(range.upperBound + 1, bytes.count)
-        edits.append(RedactionEdit(dropped, "", way(item)))
+        edits.append(RedactionEdit(dropped, "", path(item)))
     }
 
     /// Searches an item's name for secrets. A query may be just a token, and a document may be declared as a form by
     /// mistake.
-    private mutating func lookThroughName(of item: Item) {
+    private mutating func scanName(of item: Item) {
         let name = item.range.lowerBound..<item.equals
-        guard name.count >= TokenPrefix.leastCount || !bytes[name].allSatisfy(\.isWord) else { return }
+        guard name.count >= TokenPrefix.minCount || !bytes[name].allSatisfy(\.isWord) else { return }
         edits += redactor.encodedTextEdits(bytes, name, rules: .values, depth: depth + 1)
-            .map { RedactionEdit($0.range, $0.text, sign + $0.way) }
+            .map { RedactionEdit($0.range, $0.text, sign + $0.path) }
     }
 
     private func isSecret(_ item: Item, _ value: Range<Int>) -> Bool {
         if value.isEmpty { return false }
         if item.meaning.isSecret { return true }
-        if item.meaning.contains(.key) { return value.count >= Redactor.leastKeyLength }
+        if item.meaning.contains(.key) { return value.count >= Redactor.minKeyLength }
         return item.meaning.contains(.state) && hasSignIn
     }
 
@@ -104,8 +104,8 @@ struct FormScan {
         return redactor.replacement(for: DecodedText(bytes, value, .percent).bytes[...])
     }
 
-    private func way(_ item: Item) -> String {
+    private func path(_ item: Item) -> String {
         let name = DecodedText(bytes, item.range.lowerBound..<item.equals, .percent).bytes
-        return sign + String(decoding: redactor.shownName(name[...], rules: .values, depth: depth), as: UTF8.self)
+        return sign + String(decoding: redactor.redactedName(name[...], rules: .values, depth: depth), as: UTF8.self)
     }
 }

@@ -70,16 +70,16 @@ private struct GraphQLScan {
             place += 1
             skipSpace()
         }
-        hideValue(of: name, meaning)
+        redactValue(of: name, meaning)
     }
 
-    private mutating func hideValue(of name: ArraySlice<UInt8>, _ meaning: SecretNames.Value) {
+    private mutating func redactValue(of name: ArraySlice<UInt8>, _ meaning: SecretNames.Value) {
         guard place < end, bytes[place] != UInt8(ascii: "$") else { return }
         let start = place
         skipValue()
         let isQuoted = bytes[start] == UInt8(ascii: "\"")
         let secret = isQuoted ? bytes[start..<place].trimmed(of: UInt8(ascii: "\"")) : bytes[start..<place]
-        guard !secret.isEmpty, meaning.isSecret || secret.count >= Redactor.leastKeyLength,
+        guard !secret.isEmpty, meaning.isSecret || secret.count >= Redactor.minKeyLength,
             let text = redactor.replacement(for: secret)
         else { return }
         edits.append(RedactionEdit(start..<place, "\"\(text)\"", "(\(String(decoding: name, as: UTF8.self)))"))

@@ -1,9 +1,9 @@
 /// Values longer than the window, which are processed before their end is known.
 extension JSONScan {
     /// Processes a token whose end hasn't been received.
-    mutating func lookAtOpenToken(_ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
+    mutating func scanIncompleteToken(_ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
         let place = base + tokenizer.offset
-        if hidden != nil { return cutHidden(at: place, bytes, origin) }
+        if skipped != nil { return cutSkippedSecret(at: place, bytes, origin) }
         guard let open = tokenizer.openToken, open.kind != .name else {
             guard place - settled <= TextScan.window else { throw Unredactable(.tooLong, at: settled) }
             return
@@ -13,24 +13,24 @@ extension JSONScan {
             guard start - settled <= TextScan.window else { throw Unredactable(.tooLong, at: start) }
             guard place - start > TextScan.window else { return }
             if member.map({ $0.meaning.contains(.state) || isSecret($0, length: .max) }) ?? isOfSecretPair {
-                hidden = Hidden(start: start, depth: 0, member: member)
-                return cutHidden(at: place, bytes, origin)
+                skipped = SkippedSecret(start: start, depth: 0, member: member)
+                return cutSkippedSecret(at: place, bytes, origin)
             }
             guard open.kind == .string else { throw Unredactable(.tooLong, at: start) }
             try beginLongText(at: start, bytes, origin)
         }
-        try lookThroughLongText(to: place, isFinal: false, bytes, origin)
+        try scanLongText(to: place, isFinal: false, bytes, origin)
     }
 
-    mutating func cutHidden(at place: Int, _ bytes: [UInt8], _ origin: Int) {
-        guard let current = hidden, place - current.start > TextScan.window else { return }
-        if current.isCut {
+    mutating func cutSkippedSecret(at place: Int, _ bytes: [UInt8], _ origin: Int) {
+        guard let current = skipped, place - current.start > TextScan.window else { return }
+        if current.isTruncated {
             edits.append(RedactionEdit(settled..<place, "", ""))
         } else {
-            hide(current.start..<place, current.member, Redactor.placeholder, bytes, origin)
-            hidden?.isCut = true
+            redact(current.start..<place, current.member, Redactor.placeholder, bytes, origin)
+            skipped?.isTruncated = true
         }
-        endDoubts()
+        dropUndecided()
         settled = place
     }
 
@@ -41,13 +41,13 @@ extension JSONScan {
         if JSONScan.looksLikeJSON(beginning.bytes[...]) || member?.meaning.contains(.document) == true {
             throw Unredactable(.tooLong, at: start)
         }
-        endDoubts()
-        longTextWay = way(member, bytes, origin)
+        dropUndecided()
+        longTextPath = path(member, bytes, origin)
         keep(bytes, origin)
         longText = (start + 1, [])
     }
 
-    mutating func lookThroughLongText(
+    mutating func scanLongText(
         to end: Int,
         isFinal: Bool,
         _ bytes: [UInt8],
@@ -61,7 +61,7 @@ extension JSONScan {
         let settled = scan.run(from: context.count)
         if scan.isBeyondWindow { throw Unredactable(.tooLong, at: start) }
         edits += scan.edits.map(text.encoded)
-            .map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(longTextWay):\($0.way)") }
+            .map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(longTextPath):\($0.path)") }
         longText =
             isFinal ? nil : (text.origins[settled] + origin, Array(text.bytes[..<settled].suffix(TextScan.context)))
     }

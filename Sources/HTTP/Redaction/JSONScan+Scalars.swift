@@ -5,39 +5,39 @@ extension JSONScan {
         _ origin: Int
     ) throws(Unredactable) {
         let range = token.start..<token.end
-        if longText != nil { return try lookThroughLongText(to: token.end - 1, isFinal: true, bytes, origin) }
+        if longText != nil { return try scanLongText(to: token.end - 1, isFinal: true, bytes, origin) }
         let content = token.kind == .string ? bytes.content(of: token, origin) : bytes[range.moved(by: -origin)]
         if isOfSecretPair, token.kind != .null, !content.isEmpty {
             guard let text = replacement(for: token, content, bytes, origin) else { return }
-            return hide(range, nil, text, bytes, origin)
+            return redact(range, nil, text, bytes, origin)
         }
         if token.kind == .string, containers.last?.mayBePair == true { noteName(token, bytes, origin) }
         if let member, token.kind != .null, !content.isEmpty {
             if token.kind == .string, member.meaning.contains(.naming) { noteName(token, bytes, origin) }
-            let isDoubtful =
+            let isUndecided =
                 !member.meaning.isDisjoint(with: [.state, .named]) && !isSecret(member, length: content.count)
-            if isDoubtful || isSecret(member, length: content.count),
+            if isUndecided || isSecret(member, length: content.count),
                 let text = replacement(for: token, content, bytes, origin)
             {
                 // A value longer than the window doesn't stay undecided.
                 let isNamed = member.meaning.contains(.named)
-                if isDoubtful, range.count <= TextScan.window {
-                    let edit = RedactionEdit(range, "\"\(text)\"", way(member, bytes, origin))
-                    doubts.append(Doubt(edit: edit, depth: containers.count, isNamed: isNamed))
-                } else if !isDoubtful || !isNamed {
-                    return hide(range, member, text, bytes, origin)
+                if isUndecided, range.count <= TextScan.window {
+                    let edit = RedactionEdit(range, "\"\(text)\"", path(member, bytes, origin))
+                    undecided.append(UndecidedValue(edit: edit, depth: containers.count, isNamed: isNamed))
+                } else if !isUndecided || !isNamed {
+                    return redact(range, member, text, bytes, origin)
                 }
             }
         }
         if range.count > TextScan.window {
             guard token.kind == .string else { throw Unredactable(.tooLong, at: token.start) }
             try beginLongText(at: token.start, bytes, origin)
-            return try lookThroughLongText(to: token.end - 1, isFinal: true, bytes, origin)
+            return try scanLongText(to: token.end - 1, isFinal: true, bytes, origin)
         }
         let member = member
         keep(bytes, origin)
         if content.count >= 3, !TextScan.isHarmless(bytes, content.startIndex..<content.endIndex) {
-            lookThrough(token, member, content, bytes, origin)
+            scan(token, member, content, bytes, origin)
         }
     }
 
@@ -45,14 +45,14 @@ extension JSONScan {
     private mutating func noteName(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) {
         let name =
             token.hasEscapes ? bytes.decodedContent(of: token, origin).bytes[...] : bytes.content(of: token, origin)
-        guard name.count <= TextScan.lookBack, redactor.names(name) else { return }
+        guard name.count <= TextScan.lookBack, redactor.isSecretName(name) else { return }
         containers[containers.count - 1].namesSecret = true
         let depth = containers.count
-        believe { $0.depth == depth && $0.isNamed }
+        markSecret { $0.depth == depth && $0.isNamed }
     }
 
     func isSecret(_ member: Member, length: Int) -> Bool {
-        member.meaning.isSecret || (member.meaning.contains(.key) && length >= Redactor.leastKeyLength)
+        member.meaning.isSecret || (member.meaning.contains(.key) && length >= Redactor.minKeyLength)
             || (member.meaning.contains(.state) && containers[containers.count - 1].hasSignIn)
             || (member.meaning.contains(.named) && containers[containers.count - 1].namesSecret)
     }
@@ -69,7 +69,7 @@ extension JSONScan {
     }
 
     /// Searches for secrets in a value whose name isn't secret.
-    mutating func lookThrough(
+    mutating func scan(
         _ token: JSONTokenizer.Token,
         _ member: Member?,
         _ content: ArraySlice<UInt8>,
@@ -80,9 +80,9 @@ extension JSONScan {
         let range = content.startIndex..<content.endIndex
         switch token.kind {
         case .number:
-            guard content.count >= TokenPrefix.leastCount else { return }
+            guard content.count >= TokenPrefix.minCount else { return }
             found = redactor.textEdits(bytes, in: range, rules: [], depth: depth)
-            if !found.isEmpty { found = [RedactionEdit(range, "\"\(found[0].text)\"", found[0].way)] }
+            if !found.isEmpty { found = [RedactionEdit(range, "\"\(found[0].text)\"", found[0].path)] }
         case .string:
             let isDocument = member?.meaning.contains(.document) == true
             if token.hasEscapes {
@@ -101,12 +101,12 @@ extension JSONScan {
                     rules: .all,
                     depth: depth + 1,
                     isDocument: isDocument
-                ).map { RedactionEdit($0.range, DecodedText.Encoding.json.encoded($0.text), $0.way) }
+                ).map { RedactionEdit($0.range, DecodedText.Encoding.json.encoded($0.text), $0.path) }
             }
         default: return
         }
         if found.isEmpty { return }
-        let way = member == nil && !containers.isEmpty ? way(nil, bytes, origin) + "[*]" : way(member, bytes, origin)
-        edits += found.map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(way):\($0.way)") }
+        let path = member == nil && !containers.isEmpty ? path(nil, bytes, origin) + "[*]" : path(member, bytes, origin)
+        edits += found.map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(path):\($0.path)") }
     }
 }

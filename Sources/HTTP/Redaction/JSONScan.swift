@@ -24,18 +24,18 @@ struct JSONScan {
     }
 
     /// A secret value that is being skipped.
-    struct Hidden {
+    struct SkippedSecret {
         let start: Int
         let depth: Int
         /// The member, or `nil` for an element of an array.
         let member: Member?
         /// Whether the value is longer than the window, so that its replacement has already been written.
-        var isCut = false
+        var isTruncated = false
     }
 
     /// An undecided value: a `state` that is secret if an OAuth name follows, or a `value` that is secret if the name
     /// of a secret follows.
-    struct Doubt {
+    struct UndecidedValue {
         let edit: RedactionEdit
         let depth: Int
         let isNamed: Bool
@@ -49,13 +49,13 @@ struct JSONScan {
     var tokens: [JSONTokenizer.Token] = []
     var containers: [Container] = []
     var member: Member?
-    var hidden: Hidden?
-    var doubts: [Doubt] = []
+    var skipped: SkippedSecret?
+    var undecided: [UndecidedValue] = []
     /// The concatenated names of the open containers, outermost first. The name of an array's element is `[*]`.
     var names: [UInt8] = []
     /// The start of the rest of a long string that is being scanned, and the last bytes decoded before it.
     var longText: (settled: Int, context: [UInt8])?
-    var longTextWay = ""
+    var longTextPath = ""
     /// The end of the last token with which a value or container became final.
     var settled: Int
     /// The replacements before `settled`, in order.
@@ -96,7 +96,7 @@ struct JSONScan {
     }
 
     /// The position before which nothing changes anymore.
-    var safe: Int { min(doubts.first?.edit.range.lowerBound ?? .max, longText?.settled ?? settled) }
+    var safe: Int { min(undecided.first?.edit.range.lowerBound ?? .max, longText?.settled ?? settled) }
 
     /// Scans bytes that follow those scanned before.
     ///
@@ -121,20 +121,20 @@ struct JSONScan {
             guard tokenizer.isAtEnd else {
                 // If a value before the fault is too long, that is reported first, regardless of how the bytes are
                 // split.
-                try lookAtOpenToken(bytes, origin)
+                try scanIncompleteToken(bytes, origin)
                 throw Unredactable(.malformed, at: place + origin)
             }
             tokenizer = JSONTokenizer()
             base = place + origin
         }
-        try lookAtOpenToken(bytes, origin)
+        try scanIncompleteToken(bytes, origin)
     }
 
     /// Accepts the first bytes if they are a complete text in which nothing must be replaced.
     ///
     /// - Returns: Whether the bytes were accepted.
     mutating func passes(_ bytes: [UInt8]) -> Bool {
-        guard PlainJSON.holds(redactor, bytes, depth: depth) else { return false }
+        guard CleanJSONCheck.isClean(redactor, bytes, depth: depth) else { return false }
         settled = bytes.count
         return true
     }
@@ -171,26 +171,26 @@ extension JSONScan {
     mutating func settle(_ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
         for token in tokens {
             let token = token.moved(by: base)
-            guard token.start - settled <= TextScan.window || hidden != nil else {
+            guard token.start - settled <= TextScan.window || skipped != nil else {
                 throw Unredactable(.tooLong, at: token.start)
             }
             try take(token, bytes, origin)
-            if token.kind != .name, hidden == nil { settled = token.end }
-            if let doubt = doubts.first, settled - doubt.edit.range.lowerBound > TextScan.window { endDoubts() }
+            if token.kind != .name, skipped == nil { settled = token.end }
+            if let value = undecided.first, settled - value.edit.range.lowerBound > TextScan.window { dropUndecided() }
         }
         tokens.removeAll(keepingCapacity: true)
         if tokenizer.isAtEnd { settled = max(settled, base + tokenizer.offset) }
     }
 
     mutating func take(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) throws(Unredactable) {
-        if hidden != nil { return passOver(token, bytes, origin) }
+        if skipped != nil { return skip(token, bytes, origin) }
         switch token.kind {
         case .name: takeName(token, bytes, origin)
         case .objectStart, .arrayStart:
             if let member, isSecret(member, length: 0) {
-                hidden = Hidden(start: token.start, depth: 1, member: member)
+                skipped = SkippedSecret(start: token.start, depth: 1, member: member)
             } else if isOfSecretPair {
-                hidden = Hidden(start: token.start, depth: 1, member: nil)
+                skipped = SkippedSecret(start: token.start, depth: 1, member: nil)
             } else {
                 open(token.kind, bytes, origin)
             }
@@ -198,7 +198,7 @@ extension JSONScan {
             let container = containers.removeLast()
             names.removeLast(names.count - container.nameEnd)
             // Undecided values of inner containers follow those of outer ones.
-            while let doubt = doubts.last, doubt.depth > containers.count { doubts.removeLast() }
+            while let value = undecided.last, value.depth > containers.count { undecided.removeLast() }
         case .string, .number, .true, .false, .null: try takeScalar(token, bytes, origin)
         }
     }
@@ -223,7 +223,7 @@ extension JSONScan {
     private mutating func addName(_ bytes: [UInt8], _ origin: Int) {
         if let member {
             names.append(UInt8(ascii: "."))
-            names += redactor.shownName(bytes.content(of: member.token, origin))
+            names += redactor.redactedName(bytes.content(of: member.token, origin))
         } else if !containers.isEmpty {
             names += "[*]".utf8
         }
@@ -237,7 +237,7 @@ extension JSONScan {
         guard meaning.contains(.signIn) else { return }
         containers[containers.count - 1].hasSignIn = true
         let depth = containers.count
-        believe { $0.depth == depth && !$0.isNamed }
+        markSecret { $0.depth == depth && !$0.isNamed }
     }
 
     /// Keeps the current member or element. Secrets with a known format are replaced in the member's name.
@@ -253,9 +253,9 @@ extension JSONScan {
             edits.append(RedactionEdit(comma..<comma + 1, "", ""))
         }
         let content = bytes.content(of: member.token, origin)
-        guard content.count >= TokenPrefix.leastCount else { return }
+        guard content.count >= TokenPrefix.minCount else { return }
         edits += redactor.textEdits(bytes, in: content.startIndex..<content.endIndex, rules: [], depth: depth)
-            .map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(way(nil, bytes, origin)).\($0.way)") }
+            .map { RedactionEdit($0.range.moved(by: origin), $0.text, "\(path(nil, bytes, origin)).\($0.path)") }
     }
 
     func comma(before member: Member, _ bytes: [UInt8], _ origin: Int) -> Int? {
@@ -263,33 +263,33 @@ extension JSONScan {
     }
 
     /// Treats undecided values as secret.
-    mutating func believe(_ isSecret: (Doubt) -> Bool) {
-        if doubts.isEmpty { return }
-        for doubt in doubts where isSecret(doubt) {
-            let range = doubt.edit.range
+    mutating func markSecret(_ isSecret: (UndecidedValue) -> Bool) {
+        if undecided.isEmpty { return }
+        for value in undecided where isSecret(value) {
+            let range = value.edit.range
             let index = edits.lastIndex { $0.range.upperBound <= range.lowerBound }.map { $0 + 1 } ?? 0
             // Edits inside the value are replaced with it.
             let inside = edits[index...].prefix { $0.range.upperBound <= range.upperBound }
-            edits.replaceSubrange(inside.startIndex..<inside.endIndex, with: [doubt.edit])
+            edits.replaceSubrange(inside.startIndex..<inside.endIndex, with: [value.edit])
         }
-        doubts.removeAll(where: isSecret)
+        undecided.removeAll(where: isSecret)
     }
 
     /// Decides about values that would stay undecided too long. A `state` is treated as secret. A `value` isn't,
     /// because it is hardly part of a pair with so much data next to it.
-    mutating func endDoubts() {
-        believe { !$0.isNamed }
-        doubts.removeAll()
+    mutating func dropUndecided() {
+        markSecret { !$0.isNamed }
+        undecided.removeAll()
     }
 
     /// Returns the path to a member's value, or to a value in an array.
-    func way(_ member: Member?, _ bytes: [UInt8], _ origin: Int) -> String {
-        var way = names
+    func path(_ member: Member?, _ bytes: [UInt8], _ origin: Int) -> String {
+        var path = names
         if let member {
-            way.append(UInt8(ascii: "."))
-            way += redactor.shownName(bytes.content(of: member.token, origin))
+            path.append(UInt8(ascii: "."))
+            path += redactor.redactedName(bytes.content(of: member.token, origin))
         }
-        return "$" + String(decoding: way, as: UTF8.self)
+        return "$" + String(decoding: path, as: UTF8.self)
     }
 }
 
@@ -297,46 +297,51 @@ extension JSONScan {
 
 extension JSONScan {
     /// Skips a token of a secret object or array.
-    mutating func passOver(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) {
-        guard let current = hidden else { return }
+    mutating func skip(_ token: JSONTokenizer.Token, _ bytes: [UInt8], _ origin: Int) {
+        guard let current = skipped else { return }
         var depth = current.depth
         switch token.kind {
         case .objectStart, .arrayStart: depth += 1
         case .objectEnd, .arrayEnd: depth -= 1
         default: break
         }
-        hidden = Hidden(start: current.start, depth: depth, member: current.member, isCut: current.isCut)
+        skipped = SkippedSecret(
+            start: current.start,
+            depth: depth,
+            member: current.member,
+            isTruncated: current.isTruncated
+        )
         guard depth == 0 else { return }
-        hidden = nil
+        skipped = nil
         let range = current.start..<token.end
-        if current.isCut {
+        if current.isTruncated {
             edits.append(RedactionEdit(settled..<token.end, "", ""))
         } else {
             let secret = bytes[range.moved(by: -origin)]
             let text = range.count > TextScan.window ? Redactor.placeholder : redactor.replacement(for: secret)
-            hide(range, current.member, text ?? Redactor.placeholder, bytes, origin)
+            redact(range, current.member, text ?? Redactor.placeholder, bytes, origin)
         }
         member = nil
     }
 
     /// Replaces the value of a member, or removes the member. Elements of an array are always replaced.
-    mutating func hide(
+    mutating func redact(
         _ value: Range<Int>,
         _ member: Member?,
         _ text: String,
         _ bytes: [UInt8],
         _ origin: Int
     ) {
-        let way = way(member, bytes, origin)
-        guard let member else { return edits.append(RedactionEdit(value, "\"\(text)\"", way + "[*]")) }
+        let path = path(member, bytes, origin)
+        guard let member else { return edits.append(RedactionEdit(value, "\"\(text)\"", path + "[*]")) }
         guard redactor.dropsItems else {
             containers[containers.count - 1].keptCount += 1
             self.member = nil
-            return edits.append(RedactionEdit(value, "\"\(text)\"", way))
+            return edits.append(RedactionEdit(value, "\"\(text)\"", path))
         }
         // Removes the comma before it too. The first member that is kept loses the comma before it in `keep`.
         let start = comma(before: member, bytes, origin) ?? settled
-        edits.append(RedactionEdit(start..<value.upperBound, "", way))
+        edits.append(RedactionEdit(start..<value.upperBound, "", path))
         self.member = nil
     }
 }

@@ -2,8 +2,8 @@
 struct MultipartBody: BodyScan {
     private enum Part {
         /// A part that is scanned by its type.
-        case open(BodyRedactor, way: String)
-        case secret([UInt8], way: String)
+        case open(BodyRedactor, path: String)
+        case secret([UInt8], path: String)
         /// The rest of a secret that has already been written.
         case passed
     }
@@ -70,16 +70,16 @@ struct MultipartBody: BodyScan {
     private mutating func begin(_ fields: HTTPFields, _ output: inout [UInt8], _ edits: inout [RedactionEdit]) {
         let parameters = fields[.contentDisposition].flatMap { MediaType("part/" + $0)?.parameters } ?? [:]
         let name = parameters["name"] ?? ""
-        let shown = String(decoding: redactor.shownName(Array(name.utf8)[...]), as: UTF8.self)
+        let shown = String(decoding: redactor.redactedName(Array(name.utf8)[...]), as: UTF8.self)
         let meaning = redactor.meaning(of: Array(name.utf8)[...])
         if meaning.contains(.signIn) { hasSignIn = true }
         if meaning.isSecret || meaning.contains(.key) || (meaning.contains(.state) && hasSignIn) {
-            part = .secret([], way: "part \(shown)")
+            part = .secret([], path: "part \(shown)")
             if redactor.dropsItems { return }
         } else {
             let isFile = parameters["filename"] != nil || parameters["filename*"] != nil
             let type = fields[.contentType] ?? (isFile ? "application/octet-stream" : "text/plain")
-            part = .open(BodyRedactor(redactor, contentType: type, at: "part \(shown)"), way: "part \(shown)")
+            part = .open(BodyRedactor(redactor, contentType: type, at: "part \(shown)"), path: "part \(shown)")
         }
         var head = "--\(boundary)\r\n"
         for (name, value) in redactor.redact(fields) { head += "\(name): \(value)\r\n" }
@@ -91,14 +91,14 @@ struct MultipartBody: BodyScan {
         // Leaves the buffer with one owner, so that it isn't copied for each piece.
         part = .passed
         switch consume current {
-        case .open(var body, let way):
+        case .open(var body, let path):
             output += body.feed(bytes)
             if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
-            part = .open(body, way: way)
-        case .secret(var secret, let way):
+            part = .open(body, path: path)
+        case .secret(var secret, let path):
             // A secret longer than the window isn't hashed. One byte more is enough to know that.
             secret += bytes.prefix(max(0, TextScan.window + 1 - secret.count))
-            part = .secret(secret, way: way)
+            part = .secret(secret, path: path)
         case .passed: break
         }
     }
@@ -109,10 +109,10 @@ struct MultipartBody: BodyScan {
             output += body.finish()
             if let reason = body.unredactable { throw Unredactable(reason, at: 0) }
             settled.edits += body.audit.places.map { RedactionEdit(0..<0, "", $0) }
-            if body.audit.isCut { settled.isCut = true }
-        case .secret(let secret, let way):
+            if body.audit.isTruncated { settled.isTruncated = true }
+        case .secret(let secret, let path):
             let text = secret.count > TextScan.window ? Redactor.placeholder : redactor.replacement(for: secret[...])
-            if text != nil, !secret.isEmpty { settled.edits.append(RedactionEdit(0..<0, "", way)) }
+            if text != nil, !secret.isEmpty { settled.edits.append(RedactionEdit(0..<0, "", path)) }
             if redactor.dropsItems { return part = .passed }
             output += secret.isEmpty ? [] : text.map { Array($0.utf8) } ?? secret
         case .passed: return

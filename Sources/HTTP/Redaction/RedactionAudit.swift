@@ -19,7 +19,7 @@ public struct RedactionAudit: Sendable, Hashable {
     /// The locations, in the order in which they were first found.
     public private(set) var places: [String] = []
     /// Whether locations are missing, because there are more than 1,000 or part of the text is unreadable.
-    public private(set) var isCut = false
+    public private(set) var isTruncated = false
 
     private static let limit = 1_000
     /// The locations as a set, once there are too many for a linear search.
@@ -29,10 +29,10 @@ public struct RedactionAudit: Sendable, Hashable {
     /// Creates an empty audit.
     public init() {}
 
-    mutating func note(_ place: String) {
+    mutating func record(_ place: String) {
         if known.isEmpty ? places.contains(place) : known.contains(place) { return }
         guard places.count < Self.limit else {
-            isCut = true
+            isTruncated = true
             return
         }
         places.append(place)
@@ -40,23 +40,23 @@ public struct RedactionAudit: Sendable, Hashable {
     }
 
     /// Adds the locations of another audit.
-    mutating func note(_ other: RedactionAudit) {
-        for place in other.places { note(place) }
-        if other.isCut { cut() }
+    mutating func record(_ other: RedactionAudit) {
+        for place in other.places { record(place) }
+        if other.isTruncated { markTruncated() }
     }
 
     /// Notes that locations are missing.
-    mutating func cut() { isCut = true }
+    mutating func markTruncated() { isTruncated = true }
 
-    mutating func note(_ edits: [RedactionEdit], at place: String) {
+    mutating func record(_ edits: [RedactionEdit], at place: String) {
         // An edit without a path belongs to the one before it.
-        for edit in edits where !edit.way.isEmpty { note("\(place):\(edit.way)") }
+        for edit in edits where !edit.path.isEmpty { record("\(place):\(edit.path)") }
     }
 }
 
 extension Redactor {
     /// Returns a name in a form that an audit may show: at most 64 bytes, with secrets of known formats redacted.
-    func shownName(_ name: ArraySlice<UInt8>, rules: TextScan.Rules = [], depth: Int = 0) -> [UInt8] {
+    func redactedName(_ name: ArraySlice<UInt8>, rules: TextScan.Rules = [], depth: Int = 0) -> [UInt8] {
         let name = Array(name.prefix(64))
         let all = 0..<name.count
         return name.applying(textEdits(name, in: all, rules: rules, depth: depth), in: all)

@@ -5,12 +5,12 @@ struct RedactionEdit {
     /// The replacement.
     var text: String
     /// The path to the secret, as in ``RedactionAudit``.
-    var way: String
+    var path: String
 
-    init(_ range: Range<Int>, _ text: String, _ way: String) {
+    init(_ range: Range<Int>, _ text: String, _ path: String) {
         self.range = range
         self.text = text
-        self.way = way
+        self.path = path
     }
 }
 

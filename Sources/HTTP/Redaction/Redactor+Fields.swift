@@ -20,9 +20,9 @@ extension Redactor {
     public func redact(
         _ fields: HTTPFields,
         at place: String,
-        noting audit: inout RedactionAudit
+        recordingTo audit: inout RedactionAudit
     ) -> [(name: String, value: String)] {
-        fields.compactMap { redact($0, at: place, noting: &audit) }
+        fields.compactMap { redact($0, at: place, recordingTo: &audit) }
     }
 
     /// Redacts one field and records its secrets.
@@ -31,10 +31,10 @@ extension Redactor {
     package func redact(
         _ field: HTTPField,
         at place: String,
-        noting audit: inout RedactionAudit
+        recordingTo audit: inout RedactionAudit
     ) -> (name: String, value: String)? {
         let (name, value) = (field.name.rawName, field.value)
-        return redact(value, ofField: name, at: place, noting: &audit).map { (name, $0) }
+        return redact(value, ofField: name, at: place, recordingTo: &audit).map { (name, $0) }
     }
 
     /// Redacts the value of one field and records its secrets.
@@ -44,13 +44,13 @@ extension Redactor {
         _ value: String,
         ofField name: String,
         at place: String,
-        noting audit: inout RedactionAudit
+        recordingTo audit: inout RedactionAudit
     ) -> String? {
         let bytes = Array(value.utf8)
         let edits = edits(ofField: name, bytes)
         if edits.isEmpty { return value }
         let name = place + "." + name
-        for edit in edits { audit.note(edit.way.isEmpty ? name : "\(name):\(edit.way)") }
+        for edit in edits { audit.record(edit.path.isEmpty ? name : "\(name):\(edit.path)") }
         return redacted(bytes, edits)
     }
 
@@ -62,7 +62,7 @@ extension Redactor {
     ///
     /// - Returns: The redacted value, or `nil` if the field is left out.
     private func redacted(_ bytes: [UInt8], _ edits: [RedactionEdit]) -> String? {
-        if dropsItems, edits.contains(where: \.way.isEmpty) { return nil }
+        if dropsItems, edits.contains(where: \.path.isEmpty) { return nil }
         return String(decoding: bytes.applying(edits, in: 0..<bytes.count), as: UTF8.self)
     }
 
@@ -76,16 +76,16 @@ extension Redactor {
         guard isSecret(header: name, meaning: meaning) else {
             if meaning.contains(.url) { return edits(ofURL: bytes, in: range, depth: 0) }
             if meaning.contains(.urls) { return links(bytes, range) }
-            return range.count < TokenPrefix.leastCount ? [] : valueEdits(bytes, in: range, rules: .values, depth: 0)
+            return range.count < TokenPrefix.minCount ? [] : valueEdits(bytes, in: range, rules: .values, depth: 0)
         }
         if meaning.contains(.challenge) { return parameters(bytes, range) }
-        if meaning.contains(.credentials) { return hidden(bytes, afterScheme(bytes[range])) }
+        if meaning.contains(.credentials) { return redactions(bytes, afterScheme(bytes[range])) }
         if meaning.contains(.cookies) { return cookies(bytes, range) }
         if meaning.contains(.cookie) { return cookie(bytes, range) }
-        return hidden(bytes, range)
+        return redactions(bytes, range)
     }
 
-    private func hidden(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
+    private func redactions(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
         replacement(for: bytes[range]).map { [RedactionEdit(range, $0, "")] } ?? []
     }
 
@@ -97,7 +97,7 @@ extension Redactor {
 
     private func cookies(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
         bytes[range].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-            .flatMap { hidden(bytes, cookieValue($0)) }
+            .flatMap { redactions(bytes, cookieValue($0)) }
     }
 
     /// Returns the range after a cookie's name, or all of it if there is no name.
@@ -116,7 +116,7 @@ extension Redactor {
     private func cookie(_ bytes: [UInt8], _ range: Range<Int>) -> [RedactionEdit] {
         let pieces = bytes[range].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         return pieces.enumerated().flatMap { index, piece in
-            index > 0 && isAttribute(piece.trimmedOfSpace) ? [] : hidden(bytes, cookieValue(piece))
+            index > 0 && isAttribute(piece.trimmedOfSpace) ? [] : redactions(bytes, cookieValue(piece))
         }
     }
 
@@ -159,7 +159,7 @@ extension Redactor {
 
 extension Redactor {
     /// The parameters of challenges, authentication info and credentials that aren't secret.
-    private static let openParameters: Set<String> = [
+    private static let publicParameters: Set<String> = [
         "realm", "domain", "algorithm", "qop", "charset", "userhash", "stale", "scope", "error", "error_description",
         "nc", "max-age", "resource_metadata",
     ]
@@ -176,22 +176,22 @@ extension Redactor {
             let isToken68 = equals.map { text[$0...].allSatisfy { $0 == UInt8(ascii: "=") } } ?? true
             if isToken68 {
                 guard let space = text.firstIndex(of: 0x20) else { continue }
-                for edit in hidden(bytes, space + 1..<text.endIndex) {
+                for edit in redactions(bytes, space + 1..<text.endIndex) {
                     edits.append(RedactionEdit(edit.range, edit.text, "=credentials"))
                 }
                 continue
             }
             let start = head.trimmedOfSpace.lastIndex(of: 0x20).map { $0 + 1 } ?? head.startIndex
             let name = String(decoding: head[start...].trimmedOfSpace, as: UTF8.self).lowercased()
-            if Self.openParameters.contains(name) {
+            if Self.publicParameters.contains(name) {
                 edits += textEdits(bytes, in: equals! + 1..<text.endIndex, rules: .values, depth: 0)
-                    .map { RedactionEdit($0.range, $0.text, "=\(name):\($0.way)") }
+                    .map { RedactionEdit($0.range, $0.text, "=\(name):\($0.path)") }
                 continue
             }
             let quoted = text[(equals! + 1)...].trimmedOfSpace
             let isQuoted = quoted.count > 1 && quoted.first == 0x22 && quoted.last == 0x22
             let value = isQuoted ? quoted.dropFirst().dropLast() : quoted
-            for edit in hidden(bytes, value.startIndex..<value.endIndex) where !value.isEmpty {
+            for edit in redactions(bytes, value.startIndex..<value.endIndex) where !value.isEmpty {
                 edits.append(RedactionEdit(edit.range, edit.text, "=\(name)"))
             }
         }

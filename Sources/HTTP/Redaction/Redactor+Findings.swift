@@ -4,21 +4,21 @@ extension Redactor {
     /// The rules are the same as for redacting, so placeholders aren't secrets.
     public func findings(in fields: HTTPFields, at place: String) -> [String] {
         var audit = RedactionAudit()
-        _ = redact(fields, at: place, noting: &audit)
+        _ = redact(fields, at: place, recordingTo: &audit)
         return audit.places
     }
 
     /// Returns the locations of secrets that are left in a supposedly redacted URL.
     public func findings(inURL url: String, at place: String) -> [String] {
         var audit = RedactionAudit()
-        _ = redact(url: url, at: place, noting: &audit)
+        _ = redact(url: url, at: place, recordingTo: &audit)
         return audit.places
     }
 
     /// Returns the locations of secrets that are left in supposedly redacted text.
     public func findings(inText text: String, at place: String) -> [String] {
         var audit = RedactionAudit()
-        _ = redact(text: text, at: place, noting: &audit)
+        _ = redact(text: text, at: place, recordingTo: &audit)
         return audit.places
     }
 
@@ -28,7 +28,8 @@ extension Redactor {
     /// (`content.text:[malformed]`).
     public func findings(in body: Data, contentType: String?, at place: String) -> [String] {
         var audit = RedactionAudit()
-        guard case .omitted(let reason) = redact(body: body, contentType: contentType, at: place, noting: &audit) else {
+        guard case .omitted(let reason) = redact(body: body, contentType: contentType, at: place, recordingTo: &audit)
+        else {
             return audit.places
         }
         return audit.places + ["\(place):[\(reason.rawValue)]"]

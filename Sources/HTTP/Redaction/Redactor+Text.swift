@@ -14,10 +14,10 @@ extension Redactor {
     ///   - text: Any text.
     ///   - place: The name of the text in the audit, such as `error`.
     ///   - audit: The audit to which the locations are added.
-    public func redact(text: String, at place: String, noting audit: inout RedactionAudit) -> String {
+    public func redact(text: String, at place: String, recordingTo audit: inout RedactionAudit) -> String {
         let bytes = Array(text.utf8)
         let edits = textEdits(bytes, in: 0..<bytes.count, rules: .all, depth: 0)
-        audit.note(edits, at: place)
+        audit.record(edits, at: place)
         return redacted(text, bytes, edits)
     }
 
@@ -29,7 +29,7 @@ extension Redactor {
         rules: TextScan.Rules,
         depth: Int
     ) -> [RedactionEdit] {
-        if rules.isEmpty ? range.count < TokenPrefix.leastCount : TextScan.isHarmless(bytes, range) { return [] }
+        if rules.isEmpty ? range.count < TokenPrefix.minCount : TextScan.isHarmless(bytes, range) { return [] }
         var scan = TextScan(self, bytes, in: range, rules: depth < TextScan.depthLimit ? rules : [], depth: depth)
         let settled = scan.run(from: range.lowerBound)
         if settled < range.upperBound {

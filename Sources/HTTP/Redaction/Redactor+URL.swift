@@ -16,10 +16,10 @@ extension Redactor {
     ///   - url: An absolute or relative URL.
     ///   - place: The name of the URL in the audit, such as `request.url`.
     ///   - audit: The audit to which the locations are added.
-    public func redact(url: String, at place: String, noting audit: inout RedactionAudit) -> String {
+    public func redact(url: String, at place: String, recordingTo audit: inout RedactionAudit) -> String {
         let bytes = Array(url.utf8)
         let edits = edits(ofURL: bytes, in: 0..<bytes.count, depth: 0)
-        audit.note(edits, at: place)
+        audit.record(edits, at: place)
         return redacted(url, bytes, edits)
     }
 
@@ -98,14 +98,15 @@ extension Redactor {
     /// the character isn't a host with a port.
     static func endOfAuthority(_ bytes: ArraySlice<UInt8>) -> Int {
         let end = bytes.firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
-        guard isBroken(authority: bytes[..<end]), let at = bytes[end...].lastIndex(of: UInt8(ascii: "@")) else {
+        guard isUserAndPassword(authority: bytes[..<end]), let at = bytes[end...].lastIndex(of: UInt8(ascii: "@"))
+        else {
             return end
         }
         return bytes[at...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
     }
 
     /// Returns whether this is the beginning of a user and password instead of a host and port.
-    static func isBroken(authority: ArraySlice<UInt8>) -> Bool {
+    static func isUserAndPassword(authority: ArraySlice<UInt8>) -> Bool {
         guard !authority.contains(UInt8(ascii: "@")), let colon = authority.lastIndex(of: UInt8(ascii: ":")),
             authority.last != UInt8(ascii: "]")
         else { return false }
@@ -143,11 +144,11 @@ extension Redactor {
         form.finish()
         guard form.keptCount == 0, !form.edits.isEmpty else { return form.edits }
         // If the query is left without items, its mark is removed too.
-        return form.edits.enumerated().map { RedactionEdit($0 == 0 ? mark..<end : end..<end, "", $1.way) }
+        return form.edits.enumerated().map { RedactionEdit($0 == 0 ? mark..<end : end..<end, "", $1.path) }
     }
 }
 
 extension TokenPrefix {
     /// The minimum length of a secret with a known format, in bytes.
-    static let leastCount = 10
+    static let minCount = 10
 }

@@ -18,25 +18,25 @@ public struct Redactor: Sendable, Hashable {
     /// The names of headers and values that are secret in addition to the usual ones.
     public var secrets: Set<String> {
         get { settings.secrets }
-        set { settings = Settings(secrets: newValue, shown: shown, mode: mode) }
+        set { settings = Settings(secrets: newValue, visibleNames: visibleNames, mode: mode) }
     }
     /// The names of headers and values that are shown although they look secret.
-    public var shown: Set<String> {
-        get { settings.shown }
-        set { settings = Settings(secrets: secrets, shown: newValue, mode: mode) }
+    public var visibleNames: Set<String> {
+        get { settings.visibleNames }
+        set { settings = Settings(secrets: secrets, visibleNames: newValue, mode: mode) }
     }
     /// The treatment of a secret; ``Mode/mask`` by default.
     public var mode: Mode {
         get { settings.mode }
-        set { settings = Settings(secrets: secrets, shown: shown, mode: newValue) }
+        set { settings = Settings(secrets: secrets, visibleNames: visibleNames, mode: newValue) }
     }
 
     /// The settings behind one reference, since a redactor is passed on for each value.
     private var settings: Settings
 
     /// Creates a redactor for the usual secrets and those named here.
-    public init(secrets: Set<String> = [], shown: Set<String> = [], mode: Mode = .mask) {
-        settings = Settings(secrets: secrets, shown: shown, mode: mode)
+    public init(secrets: Set<String> = [], visibleNames: Set<String> = [], mode: Mode = .mask) {
+        settings = Settings(secrets: secrets, visibleNames: visibleNames, mode: mode)
     }
 
     /// Returns whether a header's values are secret because they authenticate a user or client.
@@ -54,7 +54,7 @@ public struct Redactor: Sendable, Hashable {
     ///     length is 16 or more.
     public func isSecret(name: String, length: Int) -> Bool {
         let meaning = meaning(of: Array(name.utf8)[...])
-        return meaning.isSecret || (meaning.contains(.key) && length >= Self.leastKeyLength)
+        return meaning.isSecret || (meaning.contains(.key) && length >= Self.minKeyLength)
     }
 
     /// Returns the size and media type of a body, never its contents.
@@ -73,7 +73,7 @@ public struct Redactor: Sendable, Hashable {
 
 extension Redactor {
     /// The minimum length of a secret whose name is only `key`, in bytes.
-    static let leastKeyLength = 16
+    static let minKeyLength = 16
 
     func isSecret(header name: String, meaning: SecretNames.Header) -> Bool {
         if !settings.names.isEmpty, let decided = settings.names[SecretNames.plain(name)] { return decided }
@@ -82,7 +82,7 @@ extension Redactor {
     }
 
     /// Returns whether a value or a header field with this name is secret.
-    func names(_ name: ArraySlice<UInt8>) -> Bool {
+    func isSecretName(_ name: ArraySlice<UInt8>) -> Bool {
         meaning(of: name).isSecret
             || isSecret(header: String(decoding: name, as: UTF8.self), meaning: SecretNames.header(name))
     }
@@ -106,26 +106,27 @@ extension Redactor {
 /// The settings of an app, and data derived from them.
 private final class Settings: Sendable, Hashable {
     let secrets: Set<String>
-    let shown: Set<String>
+    let visibleNames: Set<String>
     let mode: Redactor.Mode
     /// Whether a header field or value is secret, by its plain name.
     let names: [String: Bool]
 
-    init(secrets: Set<String>, shown: Set<String>, mode: Redactor.Mode) {
+    init(secrets: Set<String>, visibleNames: Set<String>, mode: Redactor.Mode) {
         self.secrets = secrets
-        self.shown = shown
+        self.visibleNames = visibleNames
         self.mode = mode
-        let decided = secrets.map { ($0, true) } + shown.map { ($0, false) }
+        let decided = secrets.map { ($0, true) } + visibleNames.map { ($0, false) }
         names = Dictionary(decided.map { (SecretNames.plain($0), $1) }) { $1 }
     }
 
     static func == (one: Settings, other: Settings) -> Bool {
-        one === other || one.secrets == other.secrets && one.shown == other.shown && one.mode == other.mode
+        one === other
+            || one.secrets == other.secrets && one.visibleNames == other.visibleNames && one.mode == other.mode
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(secrets)
-        hasher.combine(shown)
+        hasher.combine(visibleNames)
         hasher.combine(mode)
     }
 }

@@ -51,7 +51,7 @@ package enum SecretNames {
 
         var isSecret: Bool { contains(.secret) && !contains(.type) }
         /// Whether the value is secret even in plain text, in which `code` and `card` are ordinary words.
-        var isSecretWithin: Bool { contains(.part) && isSecret }
+        var isSecretInPlainText: Bool { contains(.part) && isSecret }
     }
 
     static func header(_ name: String) -> Header {

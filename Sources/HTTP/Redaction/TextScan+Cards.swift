@@ -16,7 +16,7 @@ extension TextScan {
         if Self.cardDigits.contains(runEnd - start) {
             switch endsNumber(runEnd, candidate) {
             case nil: return .more
-            case true: if Self.hasCheckDigit(bytes[start..<runEnd]) { return hide(start..<runEnd, "<card>") }
+            case true: if Self.hasCheckDigit(bytes[start..<runEnd]) { return redact(start..<runEnd, "<card>") }
             case false: break
             }
         }

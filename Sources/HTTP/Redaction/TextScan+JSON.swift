@@ -14,8 +14,8 @@ extension TextScan {
             guard let mark, isFirstOfEvent(mark) else { break }
             var next = end + (bytes[end..<candidate.edge].starts(with: [0x0D, 0x0A]) ? 2 : 1)
             if next > candidate.edge, candidate.isFinal { break }
-            guard next <= candidate.edge, let goesOn = has("data:", at: next, candidate) else { return .more }
-            guard goesOn else { break }
+            guard next <= candidate.edge, let shouldContinue = has("data:", at: next, candidate) else { return .more }
+            guard shouldContinue else { break }
             next += 5
             if next < candidate.edge, bytes[next] == 0x20 { next += 1 }
             place = next

@@ -7,7 +7,7 @@ extension TextScan {
         let name = bytes[start..<nameEnd]
         let value = endOfRun(candidate.start + 1, candidate, \.isInlineSpace)
         guard nameEnd == candidate.start else {
-            guard redactor.meaning(of: name).isSecretWithin else { return .pass }
+            guard redactor.meaning(of: name).isSecretInPlainText else { return .pass }
             return self.value(of: name, .secret, from: value, candidate)
         }
         let header = SecretNames.header(name)
@@ -15,7 +15,7 @@ extension TextScan {
         if isAtLineStart(start) || (isField && !isQuoted(value, candidate)) {
             return field(start..<candidate.start, header, from: value, candidate)
         }
-        guard redactor.meaning(of: name).isSecretWithin else { return .pass }
+        guard redactor.meaning(of: name).isSecretInPlainText else { return .pass }
         return self.value(of: name, .secret, from: value, candidate)
     }
 
@@ -33,7 +33,7 @@ extension TextScan {
         if end == candidate.edge, !candidate.isFinal { return .more }
         guard value < end else { return .past(end) }
         edits += redactor.edits(ofField: name, meaning, bytes, in: value..<end).map {
-            RedactionEdit($0.range, $0.text, $0.way.isEmpty ? "=\(name)" : $0.way)
+            RedactionEdit($0.range, $0.text, $0.path.isEmpty ? "=\(name)" : $0.path)
         }
         return .past(end)
     }

@@ -7,7 +7,7 @@ extension TextScan {
     mutating func element(at candidate: Candidate) -> Step {
         guard rules.contains(.elements), let tag = tag(before: candidate.start) else { return .pass }
         let name = bytes[tag].prefix { !$0.isSpace }
-        guard bytes[tag].last != UInt8(ascii: "/"), redactor.meaning(of: localPart(of: name)).isSecretWithin else {
+        guard bytes[tag].last != UInt8(ascii: "/"), redactor.meaning(of: localPart(of: name)).isSecretInPlainText else {
             return .pass
         }
         var start = endOfRun(candidate.start + 1, candidate, \.isSpace)
@@ -16,7 +16,7 @@ extension TextScan {
         let end = endOfRun(start, candidate) { $0 != UInt8(ascii: isData ? "]" : "<") }
         if end == candidate.edge, !candidate.isFinal { return .more }
         guard start < end else { return .pass }
-        return hide(start..<end, "=\(String(decoding: name, as: UTF8.self))")
+        return redact(start..<end, "=\(String(decoding: name, as: UTF8.self))")
     }
 
     /// Scans `password="x"` in a tag, or `value="x"` next to `name="password"`.
@@ -24,7 +24,7 @@ extension TextScan {
         let start = candidate.start + 1
         if start == candidate.edge { return candidate.isFinal ? .pass : .more }
         guard bytes[start].isQuote else { return .pass }
-        if redactor.meaning(of: name).isSecretWithin { return value(of: name, .secret, from: start, candidate) }
+        if redactor.meaning(of: name).isSecretInPlainText { return value(of: name, .secret, from: start, candidate) }
         guard name.elementsEqual("value".utf8) || name.elementsEqual("content".utf8) else { return .pass }
         let lowest = max(floor, name.startIndex - Self.lookBack)
         guard let open = bytes[lowest..<name.startIndex].lastIndex(of: UInt8(ascii: "<")) else { return .pass }
@@ -58,7 +58,7 @@ extension TextScan {
                 continue
             }
             let value = bytes[(place + 2)..<tag.upperBound].prefix { $0 != quote }
-            if redactor.meaning(of: value).isSecretWithin { return value }
+            if redactor.meaning(of: value).isSecretInPlainText { return value }
         }
         return nil
     }

@@ -18,7 +18,7 @@ extension TextScan {
     private mutating func url(at candidate: Candidate) -> Step {
         var end = endOfURL(candidate)
         if end == candidate.edge, !candidate.isFinal { return .more }
-        if Redactor.isBroken(authority: authority(from: candidate.start + 3, before: end)) {
+        if Redactor.isUserAndPassword(authority: authority(from: candidate.start + 3, before: end)) {
             // The password may contain a space.
             let rest = min(candidate.edge, end + Self.lookBack)
             let at = bytes[end..<rest].prefix { !isLineEnd($0) && !$0.isQuote }.firstIndex(of: UInt8(ascii: "@"))
@@ -50,7 +50,7 @@ extension TextScan {
         if place == candidate.edge, !candidate.isFinal { return .more }
         guard place < limit else { return .pass }
         if bytes[place] != UInt8(ascii: "@") {
-            guard Redactor.isBroken(authority: bytes[start..<place]) else { return .pass }
+            guard Redactor.isUserAndPassword(authority: bytes[start..<place]) else { return .pass }
             while place < limit, bytes[place].isURLByte, bytes[place] != UInt8(ascii: "@") { place += 1 }
             if place == candidate.edge, !candidate.isFinal { return .more }
             guard place < limit, bytes[place] == UInt8(ascii: "@") else { return .pass }
@@ -191,8 +191,8 @@ extension TextScan {
             end = endOfCredentials(start..<end, candidate)
         }
         if end == candidate.edge, !candidate.isFinal { return .more }
-        guard start < end, meaning.isSecret || end - start >= Redactor.leastKeyLength else { return .pass }
-        return hide(start..<end, "=\(String(decoding: name, as: UTF8.self))")
+        guard start < end, meaning.isSecret || end - start >= Redactor.minKeyLength else { return .pass }
+        return redact(start..<end, "=\(String(decoding: name, as: UTF8.self))")
     }
 
     /// Returns the end of a word, or of the next word if this one is an authentication scheme.

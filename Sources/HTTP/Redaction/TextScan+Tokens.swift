@@ -2,35 +2,35 @@
 struct TokenPrefix {
     let text: StaticString
     /// The minimum number of bytes that follow.
-    let leastCount: Int
+    let minCount: Int
     /// The maximum number of bytes that follow.
-    var mostCount = Int.max
+    var maxCount = Int.max
     /// The bytes that may follow, in addition to letters and digits.
     var others = ""
     /// Whether ordinary words may have this format. If so, a token must contain a digit or a capital letter.
     var isWordLike = false
-    let way: String
+    let path: String
 
     static let all: [TokenPrefix] =
-        ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"].map { TokenPrefix(text: $0, leastCount: 30, way: "<GitHub token>") }
+        ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"].map { TokenPrefix(text: $0, minCount: 30, path: "<GitHub token>") }
         + [
-            TokenPrefix(text: "github_pat_", leastCount: 22, others: "_", way: "<GitHub token>"),
-            TokenPrefix(text: "glpat-", leastCount: 20, others: "-_.", way: "<GitLab token>"),
+            TokenPrefix(text: "github_pat_", minCount: 22, others: "_", path: "<GitHub token>"),
+            TokenPrefix(text: "glpat-", minCount: 20, others: "-_.", path: "<GitLab token>"),
         ]
         + ["xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxe-", "xoxe.", "xoxc-", "xoxd-", "xapp-"].map {
-            TokenPrefix(text: $0, leastCount: 10, others: "-%.", way: "<Slack token>")
+            TokenPrefix(text: $0, minCount: 10, others: "-%.", path: "<Slack token>")
         }
         + ["sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"].map {
-            TokenPrefix(text: $0, leastCount: 10, others: "_+/=", way: "<Stripe key>")
+            TokenPrefix(text: $0, minCount: 10, others: "_+/=", path: "<Stripe key>")
         }
         + [
-            TokenPrefix(text: "sk-", leastCount: 20, others: "-_", isWordLike: true, way: "<OpenAI key>"),
-            TokenPrefix(text: "AIza", leastCount: 35, others: "-_", way: "<Google key>"),
-            TokenPrefix(text: "ya29.", leastCount: 10, others: "-_.", way: "<Google token>"),
-            TokenPrefix(text: "GOCSPX-", leastCount: 20, others: "-_", way: "<Google key>"),
+            TokenPrefix(text: "sk-", minCount: 20, others: "-_", isWordLike: true, path: "<OpenAI key>"),
+            TokenPrefix(text: "AIza", minCount: 35, others: "-_", path: "<Google key>"),
+            TokenPrefix(text: "ya29.", minCount: 10, others: "-_.", path: "<Google token>"),
+            TokenPrefix(text: "GOCSPX-", minCount: 20, others: "-_", path: "<Google key>"),
         ]
         + ["AKIA", "ASIA"].map {
-            TokenPrefix(text: $0, leastCount: 16, mostCount: 16, way: "<AWS key>")
+            TokenPrefix(text: $0, minCount: 16, maxCount: 16, path: "<AWS key>")
         }
 
     static let firstBytes = Set(all.map { $0.text.withUTF8Buffer { $0[0] } })
@@ -70,12 +70,12 @@ extension TextScan {
         let start = candidate.start + prefix.text.utf8CodeUnitCount
         let end = endOfRun(start, candidate, prefix.belongs)
         if end == candidate.edge, !candidate.isFinal { return .more }
-        guard (prefix.leastCount...prefix.mostCount).contains(end - start) else { return .pass }
+        guard (prefix.minCount...prefix.maxCount).contains(end - start) else { return .pass }
         // Nothing else can begin within such a word, so its bytes are skipped.
         if prefix.isWordLike, !bytes[start..<end].contains(where: { $0.isDigit || ($0.isLetter && $0 < 0x60) }) {
             return .past(end)
         }
-        return hide(candidate.start..<end, prefix.way)
+        return redact(candidate.start..<end, prefix.path)
     }
 
     // MARK: JSON Web Tokens
@@ -106,7 +106,7 @@ extension TextScan {
         end = endOfRun(end, candidate) { $0.isBase64URL || $0 == UInt8(ascii: ".") }
         if end == candidate.edge, !candidate.isFinal { return .more }
         while bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
-        return hide(candidate.start..<end, "<JWT>")
+        return redact(candidate.start..<end, "<JWT>")
     }
 
     // MARK: Bearer, Basic
@@ -126,7 +126,7 @@ extension TextScan {
         // `Bearer realm="x"` is a challenge.
         if secret.last == UInt8(ascii: "="), end < candidate.edge, bytes[end] == UInt8(ascii: "\"") { return .pass }
         if isBasic, !Self.isUserAndPassword(secret) { return .pass }
-        return hide(start..<end, isBearer ? "<Bearer>" : "<Basic>")
+        return redact(start..<end, isBearer ? "<Bearer>" : "<Basic>")
     }
 
     /// Returns whether this is the Base64 form of text with a colon (RFC 7617, 2), and not an ordinary word.
@@ -153,7 +153,7 @@ extension TextScan {
         var place = labelEnd
         while true {
             place = endOfRun(place, candidate) { $0 != UInt8(ascii: "-") }
-            if place == candidate.edge { return candidate.isFinal ? hide(candidate.start..<place, "<key>") : .more }
+            if place == candidate.edge { return candidate.isFinal ? redact(candidate.start..<place, "<key>") : .more }
             guard let isEnd = has("-----END ", at: place, candidate) else { return .more }
             if isEnd { break }
             place += 1
@@ -161,7 +161,7 @@ extension TextScan {
         place = endOfRun(place + 9, candidate) { $0 == 0x20 || $0.isLetterOrDigit }
         place = endOfRun(place, candidate) { $0 == UInt8(ascii: "-") }
         if place == candidate.edge, !candidate.isFinal { return .more }
-        return hide(candidate.start..<place, "<key>")
+        return redact(candidate.start..<place, "<key>")
     }
 }
 

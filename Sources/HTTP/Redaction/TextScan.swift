@@ -220,8 +220,8 @@ extension TextScan {
     }
 
     /// Replaces a secret range.
-    mutating func hide(_ range: Range<Int>, _ way: String) -> Step {
-        if let text = redactor.replacement(for: bytes[range]) { edits.append(RedactionEdit(range, text, way)) }
+    mutating func redact(_ range: Range<Int>, _ path: String) -> Step {
+        if let text = redactor.replacement(for: bytes[range]) { edits.append(RedactionEdit(range, text, path)) }
         return .past(range.upperBound)
     }
 }

@@ -22,7 +22,7 @@ package enum HostName {
     /// Returns a host in lower case and ASCII form, for comparing hosts.
     ///
     /// A host without an ASCII form is only lowercased.
-    static func comparable(_ host: String) -> String {
+    static func normalized(_ host: String) -> String {
         if host.utf8.allSatisfy({ $0 < 0x80 }) { return host.lowercased() }
         return (ascii(host) ?? host).lowercased()
     }
@@ -140,8 +140,8 @@ package enum HostName {
 extension Set<String> {
     /// Returns whether this set of allowed hosts contains a host in ASCII form.
     package func allows(host: String) -> Bool {
-        let host = HostName.comparable(host)
+        let host = HostName.normalized(host)
         if contains(host) { return true }
-        return contains { !$0.utf8.allSatisfy { $0 < 0x80 } && HostName.comparable($0) == host }
+        return contains { !$0.utf8.allSatisfy { $0 < 0x80 } && HostName.normalized($0) == host }
     }
 }

@@ -47,7 +47,7 @@ package struct URLReference {
     }
 
     /// Whether there is only a scheme and authority, optionally followed by a slash.
-    var hasNothingBehindAuthority: Bool { (path.isEmpty || path == "/") && query == nil && fragment == nil }
+    var hasOnlyAuthority: Bool { (path.isEmpty || path == "/") && query == nil && fragment == nil }
 
     private var encodedPath: String { PercentEncoding.path.encode(path) }
     private var encodedQuery: String { query.map { "?" + PercentEncoding.query.encode($0) } ?? "" }
@@ -78,13 +78,13 @@ extension URLReference {
     }
 
     private static func encoded(_ authority: Substring) throws(NetworkError) -> String {
-        let (user, rest) = cutUser(of: authority)
+        let (user, rest) = splitUser(from: authority)
         let host = rest.isEmpty ? "" : try WireURL("http://\(rest)").authority
         return user.map { PercentEncoding.path.encode($0) + "@" + host } ?? host
     }
 
     /// Splits an authority into the user, if there is one, and the host with port.
-    package static func cutUser(of authority: Substring) -> (user: Substring?, host: Substring) {
+    package static func splitUser(from authority: Substring) -> (user: Substring?, host: Substring) {
         guard let mark = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return (nil, authority) }
         return (authority[..<mark], authority[authority.utf8.index(after: mark)...])
     }

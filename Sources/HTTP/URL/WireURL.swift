@@ -40,7 +40,7 @@ package struct WireURL: Sendable, Hashable {
     }
 
     /// Creates a URL with the scheme, host and port of a request. The request's path is ignored.
-    init(siteOf head: HTTPRequest) throws(NetworkError) {
+    init(originOf head: HTTPRequest) throws(NetworkError) {
         try self.init(HTTPRequest.urlText(head.scheme ?? "", head.authority ?? "", "/"))
     }
 
@@ -67,7 +67,7 @@ package struct WireURL: Sendable, Hashable {
     package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
     /// The same URL over https. Port 80 is replaced by https's default port (RFC 6797, 8.3).
-    var secured: WireURL {
+    var upgradedToHTTPS: WireURL {
         var url = self
         url.scheme = "https"
         if port == 80 {
@@ -98,8 +98,8 @@ package struct WireURL: Sendable, Hashable {
 
     private static func name(of scheme: Bytes, before rest: Bytes) throws(NetworkError) -> String {
         // A fast path for the usual spellings, without creating a string.
-        if spells("https", scheme) { return "https" }
-        if spells("http", scheme) { return "http" }
+        if matches("https", scheme) { return "https" }
+        if matches("http", scheme) { return "http" }
         let name = text(scheme).lowercased()
         guard name == "http" || name == "https" else {
             // In `localhost:8080/home`, the host looks like a scheme.
@@ -116,7 +116,7 @@ package struct WireURL: Sendable, Hashable {
         return name
     }
 
-    private static func spells(_ name: StaticString, _ bytes: Bytes) -> Bool {
+    private static func matches(_ name: StaticString, _ bytes: Bytes) -> Bool {
         name.withUTF8Buffer { name in
             guard name.count == bytes.count else { return false }
             for index in name.indices where name[index] != bytes[bytes.startIndex + index] { return false }
@@ -225,7 +225,7 @@ extension Origin {
         let url = URLReference(text)
         guard let scheme = url.scheme, let authority = url.authority else { return nil }
         do throws(NetworkError) {
-            let site = try WireURL("http://\(URLReference.cutUser(of: authority).host)")
+            let site = try WireURL("http://\(URLReference.splitUser(from: authority).host)")
             self.init(scheme: String(scheme), host: site.host, port: site.port)
         } catch {
             return nil

@@ -3,7 +3,7 @@
 /// The input may be split at any byte. The handshake does no I/O.
 package struct WebSocketHandshake {
     /// An accepted handshake, and the bytes after the response head, which already belong to frames.
-    package struct Agreement {
+    package struct AcceptedHandshake {
         package let head: RawHead
         package let rest: Data
     }
@@ -55,16 +55,19 @@ package struct WebSocketHandshake {
     /// Parses bytes of the response, and returns `nil` if more are needed.
     ///
     /// - Throws: `NetworkError` with the response head if the server doesn't accept the handshake.
-    package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Agreement? {
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> AcceptedHandshake? {
         received.append(contentsOf: bytes)
         while refusal == nil {
             guard let head = try takeHead() else { return nil }
             switch head.status.code {
-            case 101: return try agreement(head)
+            case 101: return try accepted(head)
             case 100..<200:
                 interim += 1
                 guard interim <= Limit.interim else {
-                    throw Self.disagreement("the server sent more than \(Limit.interim) informational responses", head)
+                    throw Self.invalidResponse(
+                        "the server sent more than \(Limit.interim) informational responses",
+                        head
+                    )
                 }
             default: refusal = head
             }
@@ -107,28 +110,28 @@ package struct WebSocketHandshake {
 
     // MARK: what the server has to say (RFC 6455, 4.1)
 
-    private func agreement(_ raw: RawHead) throws(NetworkError) -> Agreement {
+    private func accepted(_ raw: RawHead) throws(NetworkError) -> AcceptedHandshake {
         let fields = raw.head.headerFields
         func words(_ name: HTTPField.Name) -> [Substring] {
             fields[values: name].flatMap { $0.split(separator: ",") }.map { $0.trimmed }
         }
         guard words(.upgrade).contains(where: { $0.lowercased() == "websocket" }),
             words(.connection).contains(where: { $0.lowercased() == "upgrade" })
-        else { throw Self.disagreement("the server switched to another protocol", raw) }
+        else { throw Self.invalidResponse("the server switched to another protocol", raw) }
         guard words(.secWebSocketAccept) == [accept[...]] else {
-            throw Self.disagreement("Sec-WebSocket-Accept does not match Sec-WebSocket-Key", raw)
+            throw Self.invalidResponse("Sec-WebSocket-Accept does not match Sec-WebSocket-Key", raw)
         }
         guard words(.secWebSocketExtensions).isEmpty else {
-            throw Self.disagreement("the server chose an extension that was not requested", raw)
+            throw Self.invalidResponse("the server chose an extension that was not requested", raw)
         }
         let chosen = words(.secWebSocketProtocol)
         guard chosen.isEmpty || (chosen.count == 1 && subprotocols.contains(String(chosen[0]))) else {
-            throw Self.disagreement("the server chose a subprotocol that was not requested", raw)
+            throw Self.invalidResponse("the server chose a subprotocol that was not requested", raw)
         }
-        return Agreement(head: raw, rest: received)
+        return AcceptedHandshake(head: raw, rest: received)
     }
 
-    private static func disagreement(_ message: String, _ head: RawHead) -> NetworkError {
+    private static func invalidResponse(_ message: String, _ head: RawHead) -> NetworkError {
         var error = NetworkError(
             .protocol,
             during: .firstByte,

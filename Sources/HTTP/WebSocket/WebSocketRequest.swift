@@ -49,30 +49,30 @@ public struct WebSocketRequest: Sendable {
     /// - Throws: `NetworkError` that names the invalid property.
     public func validate() throws(NetworkError) {
         guard let scheme = head.scheme, Self.schemes.keys.contains(scheme) else {
-            throw .unopened(.unsupportedScheme, "the scheme of a WebSocket must be ws or wss")
+            throw .invalidRequest(.unsupportedScheme, "the scheme of a WebSocket must be ws or wss")
         }
         guard head.method == .get else {
-            throw .unopened(.badRequest, "the method of a WebSocket request must be GET (RFC 6455, 4.1)")
+            throw .invalidRequest(.badRequest, "the method of a WebSocket request must be GET (RFC 6455, 4.1)")
         }
         if let field = head.headerFields.first(where: { Self.isOwn($0.name) }) {
-            throw .unopened(.badRequest, "the header \(field.name.rawName) is set by the handshake", "remove it")
+            throw .invalidRequest(.badRequest, "the header \(field.name.rawName) is set by the handshake", "remove it")
         }
         guard Set(subprotocols).count == subprotocols.count, subprotocols.allSatisfy({ HTTPField.Name($0) != nil })
         else {
-            throw .unopened(
+            throw .invalidRequest(
                 .badRequest,
                 "WebSocketRequest.subprotocols has a duplicate name, or one that is not a token (RFC 6455, 4.1)"
             )
         }
         guard options.authentication?.digestCredentials == nil else {
-            throw .unopened(
+            throw .invalidRequest(
                 .unsupported,
                 "TransferOptions.authentication is digest, which would require the handshake to be sent twice",
                 "use wss with basic or bearer"
             )
         }
         guard maxMessageBytes > 0 else {
-            throw .unopened(
+            throw .invalidRequest(
                 .badConfiguration,
                 "WebSocketRequest.maxMessageBytes is \(maxMessageBytes)",
                 "use 1 or more"
@@ -82,7 +82,11 @@ public struct WebSocketRequest: Sendable {
             ("pingInterval", pingInterval ?? .seconds(1)), ("pongTimeout", pongTimeout), ("closeTimeout", closeTimeout),
         ]
         for (name, duration) in durations where duration <= .zero {
-            throw .unopened(.badConfiguration, "WebSocketRequest.\(name) is \(duration)", "use a duration above zero")
+            throw .invalidRequest(
+                .badConfiguration,
+                "WebSocketRequest.\(name) is \(duration)",
+                "use a duration above zero"
+            )
         }
     }
 
@@ -105,7 +109,7 @@ public struct WebSocketRequest: Sendable {
 }
 
 extension NetworkError {
-    fileprivate static func unopened(_ kind: Kind, _ message: String, _ advice: String? = nil) -> NetworkError {
+    fileprivate static func invalidRequest(_ kind: Kind, _ message: String, _ advice: String? = nil) -> NetworkError {
         NetworkError(kind, during: .build, message, advice: advice)
     }
 }
@@ -114,7 +118,11 @@ extension WebSocketRequest: CustomStringConvertible, CustomReflectable {
     /// The URL and header fields, with their secrets redacted.
     public var description: String {
         let redactor = Redactor.standard
-        return redactor.shownMessage(redactor.redact(url: head.urlText), redactor.shown(head.headerFields), nil)
+        return redactor.messageDescription(
+            redactor.redact(url: head.urlText),
+            redactor.redactedDescription(of: head.headerFields),
+            nil
+        )
     }
     /// A mirror without children, because `dump` would show secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -33,7 +33,7 @@ public struct ComparisonRules: Sendable, Hashable {
     }
 
     /// The header fields that differ between responses or servers without being significant.
-    public static let unsteadyHeaders: Set<String> = [
+    public static let volatileHeaders: Set<String> = [
         "age", "alt-svc", "cf-cache-status", "cf-ray", "connection", "content-encoding", "content-length", "date",
         "etag",
         "expires", "keep-alive", "last-modified", "nel", "report-to", "request-id", "server", "server-timing",
@@ -54,8 +54,8 @@ public struct ComparisonRules: Sendable, Hashable {
     public var tolerance = 0.0
     /// Whether only the types of values are compared, and arrays may have any length; false by default.
     public var comparesTypesOnly = false
-    /// The header fields that are ignored, in any case; `unsteadyHeaders` by default.
-    public var ignoredHeaders = Self.unsteadyHeaders
+    /// The header fields that are ignored, in any case; `volatileHeaders` by default.
+    public var ignoredHeaders = Self.volatileHeaders
     /// The redactor, which removes secrets from reported values.
     public var redactor = Redactor()
     /// The maximum number of reported differences per response, 100 by default; further ones are only counted.

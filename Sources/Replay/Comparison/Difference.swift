@@ -55,7 +55,7 @@ public struct Differences: Sendable, Hashable {
     /// The first differences, in the order of the recording.
     public private(set) var list: [Difference] = []
     /// The number of differences that are not in `list`.
-    public private(set) var further = 0
+    public private(set) var omittedCount = 0
     /// The sentences that state which parts were not compared, and why.
     public internal(set) var notes: [String] = []
     /// The sentence from `notes` about bodies that were not compared; `nil` if they were, or if a body wasn't expected.
@@ -70,12 +70,12 @@ public struct Differences: Sendable, Hashable {
     }
 
     /// Whether there are no differences.
-    public var isEmpty: Bool { list.isEmpty && further == 0 }
+    public var isEmpty: Bool { list.isEmpty && omittedCount == 0 }
 
     /// The number of differences.
-    public var count: Int { list.count + further }
+    public var count: Int { list.count + omittedCount }
 
     mutating func append(_ difference: @autoclosure () -> Difference) {
-        if list.count < limit { list.append(difference()) } else { further += 1 }
+        if list.count < limit { list.append(difference()) } else { omittedCount += 1 }
     }
 }

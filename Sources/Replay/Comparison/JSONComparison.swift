@@ -1,7 +1,7 @@
 import BeagleNet
 import BeagleNetHTTP
 
-/// A comparison of two JSON texts, in almost linear time, with the depth limit of `JSONDocument`.
+/// A comparison of two JSON texts, in almost linear time, with the depth limit of `ParsedJSON`.
 struct JSONComparison {
     /// The current place of a comparison.
     struct Place {
@@ -32,11 +32,11 @@ struct JSONComparison {
     let rules: ComparisonRules
     let before: JSONDigests
     let after: JSONDigests
-    private let shown: ShownText
+    private let shown: ReportFormatter
     private var found: Differences
 
     /// Returns the differences between two JSON texts.
-    static func differences(_ before: JSONDocument, _ after: JSONDocument, _ rules: ComparisonRules) -> Differences {
+    static func differences(_ before: ParsedJSON, _ after: ParsedJSON, _ rules: ComparisonRules) -> Differences {
         var found = Differences(limit: rules.limit)
         compare(before, after, rules, into: &found)
         return found
@@ -44,8 +44,8 @@ struct JSONComparison {
 
     /// Adds the differences between two JSON texts.
     static func compare(
-        _ before: JSONDocument,
-        _ after: JSONDocument,
+        _ before: ParsedJSON,
+        _ after: ParsedJSON,
         _ rules: ComparisonRules,
         into found: inout Differences
     ) {
@@ -60,7 +60,7 @@ struct JSONComparison {
         self.before = before
         self.after = after
         self.found = found
-        shown = ShownText(redactor: rules.redactor)
+        shown = ReportFormatter(redactor: rules.redactor)
     }
 
     private mutating func compare(_ one: JSONNode, _ other: JSONNode, at place: Place) {
@@ -214,7 +214,7 @@ extension JSONComparison {
             let here = place.element(index, String(index))
             guard !rules.ignores(here.position) else { continue }
             // A limit avoids quadratic time.
-            let partner = others.prefix(Self.setTrials).firstIndex { other in
+            let partner = others.prefix(Self.maxSetCandidates).firstIndex { other in
                 var trial = JSONComparison(before, after, rules, Differences(limit: 0))
                 trial.compare(mine[index], theirs[other], at: here)
                 return trial.found.isEmpty
@@ -228,7 +228,7 @@ extension JSONComparison {
     }
 
     /// The maximum number of elements with which an element of a set is compared.
-    private static let setTrials = 64
+    private static let maxSetCandidates = 64
 
     /// Returns a label such as `id=7`, or the index if the key is missing or secret.
     private func label(_ key: JSONNode?, _ name: String, _ index: Int) -> String {

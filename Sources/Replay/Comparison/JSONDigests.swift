@@ -7,11 +7,11 @@ import BeagleNetHTTP
 /// Different values have different digests, except by chance (64-bit SipHash with a seed per process). Tolerance is not
 /// taken into account.
 struct JSONDigests {
-    let document: JSONDocument
+    let document: ParsedJSON
     private let rules: ComparisonRules
     private var digests: [Int]
 
-    init(_ document: JSONDocument, _ rules: ComparisonRules) {
+    init(_ document: ParsedJSON, _ rules: ComparisonRules) {
         self.document = document
         self.rules = rules
         digests = Array(repeating: 0, count: document.tokenCount)

@@ -6,7 +6,7 @@ extension ComparisonRules {
     ///
     /// - Throws: `NetworkError` of kind `.decoding` if one of them is not valid JSON.
     public func differences(from before: Data, to after: Data) throws(NetworkError) -> Differences {
-        JSONComparison.differences(try JSONDocument(wrapping: before), try JSONDocument(wrapping: after), self)
+        JSONComparison.differences(try ParsedJSON(wrapping: before), try ParsedJSON(wrapping: after), self)
     }
 
     /// Compares a response with a recorded one: status, header fields and body.
@@ -39,13 +39,13 @@ extension ComparisonRules {
         } catch {
             let note = "the body was not compared: \(error.message)"
             found.notes.append(note)
-            if !recorded.isPassedOver { found.missingBody = note }
+            if !recorded.isIntermediate { found.missingBody = note }
         }
         return found
     }
 }
 
-extension JSONDocument {
+extension ParsedJSON {
     fileprivate convenience init(wrapping data: Data) throws(NetworkError) {
         do {
             try self.init(data)
@@ -67,7 +67,7 @@ extension LoggedResponse {
     }
 
     /// Whether the body wasn't read because another response followed.
-    fileprivate var isPassedOver: Bool {
+    fileprivate var isIntermediate: Bool {
         guard case .omitted(let reason) = body.content else { return false }
         return (300..<400).contains(status) || reason == "not read"
     }
@@ -95,12 +95,12 @@ extension ComparisonRules {
 
     private func compareValues(_ before: [LoggedField], _ after: [LoggedField], into found: inout Differences) {
         var (mine, theirs) = (before, after)
-        mine.removeSame(as: after)
-        theirs.removeSame(as: before)
+        mine.removeValuesAlso(in: after)
+        theirs.removeValuesAlso(in: before)
         // Sorted by value, so that cookies with secret values are matched by their names.
         mine.sort { $0.value < $1.value }
         theirs.sort { $0.value < $1.value }
-        let shown = ShownText(redactor: redactor)
+        let shown = ReportFormatter(redactor: redactor)
         for index in 0..<max(mine.count, theirs.count) {
             let pair = (index < mine.count ? mine[index] : nil, index < theirs.count ? theirs[index] : nil)
             if let one = pair.0, let other = pair.1, Placeholder.matches(one.value, other.value) { continue }
@@ -119,7 +119,7 @@ extension ComparisonRules {
 
 extension [LoggedField] {
     /// Removes values that the other list also has, each as often as it occurs there.
-    fileprivate mutating func removeSame(as others: [LoggedField]) {
+    fileprivate mutating func removeValuesAlso(in others: [LoggedField]) {
         var counts = Dictionary(others.map { ($0.value, 1) }, uniquingKeysWith: +)
         removeAll { field in
             guard let count = counts[field.value], count > 0 else { return false }
@@ -142,7 +142,7 @@ extension ComparisonRules {
         let recorded = isText ? before.data.utf8(from: before.charset) : before.data
         let received = isText ? after.data.utf8(from: after.charset) : after.data
         if isText, recorded == received { return }
-        if form == .json || form == .unknown, let recorded = try? JSONDocument(recorded) {
+        if form == .json || form == .unknown, let recorded = try? ParsedJSON(recorded) {
             return compare(recorded, received, into: &found)
         }
         if isText, let one = String(validating: recorded, as: UTF8.self),
@@ -160,12 +160,14 @@ extension ComparisonRules {
         )
     }
 
-    private func compare(_ recorded: JSONDocument, _ received: Data, into found: inout Differences) {
+    private func compare(_ recorded: ParsedJSON, _ received: Data, into found: inout Differences) {
         do throws(JSONFault) {
-            JSONComparison.compare(recorded, try JSONDocument(received), self, into: &found)
+            JSONComparison.compare(recorded, try ParsedJSON(received), self, into: &found)
         } catch {
             let what = received.isEmpty ? "nothing" : error.description
-            found.append(Difference(.type, at: "body", before: "JSON", after: ShownText(redactor: redactor).text(what)))
+            found.append(
+                Difference(.type, at: "body", before: "JSON", after: ReportFormatter(redactor: redactor).text(what))
+            )
         }
     }
 
@@ -176,7 +178,7 @@ extension ComparisonRules {
             inOrder: mine.map { Array($0.utf8).hashValue },
             theirs.map { Array($0.utf8).hashValue }
         )
-        let shown = ShownText(redactor: redactor)
+        let shown = ReportFormatter(redactor: redactor)
         for (index, partner) in alignment.partners.enumerated() {
             let line = String(mine[index])
             let other = partner.map { String(theirs[$0]) }

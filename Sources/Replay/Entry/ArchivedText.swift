@@ -17,11 +17,11 @@ struct ArchivedText {
     let charset: Charset?
     let mediaType: String
     /// The number of bytes in `Content-Length`; `nil` if the field is missing, or if it counts content-coded bytes.
-    let announced: Int64?
+    let announcedLength: Int64?
     /// Other numbers in the archive that may be the size of the body, in bytes.
-    let stated: [Int64]
+    let statedSizes: [Int64]
     /// Whether the recorder counted as many bytes as were announced.
-    let isWhole: Bool
+    let isComplete: Bool
     /// Whether the body belongs to a request. Because it may be sent again, text without a known size counts as damaged
     /// if it has replacement characters.
     let isRequest: Bool
@@ -33,9 +33,9 @@ struct ArchivedText {
         if isASCII, charset?.extendsASCII != false { return .data(marked(plain)) }
         let encoded = charset?.encoded(text)
         let usual = encoded ?? plain
-        if let announced, usual.count == announced { return .data(usual) }
+        if let announcedLength, usual.count == announcedLength { return .data(usual) }
         if let bytes = onePerCharacter, isCounted(bytes) || (isBinary && !isCounted(plain)) { return .data(bytes) }
-        if let announced, plain.count == announced { return .data(plain) }
+        if let announcedLength, plain.count == announcedLength { return .data(plain) }
         if isDamaged(plain, isEncoded: charset == nil || encoded != nil) {
             return .omitted("the recorder replaced bytes that it could not decode")
         }
@@ -45,7 +45,7 @@ struct ArchivedText {
     /// Returns the bytes with the byte order mark, which browsers leave out, if the announced size includes one.
     private func marked(_ bytes: Data) -> Data {
         let mark = charset.map(\.byteOrderMark) ?? Charset.utf8Mark
-        let hasMark = isWhole && !mark.isEmpty && announced == Int64(bytes.count + mark.count)
+        let hasMark = isComplete && !mark.isEmpty && announcedLength == Int64(bytes.count + mark.count)
         return hasMark ? Data(mark) + bytes : bytes
     }
 
@@ -60,7 +60,7 @@ struct ArchivedText {
     }
 
     private func isCounted(_ bytes: Data) -> Bool {
-        announced == Int64(bytes.count) || (announced == nil && stated.contains(Int64(bytes.count)))
+        announcedLength == Int64(bytes.count) || (announcedLength == nil && statedSizes.contains(Int64(bytes.count)))
     }
 
     private var isBinary: Bool {
@@ -70,7 +70,7 @@ struct ArchivedText {
     /// Returns whether the text has replacement characters in place of other bytes.
     private func isDamaged(_ plain: Data, isEncoded: Bool) -> Bool {
         guard plain.firstRange(of: Data("\u{FFFD}".utf8)) != nil else { return false }
-        if announced != nil || !isEncoded { return true }
-        return stated.isEmpty ? isRequest : !stated.contains(Int64(plain.count))
+        if announcedLength != nil || !isEncoded { return true }
+        return statedSizes.isEmpty ? isRequest : !statedSizes.contains(Int64(plain.count))
     }
 }

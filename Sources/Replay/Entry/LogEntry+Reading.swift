@@ -34,12 +34,12 @@ private struct EntryReader {
         entry.serverAddress = node["serverIPAddress"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         entry.connection = node["connection"].flatMap { $0.string ?? $0.numberText }
         entry.messages = messages(node["_webSocketMessages"])
-        if let own { readOwn(own, into: &entry) }
-        entry.others = others(node)
+        if let own { readBeagleMembers(own, into: &entry) }
+        entry.unknownMembers = unknownMembers(node)
         return entry
     }
 
-    private func readOwn(_ own: JSONNode, into entry: inout LogEntry) {
+    private func readBeagleMembers(_ own: JSONNode, into entry: inout LogEntry) {
         entry.kind = own["kind"]?.string
         entry.operationName = own["operationName"]?.string
         entry.attempt = int(own["attempt"]) ?? 1
@@ -87,15 +87,15 @@ private struct EntryReader {
 
     private func requestBody(_ request: JSONNode, _ fields: [LoggedField], _ own: JSONNode?) -> LoggedBody? {
         let method = request["method"]?.string ?? "GET"
-        let facts = BodyFacts(ofRequest: method, fields, bodySize: request["bodySize"]?.integer ?? -1)
+        let info = ArchivedBodyInfo(ofRequest: method, fields, bodySize: request["bodySize"]?.integer ?? -1)
         guard let node = request["postData"], node.kind == .object else {
-            return own == nil ? facts.missing(fields["Content-Type"]) : nil
+            return own == nil ? info.missing(fields["Content-Type"]) : nil
         }
         let encoding = node["_encoding"] ?? node["encoding"]
         let mediaType = node["mimeType"]?.string ?? ""
         let charset = Charset(fields, mediaType: mediaType)
         var content = content(node, encoding: encoding?.string, "request.postData") { text in
-            own == nil ? facts.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
+            own == nil ? info.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
         }
         let parameters = node["params"].map(parameters) ?? []
         let hasText = content != nil && content != .data(Data())
@@ -107,7 +107,7 @@ private struct EntryReader {
             size: own?["requestSize"]?.integer,
             isTruncated: own?["requestTruncated"]?.bool ?? false
         )
-        if own == nil { facts.complete(&body, comment: node["comment"]?.string, fields) }
+        if own == nil { info.complete(&body, comment: node["comment"]?.string, fields) }
         return body
     }
 
@@ -120,12 +120,12 @@ private struct EntryReader {
         }
         let size = contentNode?["size"]?.integer
         let received = node["bodySize"]?.integer ?? -1
-        let facts = BodyFacts(ofResponse: status, to: method, fields, size: size ?? -1, received: received)
+        let info = ArchivedBodyInfo(ofResponse: status, to: method, fields, size: size ?? -1, received: received)
         let mediaType = contentNode?["mimeType"]?.string ?? ""
         let charset = Charset(fields, mediaType: mediaType)
         let kept = contentNode.flatMap {
             content($0, encoding: $0["encoding"]?.string, "response.content") { text in
-                own == nil ? facts.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
+                own == nil ? info.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
             }
         }
         var body = LoggedBody(
@@ -135,7 +135,7 @@ private struct EntryReader {
             isTruncated: own?["responseTruncated"]?.bool ?? false
         )
         if let reason = own?["responseOmitted"]?.string { body.content = .omitted(reason) }
-        if own == nil { facts.complete(&body, comment: contentNode?["comment"]?.string, fields) }
+        if own == nil { info.complete(&body, comment: contentNode?["comment"]?.string, fields) }
         var response = LoggedResponse(
             status: status,
             statusText: node["statusText"]?.string ?? "",
@@ -299,7 +299,7 @@ extension EntryReader {
         ],
     ]
 
-    private func others(_ entry: JSONNode) -> [OtherMember] {
+    private func unknownMembers(_ entry: JSONNode) -> [UnknownMember] {
         let (request, response) = (entry["request"], entry["response"])
         let objects: [(String, JSONNode?)] = [
             ("", entry), ("request", request), ("request.postData", request?["postData"]), ("response", response),
@@ -307,7 +307,7 @@ extension EntryReader {
         ]
         // In our own entries, `_resourceType` is derived from the kind.
         let hasKind = entry["_beagle"]?["kind"]?.string != nil
-        return objects.flatMap { place, node -> [OtherMember] in
+        return objects.flatMap { place, node -> [UnknownMember] in
             guard let node, var known = Self.known[place] else { return [] }
             if place.isEmpty, hasKind { known.insert("_resourceType") }
             let unknown = node.members.filter { name, value in
@@ -318,7 +318,7 @@ extension EntryReader {
                 // A `_cache` member that isn't valid as `cache` was renamed when the entry was written.
                 let isCache = place.isEmpty && name == "_cache" && node["cache"]?.isEmptyObject == true
                 let name = isCache && !HARCheck.allows(cache: json) ? "cache" : name
-                return OtherMember(place: place, name: name, json: json)
+                return UnknownMember(place: place, name: name, json: json)
             }
         }
     }

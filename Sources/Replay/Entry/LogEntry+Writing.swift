@@ -23,28 +23,30 @@ extension LogEntry {
             if let serverAddress { output.member("serverIPAddress", serverAddress) }
             if let connection { output.member("connection", connection) }
             if let error { output.member("_error", error) }
-            if let resourceType, !others.contains(where: { $0.place.isEmpty && $0.name == "_resourceType" }) {
+            if let resourceType, !unknownMembers.contains(where: { $0.place.isEmpty && $0.name == "_resourceType" }) {
                 output.member("_resourceType", resourceType)
             }
             writeMessages(to: &output)
-            writeOwn(to: &output)
+            writeBeagleMembers(to: &output)
             writeOthers(at: "", to: &output)
         }
     }
 
     /// Writes the recorded `cache` member unchanged, or as `_cache` if HAR 1.2 doesn't allow its value.
     private func writeCache(to output: inout JSONOutput) {
-        let cache = others.first(where: \.isCache)
+        let cache = unknownMembers.first(where: \.isCache)
         let isValid = cache.map { HARCheck.allows(cache: $0.json) } ?? false
         output.name("cache")
         output.raw((isValid ? cache?.json ?? "{}" : "{}").utf8)
-        guard let cache, !isValid, !others.contains(where: { $0.place.isEmpty && $0.name == "_cache" }) else { return }
+        guard let cache, !isValid, !unknownMembers.contains(where: { $0.place.isEmpty && $0.name == "_cache" }) else {
+            return
+        }
         output.name("_cache")
         output.raw(cache.json.utf8)
     }
 
     private func writeOthers(at place: String, to output: inout JSONOutput) {
-        for other in others where other.place == place && !other.isCache {
+        for other in unknownMembers where other.place == place && !other.isCache {
             output.name(escaping: other.name)
             output.raw(other.json.utf8)
         }
@@ -61,7 +63,7 @@ extension LogEntry {
     }
 }
 
-extension OtherMember {
+extension UnknownMember {
     fileprivate var isCache: Bool { place.isEmpty && name == "cache" }
 }
 
@@ -171,7 +173,7 @@ extension LoggedMessage {
 // MARK: - Members of our own
 
 extension LogEntry {
-    private func writeOwn(to output: inout JSONOutput) {
+    private func writeBeagleMembers(to output: inout JSONOutput) {
         output.name("_beagle")
         output.object { output in
             output.member("v", 1)
@@ -186,15 +188,15 @@ extension LogEntry {
             if isInterrupted { output.member("interrupted", true) }
             if !redactions.isEmpty { output.strings("redactions", redactions) }
             if let body = request.body {
-                writeOwn(body, "requestOmitted", "requestTruncated", to: &output)
+                writeBeagleMembers(body, "requestOmitted", "requestTruncated", to: &output)
                 output.member("requestSize", body.size)
             }
-            if let response { writeOwn(response, to: &output) }
+            if let response { writeBeagleMembers(response, to: &output) }
             writeOthers(at: "_beagle", to: &output)
         }
     }
 
-    private func writeOwn(
+    private func writeBeagleMembers(
         _ body: LoggedBody,
         _ omitted: StaticString,
         _ truncated: StaticString,
@@ -204,8 +206,8 @@ extension LogEntry {
         if body.isTruncated { output.member(truncated, true) }
     }
 
-    private func writeOwn(_ response: LoggedResponse, to output: inout JSONOutput) {
-        writeOwn(response.body, "responseOmitted", "responseTruncated", to: &output)
+    private func writeBeagleMembers(_ response: LoggedResponse, to output: inout JSONOutput) {
+        writeBeagleMembers(response.body, "responseOmitted", "responseTruncated", to: &output)
         if !response.trailers.isEmpty { output.fields("trailers", response.trailers) }
         guard !response.interim.isEmpty else { return }
         output.name("interim")

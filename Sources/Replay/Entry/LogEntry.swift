@@ -45,7 +45,7 @@ public struct LogEntry: Sendable, Hashable {
     /// The messages of a WebSocket or an event stream, in order.
     public var messages: [LoggedMessage]
     /// Unknown members that other tools wrote into the entry.
-    public var others: [OtherMember]
+    public var unknownMembers: [UnknownMember]
 
     /// Creates an entry.
     public init(
@@ -66,7 +66,7 @@ public struct LogEntry: Sendable, Hashable {
         isInterrupted: Bool = false,
         redactions: [String] = [],
         messages: [LoggedMessage] = [],
-        others: [OtherMember] = []
+        unknownMembers: [UnknownMember] = []
     ) {
         self.id = id
         self.started = started
@@ -85,12 +85,12 @@ public struct LogEntry: Sendable, Hashable {
         self.isInterrupted = isInterrupted
         self.redactions = redactions
         self.messages = messages
-        self.others = others
+        self.unknownMembers = unknownMembers
     }
 }
 
 /// An unknown member of an archive's entry, kept unchanged.
-public struct OtherMember: Sendable, Hashable {
+public struct UnknownMember: Sendable, Hashable {
     /// The path of the object that has the member, such as `response.content`; empty for the entry itself.
     public var place: String
     /// The member's name.

@@ -36,7 +36,7 @@ final class ArchiveFile {
             if let failure { throw failure }
             if isAtEnd { return nil }
             do throws(NetworkError) {
-                try readOn()
+                try scanNextPiece()
             } catch {
                 failure = error
             }
@@ -45,7 +45,7 @@ final class ArchiveFile {
         return parts.removeLast()
     }
 
-    private func readOn() throws(NetworkError) {
+    private func scanNextPiece() throws(NetworkError) {
         guard let piece = try nextPiece() else {
             isAtEnd = true
             try scan { scanner throws(JSONFault) in try scanner.finish() }

@@ -8,7 +8,7 @@ final class ArchiveOutput {
     private var buffer: [UInt8] = []
 
     init(path: String, _ compression: HARWriter.Compression) throws(NetworkError) {
-        sink = try FileSink(path: path, mayWait: true, isPrivate: true)
+        sink = try FileSink(path: path, mayBlock: true, isPrivate: true)
         deflater = compression == .none ? nil : try Deflater(isGzip: compression == .gzip)
     }
 

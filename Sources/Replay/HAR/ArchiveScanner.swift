@@ -26,13 +26,13 @@ struct ArchivePart: Sendable, Hashable {
 /// may also be a member of the outermost object, or the outermost value may be an array of entries.
 struct ArchiveScanner {
     private var tokenizer = JSONTokenizer()
-    private var finder: Finder
+    private var finder: PartFinder
 
     /// Creates a scanner.
     ///
     /// - Parameter limit: the maximum size of a part in bytes.
     init(limit: Int) {
-        finder = Finder(limit: limit)
+        finder = PartFinder(limit: limit)
     }
 
     /// Whether there was an array of entries, possibly empty.
@@ -52,15 +52,15 @@ struct ArchiveScanner {
         // A local copy, because the closure must not access `self` while the tokenizer is in use.
         var finder = finder
         self.finder.parts = []
-        self.finder.kept = []
+        self.finder.buffer = []
         finder.piece = bytes
         defer {
             finder.piece = .init(start: nil, count: 0)
             self.finder = finder
         }
         do {
-            try tokenizer.feed(bytes) { finder.take($0) }
-            try finder.keepRest()
+            try tokenizer.feed(bytes) { finder.scan($0) }
+            try finder.bufferRest()
         } catch {
             throw finder.located(error)
         }
@@ -71,7 +71,7 @@ struct ArchiveScanner {
         var finder = finder
         defer { self.finder = finder }
         do {
-            try tokenizer.finish { finder.take($0) }
+            try tokenizer.finish { finder.scan($0) }
         } catch {
             throw finder.located(error)
         }
@@ -79,7 +79,7 @@ struct ArchiveScanner {
 }
 
 /// A finder of the tokens that form a part.
-private struct Finder {
+private struct PartFinder {
     enum Place {
         case start, outermost, log, entries(isInLog: Bool, isBare: Bool), end
     }
@@ -89,14 +89,14 @@ private struct Finder {
     /// The current piece, valid only during the call that passes it.
     var piece = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// The bytes of earlier pieces that may belong to an incomplete part.
-    var kept: [UInt8] = []
+    var buffer: [UInt8] = []
     private(set) var hasEntries = false
 
     private var place = Place.start
-    /// The offset of `kept` in the text.
-    private var keptStart = 0
+    /// The offset of `buffer` in the text.
+    private var bufferStart = 0
     /// The end of the last token, or the start of the current part.
-    private var needed = 0
+    private var partStart = 0
     /// The number of open containers in the current part.
     private var depth = 0
     private var name = ""
@@ -106,9 +106,9 @@ private struct Finder {
         self.limit = limit
     }
 
-    private var pieceStart: Int { keptStart + kept.count }
+    private var pieceStart: Int { bufferStart + buffer.count }
 
-    mutating func take(_ token: JSONTokenizer.Token) {
+    mutating func scan(_ token: JSONTokenizer.Token) {
         let (opens, closes) = (token.kind.opens, token.kind.closes)
         if depth > 0 {
             if opens { depth += 1 }
@@ -116,7 +116,7 @@ private struct Finder {
             if depth == 0 { end(at: token.end) }
             return
         }
-        needed = token.start
+        partStart = token.start
         switch place {
         case .start:
             place = token.kind == .objectStart ? .outermost : .end
@@ -137,7 +137,7 @@ private struct Finder {
                 return end(at: token.end)
             }
         }
-        needed = token.end
+        partStart = token.end
     }
 
     private mutating func enterEntries(isInLog: Bool, isBare: Bool = false) {
@@ -152,9 +152,9 @@ private struct Finder {
             case .log: .logMember(name)
             default: .outerMember(name)
             }
-        parts.append(ArchivePart(kind: kind, path: path, offset: needed, bytes: bytes(needed, end)))
+        parts.append(ArchivePart(kind: kind, path: path, offset: partStart, bytes: bytes(partStart, end)))
         if case .entries = place { count += 1 }
-        needed = end
+        partStart = end
     }
 
     /// The current path in the JSON text.
@@ -170,20 +170,20 @@ private struct Finder {
     private func bytes(_ start: Int, _ end: Int) -> [UInt8] {
         let inPiece = piece[max(start - pieceStart, 0)..<max(end - pieceStart, 0)]
         guard start < pieceStart else { return Array(inPiece) }
-        return Array(kept[(start - keptStart)..<min(end - keptStart, kept.count)]) + inPiece
+        return Array(buffer[(start - bufferStart)..<min(end - bufferStart, buffer.count)]) + inPiece
     }
 
     /// Stores the bytes that may be needed later.
-    mutating func keepRest() throws(JSONFault) {
+    mutating func bufferRest() throws(JSONFault) {
         let end = pieceStart + piece.count
-        if needed > keptStart {
-            kept = bytes(needed, end)
+        if partStart > bufferStart {
+            buffer = bytes(partStart, end)
         } else {
-            kept.append(contentsOf: piece)
+            buffer.append(contentsOf: piece)
         }
-        keptStart = needed
-        guard kept.count <= limit else {
-            throw JSONFault(offset: needed, path: path, reason: "larger than the \(limit) bytes allowed")
+        bufferStart = partStart
+        guard buffer.count <= limit else {
+            throw JSONFault(offset: partStart, path: path, reason: "larger than the \(limit) bytes allowed")
         }
     }
 
@@ -194,7 +194,7 @@ private struct Finder {
         fault.path = path
         guard depth > 0 else { return fault }
         do {
-            _ = try JSONDocument(bytes(needed, min(fault.offset + 1, pieceStart + piece.count)))
+            _ = try ParsedJSON(bytes(partStart, min(fault.offset + 1, pieceStart + piece.count)))
         } catch {
             fault.path += error.path.dropFirst()
         }

@@ -6,7 +6,7 @@ struct FormRedaction {
     /// The same redactor in the mode `.mask`, used to detect secrets.
     private let masking: Redactor
     /// An item that remains: the one, if any, that makes OAuth's `state` a secret.
-    private let companion: String
+    private let signInItem: String
 
     init(_ redactor: Redactor, _ fields: [LoggedParameter]) {
         self.redactor = redactor
@@ -16,7 +16,7 @@ struct FormRedaction {
         let signIn = fields.first { field in
             masking.findings(inURL: "?state=x&\(FormText.pair(field.name, field.value))", at: "").contains(":?state")
         }
-        companion = FormText.pair(signIn?.name ?? "_", Redactor.placeholder)
+        signInItem = FormText.pair(signIn?.name ?? "_", Redactor.placeholder)
     }
 
     /// Returns the field without its secrets; `nil` if the whole field is removed.
@@ -27,15 +27,15 @@ struct FormRedaction {
     func redacted(
         _ whole: LoggedParameter,
         at place: String,
-        noting audit: inout RedactionAudit
+        recordingTo audit: inout RedactionAudit
     ) -> (field: LoggedParameter?, isSecret: Bool) {
         var field = whole
-        field.name = redactor.redact(text: whole.name, at: place, noting: &audit)
-        field.fileName = whole.fileName.map { redactor.redact(text: $0, at: place, noting: &audit) }
-        field.contentType = whole.contentType.map { redactor.redact(text: $0, at: place, noting: &audit) }
+        field.name = redactor.redact(text: whole.name, at: place, recordingTo: &audit)
+        field.fileName = whole.fileName.map { redactor.redact(text: $0, at: place, recordingTo: &audit) }
+        field.contentType = whole.contentType.map { redactor.redact(text: $0, at: place, recordingTo: &audit) }
         guard let value = whole.value, !value.isEmpty else { return (field, false) }
         guard self.value(of: whole, by: masking) == Redactor.placeholder, value != Redactor.placeholder else {
-            field.value = redactor.redact(text: value, at: "\(place).\(field.name.prefix(64))", noting: &audit)
+            field.value = redactor.redact(text: value, at: "\(place).\(field.name.prefix(64))", recordingTo: &audit)
             return (field, false)
         }
         field.value = self.value(of: whole, by: redactor)
@@ -44,7 +44,7 @@ struct FormRedaction {
 
     /// Returns the field's value after redaction in a query; `nil` if its item was removed.
     private func value(of field: LoggedParameter, by redactor: Redactor) -> String? {
-        let query = redactor.redact(url: "?\(FormText.pair(field.name, field.value))&\(companion)")
+        let query = redactor.redact(url: "?\(FormText.pair(field.name, field.value))&\(signInItem)")
         let items = QueryItems.of(query)
         return items.count > 1 ? items[0].value : nil
     }

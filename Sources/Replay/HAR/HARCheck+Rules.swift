@@ -8,39 +8,39 @@ import BeagleNetHTTP
 // MARK: - log
 
 extension HARCheck {
-    private static let maker: [Member] = [Member("name", .text), Member("version", .text)]
+    private static let creator: [Member] = [Member("name", .text), Member("version", .text)]
 
     func logMember(_ name: String, _ node: JSONNode) {
         switch name {
         case "version": version(node)
-        case "creator", "browser": object("", node, Self.maker)
+        case "creator", "browser": object("", node, Self.creator)
         case "pages":
-            if node.kind != .array { find("", node, "should be an array") }
+            if node.kind != .array { report("", node, "should be an array") }
             elements("", node, page)
-        case "comment": if node.kind != .string { find("", node, "should be a string") }
-        case "entries": find("", node, "should be an array")
+        case "comment": if node.kind != .string { report("", node, "should be a string") }
+        case "entries": report("", node, "should be an array")
         default:
-            if !name.isOwn {
-                find("", node, "is not a member of HAR 1.2; names of custom members begin with an underscore", .hint)
+            if !name.isCustomMemberName {
+                report("", node, "is not a member of HAR 1.2; names of custom members begin with an underscore", .hint)
             }
         }
     }
 
     private func version(_ node: JSONNode) {
-        guard let text = node.string else { return find("", node, "should be a string") }
+        guard let text = node.string else { return report("", node, "should be a string") }
         // An empty version means 1.1. A newer minor version may only add members.
         let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
         guard text.isEmpty || (numbers.count == 2 && numbers[0] == 1 && (numbers[1] ?? 0) >= 1) else {
-            return find("", node, "is \(text), which is not a known version")
+            return report("", node, "is \(text), which is not a known version")
         }
         if text != "1.2" {
-            find("", node, "is \(text.isEmpty ? "empty" : text), but the archive is checked as 1.2", .hint)
+            report("", node, "is \(text.isEmpty ? "empty" : text), but the archive is checked as 1.2", .hint)
         }
     }
 
     private func page(_ path: String, _ node: JSONNode) {
         let members: [Member] = [
-            Member("startedDateTime", .moment), Member("id", .text), Member("title", .text),
+            Member("startedDateTime", .date), Member("id", .text), Member("title", .text),
             Member("pageTimings", .object),
         ]
         guard object(path, node, members), let timings = node["pageTimings"], timings.kind == .object else { return }
@@ -53,7 +53,7 @@ extension HARCheck {
 
 extension HARCheck {
     private static let entry: [Member] = [
-        Member("pageref", .text, isRequired: false), Member("startedDateTime", .moment),
+        Member("pageref", .text, isRequired: false), Member("startedDateTime", .date),
         Member("time", .number(orUnknown: false)), Member("request", .object), Member("response", .object),
         Member("cache", .object), Member("timings", .object), Member("serverIPAddress", .text, isRequired: false),
         Member("connection", .text, isRequired: false),
@@ -71,13 +71,13 @@ extension HARCheck {
         if let address = node["serverIPAddress"], let text = address.string,
             IPAddress(text) == nil || text.hasPrefix("[")
         {
-            find(".serverIPAddress", address, "is not an IPv4 address or an IPv6 address without brackets")
+            report(".serverIPAddress", address, "is not an IPv4 address or an IPv6 address without brackets")
         }
         guard let started = node["startedDateTime"], let text = started.string, let date = Timestamp.date(text) else {
             return
         }
         if let before = last.flatMap(Timestamp.date), before > date {
-            find(".startedDateTime", started, "is earlier than that of the previous entry", .hint)
+            report(".startedDateTime", started, "is earlier than that of the previous entry", .hint)
         }
         last = text
     }
@@ -92,15 +92,15 @@ extension HARCheck {
         let phases = ["blocked", "dns", "connect", "send", "wait", "receive"]
         let sum = phases.compactMap { node[$0]?.number }.filter { $0 > 0 }.reduce(0, +)
         if let tls = node["ssl"]?.number, tls > node["connect"]?.number ?? 0 {
-            find(".timings.ssl", node, "is longer than connect, which includes it", .hint)
+            report(".timings.ssl", node, "is longer than connect, which includes it", .hint)
         }
         guard let time, let whole = time.number, abs(whole - sum) > max(0.01, whole * 1e-9) else { return }
-        find(".time", time, "is \(time.numberText ?? ""), but its phases add up to \(sum)", .hint)
+        report(".time", time, "is \(time.numberText ?? ""), but its phases add up to \(sum)", .hint)
     }
 
     /// Returns whether an entry may have this JSON text as its `cache`.
     static func allows(cache json: String) -> Bool {
-        guard let node = (try? JSONDocument(Array(json.utf8)))?.root, node.kind == .object else { return false }
+        guard let node = (try? ParsedJSON(Array(json.utf8)))?.root, node.kind == .object else { return false }
         var isAllowed = true
         let part = ArchivePart(kind: .entry(0), path: "", offset: 0, bytes: [])
         HARCheck(file: "", part: part) { if $0.severity == .error { isAllowed = false } }.cache(node)
@@ -111,7 +111,7 @@ extension HARCheck {
         let states = ["beforeRequest", "afterRequest"]
         object(".cache", node, states.map { Member($0, .objectOrNull, isRequired: false) })
         let members: [Member] = [
-            Member("expires", .moment, isRequired: false), Member("lastAccess", .moment), Member("eTag", .text),
+            Member("expires", .date, isRequired: false), Member("lastAccess", .date), Member("eTag", .text),
             Member("hitCount", .number(orUnknown: false)),
         ]
         for name in states {
@@ -141,7 +141,7 @@ extension HARCheck {
     private static let cookie =
         pair + [
             Member("path", .text, isRequired: false), Member("domain", .text, isRequired: false),
-            Member("expires", .momentOrNull, isRequired: false), Member("httpOnly", .bool, isRequired: false),
+            Member("expires", .dateOrNull, isRequired: false), Member("httpOnly", .bool, isRequired: false),
             Member("secure", .bool, isRequired: false),
         ]
 
@@ -150,9 +150,9 @@ extension HARCheck {
         lists(".request", node)
         elements(".request.queryString", node["queryString"]) { object($0, $1, Self.pair) }
         if let url = node["url"], let text = url.string {
-            if !text.contains("://") { find(".request.url", url, "is not an absolute URL") }
+            if !text.contains("://") { report(".request.url", url, "is not an absolute URL") }
             if text.utf8.contains(UInt8(ascii: "#")) {
-                find(".request.url", url, "has a fragment, which is never sent")
+                report(".request.url", url, "has a fragment, which is never sent")
             }
         }
         if let body = node["postData"], body.kind == .object { postData(body) }
@@ -175,7 +175,7 @@ extension HARCheck {
         }
         // Chrome, Firefox, Insomnia and mitmproxy write both.
         if node["text"] != nil, let parameters = node["params"], parameters.elements.contains(where: { _ in true }) {
-            find(".request.postData.params", parameters, "must not be present together with text", .hint)
+            report(".request.postData.params", parameters, "must not be present together with text", .hint)
         }
     }
 
@@ -194,18 +194,18 @@ extension HARCheck {
         guard let text = content["text"]?.string else { return }
         if content["encoding"]?.string == "base64", Data(base64Encoded: text, options: .ignoreUnknownCharacters) == nil
         {
-            find("\(path).text", content["text"] ?? content, "is not base64, although its encoding says so")
+            report("\(path).text", content["text"] ?? content, "is not base64, although its encoding says so")
         }
     }
 
     /// Checks that the file of a body exists beside the archive.
     private func bodyFile(_ path: String, _ node: JSONNode) {
         guard let member = node["_file"] else { return }
-        guard let name = member.string else { return find("\(path)._file", member, "should be a string") }
+        guard let name = member.string else { return report("\(path)._file", member, "should be a string") }
         do throws(NetworkError) {
             _ = try files.file(name)
         } catch {
-            find("\(path)._file", member, "names a file that cannot be read: \(error.message)")
+            report("\(path)._file", member, "names a file that cannot be read: \(error.message)")
         }
     }
 
@@ -213,7 +213,7 @@ extension HARCheck {
         elements("\(path).headers", node["headers"]) { path, item in
             object(path, item, Self.pair)
             if let value = item["value"]?.string, value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
-                find("\(path).value", item, "has a line break or NUL, which a header field must not have")
+                report("\(path).value", item, "has a line break or NUL, which a header field must not have")
             }
         }
         elements("\(path).cookies", node["cookies"]) { object($0, $1, Self.cookie) }

@@ -4,7 +4,7 @@ import BeagleNetHTTP
 struct HARCheck {
     /// The required type of a member.
     enum Rule {
-        case text, moment, momentOrNull, bool, object, objectOrNull, array
+        case text, date, dateOrNull, bool, object, objectOrNull, array
         /// A number, and whether it may be -1 for an unknown value.
         case number(orUnknown: Bool)
         /// An integer, and whether it may be -1 for an unknown value.
@@ -37,7 +37,7 @@ struct HARCheck {
         self.report = report
     }
 
-    func find(_ path: String, _ node: JSONNode, _ reason: String, _ severity: RecordingWarning.Severity = .error) {
+    func report(_ path: String, _ node: JSONNode, _ reason: String, _ severity: RecordingWarning.Severity = .error) {
         report(
             RecordingWarning(
                 file: file,
@@ -62,12 +62,12 @@ struct HARCheck {
     @discardableResult
     func object(_ path: String, _ node: JSONNode, _ members: [Member]) -> Bool {
         guard node.kind == .object else {
-            find(path, node, "is \(node.kind.words), but should be an object")
+            report(path, node, "is \(node.kind.words), but should be an object")
             return false
         }
         for member in members {
             guard let value = node[member.name] else {
-                if member.isRequired { find("\(path).\(member.name)", node, "is missing") }
+                if member.isRequired { report("\(path).\(member.name)", node, "is missing") }
                 continue
             }
             check("\(path).\(member.name)", value, member.rule)
@@ -75,9 +75,9 @@ struct HARCheck {
         let known = Set(members.map(\.name) + ["comment"])
         var seen: Set<String> = []
         for (name, value) in node.members {
-            if !seen.insert(name).inserted { find("\(path).\(name)", value, "occurs more than once") }
-            if !known.contains(name), !name.isOwn {
-                find(
+            if !seen.insert(name).inserted { report("\(path).\(name)", value, "occurs more than once") }
+            if !known.contains(name), !name.isCustomMemberName {
+                report(
                     "\(path).\(name)",
                     value,
                     "is not a member of HAR 1.2; names of custom members begin with an underscore",
@@ -102,8 +102,8 @@ struct HARCheck {
         case .object: expect(value.kind == .object, path, value, "an object")
         case .objectOrNull: expect(value.kind == .object || value.isNull, path, value, "an object or null")
         case .array: expect(value.kind == .array, path, value, "an array")
-        case .moment: moment(path, value)
-        case .momentOrNull: if !value.isNull { moment(path, value) }
+        case .date: date(path, value)
+        case .dateOrNull: if !value.isNull { date(path, value) }
         case .number(let orUnknown): number(path, value, isWhole: false, orUnknown)
         case .whole(let orUnknown): number(path, value, isWhole: true, orUnknown)
         case .signed: expect(value.integer != nil, path, value, "an integer")
@@ -111,28 +111,28 @@ struct HARCheck {
     }
 
     private func expect(_ isMet: Bool, _ path: String, _ value: JSONNode, _ what: String) {
-        if !isMet { find(path, value, "is \(value.kind.words), but should be \(what)") }
+        if !isMet { report(path, value, "is \(value.kind.words), but should be \(what)") }
     }
 
-    private func moment(_ path: String, _ value: JSONNode) {
+    private func date(_ path: String, _ value: JSONNode) {
         guard let text = value.string else { return expect(false, path, value, "a date and time") }
         guard Timestamp.date(text) != nil else {
-            return find(path, value, "is not an ISO 8601 date and time, such as 2026-11-22T08:15:30.123Z")
+            return report(path, value, "is not an ISO 8601 date and time, such as 2026-11-22T08:15:30.123Z")
         }
         let clock = text.utf8.dropFirst(11)
         if !clock.contains(where: { [UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "-")].contains($0) }) {
-            find(path, value, "has no time zone")
+            report(path, value, "has no time zone")
         }
     }
 
     private func number(_ path: String, _ value: JSONNode, isWhole: Bool, _ orUnknown: Bool) {
         guard let number = value.number else { return expect(false, path, value, "a number") }
         if isWhole, value.integer == nil {
-            return find(path, value, "is \(value.numberText ?? ""), but should be an integer")
+            return report(path, value, "is \(value.numberText ?? ""), but should be an integer")
         }
         guard number < 0, !(orUnknown && number == -1) else { return }
         let rule = orUnknown ? "-1 is the only negative value allowed" : "must not be negative"
-        find(path, value, "is \(value.numberText ?? ""), but \(rule)")
+        report(path, value, "is \(value.numberText ?? ""), but \(rule)")
     }
 }
 

@@ -115,9 +115,9 @@ public struct HAREntry: Sendable {
 
     /// Parses a part of an archive; returns `nil` if it has no request.
     init?(_ part: ArchivePart, of file: String, _ zip: ZipArchive?) throws(NetworkError) {
-        let document: JSONDocument
+        let document: ParsedJSON
         do throws(JSONFault) {
-            document = try JSONDocument(part.bytes)
+            document = try ParsedJSON(part.bytes)
         } catch {
             // Unreachable, because the scanner has already parsed the part.
             throw NetworkError(.decoding, during: .file, "\(file), \(part.path): \(error.reason)")
@@ -163,7 +163,7 @@ extension HAREntry {
             let lines = Array(try files.data(of: response.body, upTo: Self.messageLimit))
             for (index, line) in lines.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).enumerated() {
                 do throws(JSONFault) {
-                    read.messages.append(LoggedMessage(try JSONDocument(Array(line)).root))
+                    read.messages.append(LoggedMessage(try ParsedJSON(Array(line)).root))
                 } catch {
                     warnings.append(warning("names a file in which message \(index + 1) is damaged: \(error.reason)"))
                 }

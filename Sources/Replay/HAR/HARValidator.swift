@@ -46,7 +46,7 @@ public final class HARValidator {
         var seen: Set<String> = []
         var last: String?
         while let part = try file.next() {
-            guard let document = try? JSONDocument(part.bytes) else { continue }
+            guard let document = try? ParsedJSON(part.bytes) else { continue }
             recording.zip = file.zip
             var findings: [RecordingWarning] = []
             let check = HARCheck(file: path, part: part, files: recording) { findings.append($0) }
@@ -57,10 +57,15 @@ public final class HARValidator {
                 check.entry(document.root, after: &last)
                 summary.count(LogEntry(document.root), in: recording)
             case .logMember(let name):
-                if !seen.insert(name).inserted { check.find("", document.root, "occurs more than once") }
+                if !seen.insert(name).inserted { check.report("", document.root, "occurs more than once") }
                 check.logMember(name, document.root)
             case .outerMember(let name):
-                check.find("", document.root, "is not a member of HAR; only log is", name.isOwn ? .hint : .error)
+                check.report(
+                    "",
+                    document.root,
+                    "is not a member of HAR; only log is",
+                    name.isCustomMemberName ? .hint : .error
+                )
             }
             for finding in findings {
                 summary.count(finding)
@@ -95,5 +100,5 @@ extension HARValidator.Summary {
 
 extension String {
     /// Whether the name belongs to a custom member.
-    var isOwn: Bool { utf8.first == UInt8(ascii: "_") }
+    var isCustomMemberName: Bool { utf8.first == UInt8(ascii: "_") }
 }

@@ -73,7 +73,7 @@ public final class HARWriter {
         // The directory of a device or a pipe may not be writable.
         let isFile = FileSink.isReplaceable(path)
         let directory = isFile ? Recording.directory(of: path) : FileManager.default.temporaryDirectory.path
-        spool = try OpenFile(scratchIn: directory)
+        spool = try OpenFile(temporaryIn: directory)
     }
 
     /// Adds an entry.
@@ -179,9 +179,9 @@ public final class HARWriter {
         of text: [UInt8],
         _ entry: HAREntry,
         encodingName: StaticString,
-        _ home: (_ body: Data, _ mediaType: String) throws(NetworkError) -> BodyHome
+        _ location: (_ body: Data, _ mediaType: String) throws(NetworkError) -> BodyLocation
     ) throws(NetworkError) -> [UInt8] {
-        guard let document = try? JSONDocument(text), let node = document.root[place[0]]?[place[1]] else { return text }
+        guard let document = try? ParsedJSON(text), let node = document.root[place[0]]?[place[1]] else { return text }
         let body = place[0] == "request" ? entry.entry.request.body : entry.entry.response?.body
         guard let body else { return text }
         let data: Data
@@ -194,9 +194,9 @@ public final class HARWriter {
             guard place[0] == "request" else { return text }
             data = Data()
         }
-        let home = try home(data, body.mediaType)
+        let location = try location(data, body.mediaType)
         let charset = place[0] == "request" ? entry.entry.request.charset : entry.entry.response?.charset
-        return text[..<node.range.lowerBound] + home.text(of: node, charset, encodingName: encodingName)
+        return text[..<node.range.lowerBound] + location.text(of: node, charset, encodingName: encodingName)
             + text[node.range.upperBound...]
     }
 
@@ -217,7 +217,7 @@ public final class HARWriter {
 }
 
 /// The new location of a message's body.
-private enum BodyHome {
+private enum BodyLocation {
     case text(Data)
     case file(String)
 

@@ -26,7 +26,7 @@ extension Recording {
 
 extension HARReader.Member {
     fileprivate var isValid: Bool {
-        guard let node = (try? JSONDocument(json))?.root else { return false }
+        guard let node = (try? ParsedJSON(json))?.root else { return false }
         var isValid = true
         let part = ArchivePart(kind: .logMember(name), path: "", offset: 0, bytes: json)
         HARCheck(file: "", part: part) { if $0.severity == .error { isValid = false } }.logMember(name, node)
@@ -35,7 +35,7 @@ extension HARReader.Member {
 
     /// The valid pages, without timings that aren't numbers; `nil` if the member is not an array.
     fileprivate var pages: HARReader.Member? {
-        guard let list = (try? JSONDocument(json))?.root, list.kind == .array else { return nil }
+        guard let list = (try? ParsedJSON(json))?.root, list.kind == .array else { return nil }
         var output = JSONOutput()
         output.array { output in
             for page in list.elements.map(Self.page) where Self(name: name, json: [0x5B] + page + [0x5D]).isValid {
@@ -73,7 +73,7 @@ extension HARReader.Member {
         let whole = Data(output.bytes)
         guard let redacted = redactor.redact(body: whole, contentType: "application/json").data else { return nil }
         guard redacted != whole else { return self }
-        guard let value = (try? JSONDocument(redacted))?.root[name] else { return nil }
+        guard let value = (try? ParsedJSON(redacted))?.root[name] else { return nil }
         return HARReader.Member(name: name, json: value.raw.map { $0 })
     }
 }

@@ -75,7 +75,7 @@ package final class ZipArchive: Sendable {
         }
         if let latest = latest.withLock({ $0 }), latest.name == member.name { return latest.file }
         let reader = try reader(of: member, upTo: Self.bodyLimit)
-        let scratch = try OpenFile(scratchIn: FileManager.default.temporaryDirectory.path)
+        let scratch = try OpenFile(temporaryIn: FileManager.default.temporaryDirectory.path)
         while let piece = try reader.next() {
             try Array(piece).withRawBytes { bytes throws(NetworkError) in try scratch.write(bytes) }
         }
@@ -97,7 +97,7 @@ package final class ZipArchive: Sendable {
             throw Self.fault("\(member.name) is not where the directory says")
         }
         let start = member.offset + 30 + head.number(26, 2) + head.number(28, 2)
-        let source = PackedBytes(file, from: start, count: member.packedBytes)
+        let source = CompressedRangeReader(file, from: start, count: member.packedBytes)
         return try MemberReader(source, member.method, member.bytes, member.checksum, of: member.name)
     }
 
@@ -175,7 +175,7 @@ extension [UInt8] {
 
 extension ZipArchive {
     /// A reader of a range of a file, in pieces.
-    fileprivate final class PackedBytes {
+    fileprivate final class CompressedRangeReader {
         private let file: OpenFile
         private var position: Int
         private let end: Int
@@ -201,7 +201,7 @@ extension ZipArchive {
     /// A reader of a member, in pieces, that verifies size and checksum at the end.
     final class MemberReader {
         private let name: String
-        private let source: PackedBytes
+        private let source: CompressedRangeReader
         private let inflater: Inflater?
         private let checksum: UInt
         private var sum = crc32(0, nil, 0)
@@ -209,7 +209,7 @@ extension ZipArchive {
         private var left: Int
 
         fileprivate init(
-            _ source: PackedBytes,
+            _ source: CompressedRangeReader,
             _ method: Int,
             _ bytes: Int,
             _ checksum: UInt,

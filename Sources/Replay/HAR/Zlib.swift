@@ -12,7 +12,7 @@ import CBeagleNetCurl
 final class Inflater {
     /// The stream, allocated on the heap because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
-    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 1)
+    private let outputBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 1)
     private var input = Data()
     private var isEnded = false
     /// Whether the last piece filled the buffer, so that zlib may have more output even though the input is used up.
@@ -34,7 +34,7 @@ final class Inflater {
     deinit {
         inflateEnd(stream)
         stream.deallocate()
-        room.deallocate()
+        outputBuffer.deallocate()
     }
 
     /// Returns the next decompressed piece, never empty; `nil` at the end.
@@ -50,7 +50,7 @@ final class Inflater {
                 input = piece
             }
             let count = try inflateInput()
-            if count > 0 { return Data(room[..<count]) }
+            if count > 0 { return Data(outputBuffer[..<count]) }
         }
     }
 
@@ -60,8 +60,8 @@ final class Inflater {
         if isEnded, input.first != 0x1F || inflateReset(stream) != Z_OK {
             throw .compression("there are more bytes after the end of the compressed data")
         }
-        stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
-        stream.pointee.avail_out = UInt32(room.count)
+        stream.pointee.next_out = outputBuffer.bindMemory(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = UInt32(outputBuffer.count)
         let (code, left) = input.withUnsafeBytes { bytes in
             stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(bytes.count)
@@ -73,7 +73,7 @@ final class Inflater {
         isEnded = code == Z_STREAM_END
         mayHaveMore = !isEnded && stream.pointee.avail_out == 0
         input = input.suffix(left)
-        return room.count - Int(stream.pointee.avail_out)
+        return outputBuffer.count - Int(stream.pointee.avail_out)
     }
 }
 
@@ -81,7 +81,7 @@ final class Inflater {
 package final class Deflater {
     /// The stream, allocated on the heap because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
-    private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+    private let outputBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
 
     /// Creates a compressor.
     ///
@@ -98,7 +98,7 @@ package final class Deflater {
     deinit {
         deflateEnd(stream)
         stream.deallocate()
-        room.deallocate()
+        outputBuffer.deallocate()
     }
 
     /// Compresses the next piece.
@@ -114,12 +114,14 @@ package final class Deflater {
         stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = UInt32(bytes.count)
         repeat {
-            stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.avail_out = UInt32(room.count)
+            stream.pointee.next_out = outputBuffer.bindMemory(to: UInt8.self).baseAddress
+            stream.pointee.avail_out = UInt32(outputBuffer.count)
             guard deflate(stream, isLast ? Z_FINISH : Z_NO_FLUSH) != Z_STREAM_ERROR else {
                 throw .compression("the data cannot be compressed")
             }
-            try write(UnsafeRawBufferPointer(rebasing: room[..<(room.count - Int(stream.pointee.avail_out))]))
+            try write(
+                UnsafeRawBufferPointer(rebasing: outputBuffer[..<(outputBuffer.count - Int(stream.pointee.avail_out))])
+            )
         } while stream.pointee.avail_out == 0
     }
 }

@@ -22,10 +22,10 @@ final class BodySink {
     private var digest: RunningSHA256?
     private var file: OpenFile?
     private var memory = Data()
-    private var kept = 0
+    private var storedBytes = 0
     private var omitted: String?
     /// Whether the body has a content coding that could not be decoded.
-    private var isOpaque = false
+    private var isUndecodable = false
     /// Whether only the beginning of the body is stored.
     private(set) var isTruncated = false
 
@@ -60,7 +60,7 @@ final class BodySink {
 
     /// The places from which secrets were removed, or the reason why the body cannot be stored.
     var redactions: [String] {
-        let reason = isOpaque ? .encoding : redactor.unredactable
+        let reason = isUndecodable ? .encoding : redactor.unredactable
         return redactor.audit.places + (reason.map { ["\(place):[\($0.rawValue)]"] } ?? [])
     }
 
@@ -68,7 +68,7 @@ final class BodySink {
     var isRedacted: Bool { !redactor.audit.places.isEmpty }
 
     /// The number of bytes stored.
-    var shownBytes: Int64 { Int64(kept) }
+    var shownByteCount: Int64 { Int64(storedBytes) }
 
     private func removePart() {
         // A file that cannot be removed now is cleaned up later.
@@ -81,11 +81,11 @@ final class BodySink {
     /// Adds the next piece.
     func feed(_ piece: Data) throws(NetworkError) {
         guard omitted == nil, !isTruncated else { return }
-        guard let decoder else { return try look(at: piece) }
+        guard let decoder else { return try redact(piece) }
         var failure: NetworkError?
         do throws(NetworkError) {
             try decoder.decode(piece) { decoded in
-                do throws(NetworkError) { try look(at: decoded) } catch { failure = error }
+                do throws(NetworkError) { try redact(decoded) } catch { failure = error }
                 return omitted == nil && !isTruncated
             }
         } catch {
@@ -96,18 +96,18 @@ final class BodySink {
 
     /// Omits a body that cannot be decoded, because its secrets cannot be found.
     private func omitCoded() {
-        isOpaque = true
+        isUndecodable = true
         omit("unredactable")
     }
 
-    private func look(at piece: Data) throws(NetworkError) {
+    private func redact(_ piece: Data) throws(NetworkError) {
         let shown = redactor.feed(piece)
         guard redactor.unredactable == nil else { return omit("unredactable") }
-        try keep(shown)
+        try store(shown)
     }
 
     /// Marks the body as truncated, because later pieces are missing.
-    func cut() {
+    func markTruncated() {
         isTruncated = true
     }
 
@@ -119,10 +119,10 @@ final class BodySink {
         file = nil
     }
 
-    private func keep(_ piece: Data) throws(NetworkError) {
+    private func store(_ piece: Data) throws(NetworkError) {
         let whole = piece.count
-        let piece = piece.prefix(max(0, options.maxBodyBytes - kept))
-        kept += piece.count
+        let piece = piece.prefix(max(0, options.maxBodyBytes - storedBytes))
+        storedBytes += piece.count
         if piece.count < whole { isTruncated = true }
         if file == nil, memory.count + piece.count <= options.maxInlineBytes { return memory.append(piece) }
         do throws(NetworkError) {
@@ -165,9 +165,9 @@ final class BodySink {
             checkDecoded()
             let rest = redactor.finish()
             switch redactor.unredactable {
-            case nil: try keep(rest)
+            case nil: try store(rest)
             // The part stored before is free of secrets.
-            case RedactedBody.Reason.truncated? where kept > 0: isTruncated = true
+            case RedactedBody.Reason.truncated? where storedBytes > 0: isTruncated = true
             default: omit("unredactable")
             }
         }
@@ -193,7 +193,7 @@ final class BodySink {
     private func move(to name: String) throws(NetworkError) {
         let folder = directory.folder
         // A file of another size is damaged, for example by a power failure.
-        let isThere = folder.status(of: name).map { $0.isRegular && $0.bytes == Int64(kept) } ?? false
+        let isThere = folder.status(of: name).map { $0.isRegular && $0.bytes == Int64(storedBytes) } ?? false
         // The new date protects the file from cleanup until the record that refers to it is written.
         if isThere, folder.touch(name) { return removePart() }
         try folder.makeFolder(String(name.dropLast(65)))

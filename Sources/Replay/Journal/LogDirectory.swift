@@ -31,7 +31,7 @@ struct LogDirectory: Sendable {
     func body(_ digest: String) -> String { "bodies/\(digest.prefix(2))/\(digest)" }
 
     /// Returns the file name of an incomplete body, relative to the directory.
-    func part(of entry: String, _ side: BodySide) -> String { "bodies/\(entry).\(side.rawValue).part" }
+    func part(of entry: String, _ side: MessageSide) -> String { "bodies/\(entry).\(side.rawValue).part" }
 
     /// Returns the numbers of the existing segments, in order.
     func segments() throws(NetworkError) -> [Int] {
@@ -51,10 +51,10 @@ struct LogDirectory: Sendable {
     }
 
     /// Returns the name of a file that doesn't belong to a log, or `nil` if all files do.
-    func foreignName() throws(NetworkError) -> String? {
+    func unrelatedFileName() throws(NetworkError) -> String? {
         for name in try names() {
             if name == "bodies" {
-                if let other = try foreignBody() { return other }
+                if let other = try unrelatedBodyName() { return other }
             } else if !Self.isOfLog(name) || folder.status(of: name)?.isRegular != true {
                 return name
             }
@@ -62,13 +62,13 @@ struct LogDirectory: Sendable {
         return nil
     }
 
-    private func foreignBody() throws(NetworkError) -> String? {
+    private func unrelatedBodyName() throws(NetworkError) -> String? {
         guard let names = try folder.entries(of: "bodies") else { return "bodies" }
         for name in names.map({ "bodies/\($0)" }) {
             if folder.status(of: name)?.isRegular == true, name.hasSuffix(".part") { continue }
             guard let bodies = try folder.entries(of: name) else { return name }
             for body in bodies.map({ "\(name)/\($0)" })
-            where !BodySeal.isBody(body) || folder.status(of: body)?.isRegular != true {
+            where !BodyDigestCheck.isBody(body) || folder.status(of: body)?.isRegular != true {
                 return body
             }
         }
@@ -114,12 +114,12 @@ struct LogDirectory: Sendable {
 
     /// Returns the format that `meta.json` states; `nil` if it doesn't state one.
     static func format(of meta: String) -> Int? {
-        guard let document = try? JSONDocument(Array(meta.utf8)) else { return nil }
+        guard let document = try? ParsedJSON(Array(meta.utf8)) else { return nil }
         return document.root["format"]?.integer.map { Int($0) }
     }
 }
 
 /// The side of an exchange to which a body belongs.
-enum BodySide: String, Sendable, CaseIterable {
+enum MessageSide: String, Sendable, CaseIterable {
     case request, response
 }

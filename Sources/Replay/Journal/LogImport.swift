@@ -29,7 +29,7 @@ package final class LogImport {
     private let part: String
     private let log: RequestLog
     private let redactor: Redactor
-    private let faults = Faults()
+    private let firstErrorLogger = FirstErrorLogger()
     /// The new identifiers of entries, by their old ones.
     private var ids: [String: String] = [:]
     /// The number of entries and messages.
@@ -37,22 +37,22 @@ package final class LogImport {
     private var redactionsBefore = 0
 
     /// Returns whether a path has the name of a log, which ends in `.bglog`.
-    package static func isLog(named path: String) -> Bool { plain(path).hasSuffix(".bglog") }
+    package static func isLog(named path: String) -> Bool { withoutTrailingSlashes(path).hasSuffix(".bglog") }
 
     /// Creates a log at a temporary path.
     ///
     /// - Parameter redactor: the redactor that removes secrets.
     /// - Throws: `NetworkError` of kind `.file` if the path exists already, or cannot be written.
     package init(to path: String, redactor: Redactor = Redactor()) throws(NetworkError) {
-        self.path = Self.plain(path)
+        self.path = Self.withoutTrailingSlashes(path)
         self.redactor = redactor
-        try Self.checkRoom(at: self.path)
+        try Self.checkIsUnused(self.path)
         part = "\(self.path).\(UUID().uuidString).part"
         var options = RequestLog.Options()
         options.redactor = redactor
         options.isLossless = true
         (options.maxBodyBytes, options.maxBytes, options.maxAge) = (.max, .max, .seconds(Int64.max))
-        options.logger = faults
+        options.logger = firstErrorLogger
         log = try RequestLog(directory: part, options: options)
     }
 
@@ -64,13 +64,13 @@ package final class LogImport {
     }
 
     /// Returns a path without trailing slashes.
-    static func plain(_ path: String) -> String {
+    static func withoutTrailingSlashes(_ path: String) -> String {
         var path = path[...]
         while path.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         return String(path)
     }
 
-    private static func checkRoom(at path: String) throws(NetworkError) {
+    private static func checkIsUnused(_ path: String) throws(NetworkError) {
         guard access(path, F_OK) == 0 else { return }
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, try LogDirectory(path: path).names().isEmpty {
@@ -100,11 +100,11 @@ package final class LogImport {
         let messages = entry.messages
         count += 1 + messages.count
         entry.messages = []
-        let head = LogJob.Draft(redactor: redactor) { [entry] in entry.withoutBodies }
+        let head = LogJob.ClosureDraft(redactor: redactor) { [entry] in entry.withoutBodies }
         if !messages.isEmpty { add(.start(head), number) }
         for message in messages { add(.message(message, redactor), number, bytes: message.data.count) }
         let bodies = [entry.request.body, entry.response?.body].reduce(0) { $0 + ($1?.bytesInMemory ?? 0) }
-        add(.end(LogJob.Draft(redactor: redactor) { [entry] in entry }), number, bytes: bodies)
+        add(.end(LogJob.ClosureDraft(redactor: redactor) { [entry] in entry }), number, bytes: bodies)
     }
 
     private func add(_ work: LogJob.Work, _ number: Int, bytes: Int = 0) {
@@ -129,7 +129,7 @@ package final class LogImport {
     /// - Throws: `NetworkError` of kind `.file` if something could not be written; the path then remains unused.
     package func finish() throws(NetworkError) {
         close()
-        if let fault = faults.first.withLock({ $0 }) { throw fault }
+        if let fault = firstErrorLogger.first.withLock({ $0 }) { throw fault }
         var written = 0
         for entry in try LogReader(directory: part).entries() {
             written += 1 + entry.messages.count
@@ -151,7 +151,7 @@ package final class LogImport {
 }
 
 /// A logger that stores the first error.
-private final class Faults: BeagleLogger {
+private final class FirstErrorLogger: BeagleLogger {
     let first = Lock<NetworkError?>(nil)
 
     func log(_ log: any LogType) {

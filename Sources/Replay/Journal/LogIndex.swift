@@ -44,7 +44,7 @@ struct LogIndex: Sendable {
         var living: [Substring: Bool] = [:]
         for (id, row) in open {
             let session = id.prefix(upTo: id.lastIndex(of: "-") ?? id.startIndex)
-            let lives = living[session] ?? OpenFile.isHeld(directory.live(String(session)))
+            let lives = living[session] ?? OpenFile.isLocked(directory.live(String(session)))
             living[session] = lives
             if !lives || includesInFlight { rows.append(row) }
         }
@@ -62,7 +62,7 @@ struct LogIndex: Sendable {
             switch line.content {
             case .whole(let bytes):
                 switch LogRecord.read(bytes) {
-                case .success(.losses(let records, let bodies)): tellLosses(records, bodies, path, line.offset)
+                case .success(.losses(let records, let bodies)): warnAboutLosses(records, bodies, path, line.offset)
                 case .success(let record):
                     take(
                         record,
@@ -96,7 +96,7 @@ struct LogIndex: Sendable {
     }
 
     /// Adds a warning about records and bodies that were dropped because there was no room.
-    private mutating func tellLosses(_ records: Int64, _ bodies: Int64, _ file: String, _ offset: Int64) {
+    private mutating func warnAboutLosses(_ records: Int64, _ bodies: Int64, _ file: String, _ offset: Int64) {
         let lost = [(records, "record", "records"), (bodies, "body", "bodies")].compactMap { count, one, many in
             count > 0 ? "\(count) \(count == 1 ? one : many)" : nil
         }

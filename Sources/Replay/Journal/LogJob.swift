@@ -9,15 +9,15 @@ struct LogJob: Sendable {
         /// Writes the start of an exchange.
         ///
         /// If `hasHead`, it has the response head, and an earlier start was queued before.
-        case start(any LogDraft, hasHead: Bool = false)
+        case start(any EntryDraft, hasHead: Bool = false)
         /// Begins a body that arrives in pieces, and discards an earlier one in the same place.
-        indirect case open(BodySide, mediaType: String, coding: BodyCoding? = nil, Redactor)
+        indirect case open(MessageSide, mediaType: String, coding: BodyCoding? = nil, Redactor)
         /// Adds the next piece of a body.
-        case chunk(BodySide, Data)
+        case chunk(MessageSide, Data)
         /// Writes a message of a WebSocket or an event stream.
         indirect case message(LoggedMessage, Redactor)
         /// Writes the end of an exchange.
-        case end(any LogDraft)
+        case end(any EntryDraft)
         /// Writes a note for readers of the log.
         case note(String)
         /// Calls back when all earlier jobs are written.
@@ -25,14 +25,14 @@ struct LogJob: Sendable {
     }
 
     /// A draft made of closures, for entries that are rarely recorded.
-    final class Draft: LogDraft {
+    final class ClosureDraft: EntryDraft {
         let redactor: Redactor
-        private let coding: @Sendable (BodySide) -> BodyCoding?
+        private let coding: @Sendable (MessageSide) -> BodyCoding?
         private let make: @Sendable () -> LogEntry
 
         init(
             redactor: Redactor,
-            coding: @escaping @Sendable (BodySide) -> BodyCoding? = { _ in nil },
+            coding: @escaping @Sendable (MessageSide) -> BodyCoding? = { _ in nil },
             make: @escaping @Sendable () -> LogEntry
         ) {
             self.redactor = redactor
@@ -40,7 +40,7 @@ struct LogJob: Sendable {
             self.make = make
         }
 
-        func coding(of side: BodySide) -> BodyCoding? { coding(side) }
+        func coding(of side: MessageSide) -> BodyCoding? { coding(side) }
         func withEntry(_ body: (inout LogEntry) -> Void) {
             var entry = make()
             body(&entry)
@@ -80,14 +80,14 @@ struct LogJob: Sendable {
     static let headBytes = 1 << 10
 
     /// The body to which this piece belongs.
-    var chunkPlace: BodyPlace? {
-        if case .chunk(let side, _) = work { return BodyPlace(exchange: exchange, side: side) }
+    var chunkPlace: BodyKey? {
+        if case .chunk(let side, _) = work { return BodyKey(exchange: exchange, side: side) }
         return nil
     }
 
     /// The body that this job begins.
-    var openPlace: BodyPlace? {
-        if case .open(let side, _, _, _) = work { return BodyPlace(exchange: exchange, side: side) }
+    var openPlace: BodyKey? {
+        if case .open(let side, _, _, _) = work { return BodyKey(exchange: exchange, side: side) }
         return nil
     }
 
@@ -98,16 +98,16 @@ struct LogJob: Sendable {
 }
 
 /// An unredacted entry that the log's writer creates later, so that the caller doesn't pay for it.
-protocol LogDraft: AnyObject, Sendable {
+protocol EntryDraft: AnyObject, Sendable {
     var redactor: Redactor { get }
     /// Returns the content coding that a body of the entry still has.
-    func coding(of side: BodySide) -> BodyCoding?
+    func coding(of side: MessageSide) -> BodyCoding?
     /// Creates the entry and passes it to a closure. It isn't returned, because it is large and would be copied.
     func withEntry(_ body: (inout LogEntry) -> Void)
 }
 
 /// The identifier of a body: its exchange and its side.
-struct BodyPlace: Hashable, Sendable {
+struct BodyKey: Hashable, Sendable {
     let exchange: Int
-    let side: BodySide
+    let side: MessageSide
 }

@@ -16,9 +16,9 @@ import BeagleNetHTTP
 struct LogLimits {
     /// The time in seconds for which a body without a record is kept. Its process may have been asleep that long,
     /// together with the machine.
-    private static let patience = 3_600
+    private static let orphanLifetime = 3_600
     /// The time in seconds for which a segment may still be in use after the last write.
-    private static let rest = 10
+    private static let recentWriteInterval = 10
     /// The number of lines that are read before `isBusy` is called again.
     private static let pieceLines = 64
 
@@ -45,7 +45,7 @@ struct LogLimits {
         let segments = try segments()
         if begun == nil {
             let (now, bodies) = (time(nil), try files(in: "bodies"))
-            guard isTooMuch(segments, bodies, now) else { return true }
+            guard exceedsLimits(segments, bodies, now) else { return true }
             begun = (now, !bodies.isEmpty)
         }
         guard let (now, hasBodies) = begun else { return true }
@@ -60,12 +60,12 @@ struct LogLimits {
         return true
     }
 
-    private func isTooMuch(_ segments: [File], _ bodies: [File], _ now: Int) -> Bool {
+    private func exceedsLimits(_ segments: [File], _ bodies: [File], _ now: Int) -> Bool {
         if (bodies + segments).reduce(0, { $0 + $1.bytes }) > options.maxBytes { return true }
         guard let oldest = segments.first else { return false }
         if isTooOld(oldest, now) { return true }
         // Unfinished parts of processes that have ended, whose start records are no longer in any segment.
-        let parts = bodies.filter { $0.isPart && now - $0.written > Self.patience }
+        let parts = bodies.filter { $0.isPart && now - $0.written > Self.orphanLifetime }
         guard !parts.isEmpty, let begin = Segment.begin(of: path(oldest)) else { return false }
         return parts.contains { Double($0.written) < begin.timeIntervalSince1970 }
     }
@@ -85,7 +85,7 @@ struct LogLimits {
         // Bodies without references are removed by age. Removing a segment wouldn't free them.
         var bytes = segments.reduce(0) { $0 + $1.bytes } + holders.keys.reduce(0) { $0 + (sizes[$1] ?? 0) }
         while segments.count > 1, let oldest = segments.first, bytes > options.maxBytes || isTooOld(oldest, now),
-            now - oldest.written > Self.rest
+            now - oldest.written > Self.recentWriteInterval
         {
             try folder.remove(oldest.name)
             segments.removeFirst()
@@ -105,13 +105,13 @@ struct LogLimits {
     /// Its status is read again, because another process may have started to use it since it was listed.
     private func isUnused(_ body: File, _ now: Int) -> Bool {
         guard let body = file(body.name) else { return false }
-        return now - body.written > Self.patience
+        return now - body.written > Self.orphanLifetime
     }
 
     private func removeDeadSessions(_ now: Int) throws(NetworkError) {
         for name in try directory.names() where name.hasSuffix(".live") {
-            let isHeld = { OpenFile.isHeld("\(directory.path)/\(name)") }
-            guard let file = file(name), now - file.written > Self.patience, !isHeld() else { continue }
+            let isHeld = { OpenFile.isLocked("\(directory.path)/\(name)") }
+            guard let file = file(name), now - file.written > Self.orphanLifetime, !isHeld() else { continue }
             try folder.remove(name)
         }
     }
@@ -156,14 +156,14 @@ struct LogLimits {
     }
 
     private func names(in line: LogLines.Line) -> [String] {
-        guard case .whole(let bytes) = line.content, Self.mayName(bytes), let document = try? JSONDocument(bytes) else {
+        guard case .whole(let bytes) = line.content, Self.mayName(bytes), let document = try? ParsedJSON(bytes) else {
             return []
         }
         let entry = document.root["entry"]
         let bodies = [entry?["request"]?["postData"], entry?["response"]?["content"]]
         let names = bodies.compactMap { $0?["_file"]?.string }
         guard document.root["k"]?.string == "start", let id = entry?["_beagle"]?["id"]?.string else { return names }
-        return names + BodySide.allCases.map { directory.part(of: id, $0) }
+        return names + MessageSide.allCases.map { directory.part(of: id, $0) }
     }
 
     /// Returns whether a line may contain a name. Most lines contain none, and aren't worth parsing.

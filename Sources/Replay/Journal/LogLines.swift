@@ -32,7 +32,7 @@ struct LogLines {
     /// The position up to which the buffer was searched.
     private var searched = 0
     private var isSkipping = false
-    private var isOver = false
+    private var isFinished = false
 
     /// Creates a reader for a segment.
     ///
@@ -58,7 +58,7 @@ struct LogLines {
                 searched = taken
                 isSkipping = false
                 if !isEmpty { return line }
-            } else if isOver {
+            } else if isFinished {
                 guard taken < buffer.count || isSkipping else { return nil }
                 let line = Line(offset: offset, content: isSkipping ? .tooLong : .unfinished(Array(buffer[taken...])))
                 taken = buffer.count
@@ -80,13 +80,13 @@ struct LogLines {
         searched = buffer.count
         let file = if let file { file } else { try OpenFile(reading: path, followsLinks: false) }
         self.file = file
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 1)
-        defer { room.deallocate() }
-        let count = try file.read(into: room, at: position)
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 1)
+        defer { chunk.deallocate() }
+        let count = try file.read(into: chunk, at: position)
         position += Int64(count)
-        isOver = count == 0
+        isFinished = count == 0
         // A hole in the file ends no line. If a piece is all zeros, the rest of the hole is skipped without reading it.
-        if count == pieceBytes, room.first == 0, room.last == 0, room.allSatisfy({ $0 == 0 }) {
+        if count == pieceBytes, chunk.first == 0, chunk.last == 0, chunk.allSatisfy({ $0 == 0 }) {
             let data = try file.dataOffset(from: position)
             if data > position {
                 (isSkipping, buffer, searched) = (true, [], 0)
@@ -94,6 +94,6 @@ struct LogLines {
                 return
             }
         }
-        buffer.append(contentsOf: room[..<count])
+        buffer.append(contentsOf: chunk[..<count])
     }
 }

@@ -14,9 +14,9 @@ final class LogQueue: Sendable {
     struct Batch: Sendable {
         var jobs: [LogJob] = []
         /// The bodies that lack a piece.
-        var cuts: Set<BodyPlace> = []
+        var truncatedBodies: Set<BodyKey> = []
         /// The exchanges whose end was dropped.
-        var forgotten: Set<Int> = []
+        var droppedExchanges: Set<Int> = []
         var losses = Losses()
     }
 
@@ -27,15 +27,15 @@ final class LogQueue: Sendable {
         /// Waits for the ends of exchanges that have begun.
         ///
         /// New starts don't wake it.
-        case expecting
+        case waitingForEnds
     }
 
     fileprivate struct State: Sendable {
         var jobs: [LogJob] = []
         /// The bodies that receive no more pieces.
-        var cuts: Set<BodyPlace> = []
-        var newCuts: Set<BodyPlace> = []
-        var forgotten: Set<Int> = []
+        var truncatedBodies: Set<BodyKey> = []
+        var newTruncatedBodies: Set<BodyKey> = []
+        var droppedExchanges: Set<Int> = []
         var losses = Losses()
         /// The memory and number of the queued jobs, including those that the writer is processing.
         var bytes = 0
@@ -46,91 +46,91 @@ final class LogQueue: Sendable {
         var pieces = 0
         var isClosed = false
         /// Whether a caller waits for the queued jobs to be written.
-        var isCalled = false
+        var hasFlushWaiter = false
         /// The number of threads that wait for room.
         var waiting = 0
         /// Whether the writer has ended, and the callbacks to call when it does.
         var hasEnded = false
-        var watchers: [@Sendable () -> Void] = []
+        var endCallbacks: [@Sendable () -> Void] = []
     }
 
     private let maxBytes: Int
     private let maxCount: Int
     private let isLossless: Bool
-    private let patience: Duration
-    private let patienceWithBeginnings: Duration
+    private let lingerDuration: Duration
+    private let startHoldDuration: Duration
     private let state = Lock(State())
     private let arrival = DispatchSemaphore(value: 0)
-    private let room = DispatchSemaphore(value: 0)
+    private let space = DispatchSemaphore(value: 0)
 
     /// Creates a queue.
     ///
     /// - Parameters:
-    ///   - patience: the time for which the writer waits for more jobs, unless a caller waits for it or the queue fills
-    ///     up.
-    ///   - patienceWithBeginnings: the time for which a start is held back, so that its end can replace it.
+    ///   - lingerDuration: the time for which the writer waits for more jobs, unless a caller waits for it or the queue
+    ///     fills up.
+    ///   - startHoldDuration: the time for which a start is held back, so that its end can replace it.
     init(
         maxBytes: Int = 4 << 20,
         maxCount: Int = 1_024,
         isLossless: Bool,
-        patience: Duration = .zero,
-        withBeginnings patienceWithBeginnings: Duration = .zero
+        lingerDuration: Duration = .zero,
+        startHoldDuration: Duration = .zero
     ) {
         self.maxBytes = maxBytes
         self.maxCount = maxCount
         self.isLossless = isLossless
-        self.patience = patience
-        self.patienceWithBeginnings = patienceWithBeginnings
+        self.lingerDuration = lingerDuration
+        self.startHoldDuration = startHoldDuration
     }
 
     /// Queues a job. If the queue is full, a lossless queue waits for room. Any other drops bodies, then the oldest
     /// records that aren't failures.
     ///
-    /// - Parameter mayWait: whether this thread may wait. Otherwise a lossless queue adds the job immediately, beyond
+    /// - Parameter mayBlock: whether this thread may wait. Otherwise a lossless queue adds the job immediately, beyond
     ///   its limits.
     /// - Returns: whether the queue is open.
     @discardableResult
-    func add(_ job: LogJob, mayWait: Bool = true) -> Bool {
+    func add(_ job: LogJob, mayBlock: Bool = true) -> Bool {
         while true {
-            let (reception, wakes) = state.withLock { state in
-                let reception = state.receive(job, isLossless, mayWait: mayWait, maxBytes, maxCount)
-                return (reception, state.wakes(for: job, maxBytes, maxCount))
+            let (result, wakes) = state.withLock { state in
+                let result = state.receive(job, isLossless, mayBlock: mayBlock, maxBytes, maxCount)
+                return (result, state.wakes(for: job, maxBytes, maxCount))
             }
             if wakes { arrival.signal() }
-            switch reception {
+            switch result {
             case .closed: return false
             case .added: return true
-            case .full: room.wait()
+            case .full: space.wait()
             }
         }
     }
 
     /// Takes the queued jobs, or waits for them until `deadline`; returns `nil` if the queue is closed and empty.
     func take(until deadline: DispatchTime) -> Batch? {
-        let isHasty = patience == .zero
-        var hasLingered = isHasty
+        let neverLingers = lingerDuration == .zero
+        var hasLingered = neverLingers
         while true {
-            let look = state.withLock { state in
-                state.look(
-                    isHasty: isHasty,
+            let step = state.withLock { state in
+                state.nextStep(
+                    neverLingers: neverLingers,
                     hasLingered: hasLingered,
-                    leaving: .now() - patienceWithBeginnings / .seconds(1),
+                    holdingStartsAfter: .now() - startHoldDuration / .seconds(1),
                     maxBytes,
                     maxCount
                 )
             }
-            switch look {
+            switch step {
             case .batch(let batch): return batch
             case .later:
-                _ = arrival.wait(timeout: .now() + patience / .seconds(1))
+                _ = arrival.wait(timeout: .now() + lingerDuration / .seconds(1))
                 hasLingered = true
             case .nothing:
                 if arrival.wait(timeout: deadline) == .timedOut { return Batch() }
-            case .onlyBeginnings(let first):
-                let due = first + patienceWithBeginnings / .seconds(1)
+            case .onlyStarts(let first):
+                let due = first + startHoldDuration / .seconds(1)
                 hasLingered = arrival.wait(timeout: min(due, deadline)) == .timedOut
                 if hasLingered, deadline < due { return Batch() }
-            case .over: return nil
+            case .closed: return nil
             }
         }
     }
@@ -143,7 +143,7 @@ final class LogQueue: Sendable {
             defer { state.waiting = 0 }
             return state.waiting
         }
-        for _ in 0..<waiting { room.signal() }
+        for _ in 0..<waiting { space.signal() }
     }
 
     /// Whether the writer has more to do than its last batch.
@@ -158,7 +158,7 @@ final class LogQueue: Sendable {
             return state.waiting
         }
         arrival.signal()
-        for _ in 0..<waiting { room.signal() }
+        for _ in 0..<waiting { space.signal() }
     }
 }
 
@@ -166,7 +166,7 @@ extension LogQueue {
     /// Calls back when the writer has ended.
     func callAtEnd(_ body: @escaping @Sendable () -> Void) {
         let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.watchers.append(body) }
+            if !state.hasEnded { state.endCallbacks.append(body) }
             return state.hasEnded
         }
         if hasEnded { body() }
@@ -174,29 +174,29 @@ extension LogQueue {
 
     /// Records that the writer has ended, and calls back.
     func end() {
-        let watchers = state.withLock { state in
+        let endCallbacks = state.withLock { state in
             state.hasEnded = true
-            defer { state.watchers = [] }
-            return state.watchers
+            defer { state.endCallbacks = [] }
+            return state.endCallbacks
         }
-        for call in watchers { call() }
+        for call in endCallbacks { call() }
     }
 }
 
 extension LogQueue.State {
-    fileprivate enum Reception {
+    fileprivate enum AddResult {
         case closed, added, full
     }
 
     fileprivate mutating func receive(
         _ job: LogJob,
         _ isLossless: Bool,
-        mayWait: Bool,
+        mayBlock: Bool,
         _ maxBytes: Int,
         _ maxCount: Int
-    ) -> Reception {
+    ) -> AddResult {
         if isClosed { return .closed }
-        if isLossless, mayWait, !has(room: job, maxBytes, maxCount) {
+        if isLossless, mayBlock, !hasSpace(for: job, maxBytes, maxCount) {
             waiting += 1
             return .full
         }
@@ -211,7 +211,7 @@ extension LogQueue.State {
             case .busy: false
             case .idle: true
             case .lingering: isUrgent(maxBytes, maxCount)
-            case .expecting: job.start == nil || isUrgent(maxBytes, maxCount)
+            case .waitingForEnds: job.start == nil || isUrgent(maxBytes, maxCount)
             }
         if wakes { writer = .busy }
         return wakes
@@ -220,69 +220,69 @@ extension LogQueue.State {
     /// Returns whether a caller waits for the writer, or the queue may be full soon. Pieces of bodies arrive faster
     /// than a thread wakes.
     private func isUrgent(_ maxBytes: Int, _ maxCount: Int) -> Bool {
-        isClosed || isCalled || waiting > 0 || pieces > 0 || bytes > maxBytes / 4 || count > maxCount / 4
+        isClosed || hasFlushWaiter || waiting > 0 || pieces > 0 || bytes > maxBytes / 4 || count > maxCount / 4
     }
 
-    func has(room job: LogJob, _ maxBytes: Int, _ maxCount: Int) -> Bool {
+    func hasSpace(for job: LogJob, _ maxBytes: Int, _ maxCount: Int) -> Bool {
         // A job larger than the whole queue is accepted if the queue is empty.
         count < maxCount && (bytes + job.bytes <= maxBytes || bytes == 0)
     }
 
-    fileprivate enum Look {
+    fileprivate enum NextStep {
         case batch(LogQueue.Batch)
         /// More jobs may arrive shortly.
         case later
         /// Only starts whose ends may still replace them, with the time of the first one.
-        case onlyBeginnings(DispatchTime)
-        case nothing, over
+        case onlyStarts(DispatchTime)
+        case nothing, closed
     }
 
     /// Returns the jobs for the writer.
     ///
     /// - Parameters:
-    ///   - isHasty: whether the writer never waits for more.
+    ///   - neverLingers: whether the writer never waits for more.
     ///   - latest: starts that were queued later are held back for their ends.
-    fileprivate mutating func look(
-        isHasty: Bool,
+    fileprivate mutating func nextStep(
+        neverLingers: Bool,
         hasLingered: Bool,
-        leaving latest: DispatchTime,
+        holdingStartsAfter latest: DispatchTime,
         _ maxBytes: Int,
         _ maxCount: Int
-    ) -> Look {
+    ) -> NextStep {
         guard !jobs.isEmpty || !losses.isEmpty else {
             writer = isClosed ? .busy : .idle
-            return isClosed ? .over : .nothing
+            return isClosed ? .closed : .nothing
         }
         let isUrgent = isUrgent(maxBytes, maxCount)
         writer = isUrgent || hasLingered ? .busy : .lingering
         if writer == .lingering { return .later }
-        let due = isUrgent && !isHasty ? next(maxBytes / 8) : jobs[...]
-        let young = isUrgent || isHasty ? [] : beginnings(after: latest)
+        let due = isUrgent && !neverLingers ? next(maxBytes / 8) : jobs[...]
+        let heldStarts = isUrgent || neverLingers ? [] : starts(after: latest)
         var batch = LogQueue.Batch(jobs: Array(due))
-        if !young.isEmpty {
-            let places = Set(young)
-            batch.jobs = jobs.indices.filter { !places.contains($0) }.map { jobs[$0] }
+        if !heldStarts.isEmpty {
+            let heldIndices = Set(heldStarts)
+            batch.jobs = jobs.indices.filter { !heldIndices.contains($0) }.map { jobs[$0] }
         }
-        jobs = young.map { jobs[$0] } + jobs[due.endIndex...]
+        jobs = heldStarts.map { jobs[$0] } + jobs[due.endIndex...]
         if batch.jobs.isEmpty, losses.isEmpty, let first = jobs.first {
-            writer = .expecting
-            return .onlyBeginnings(first.began)
+            writer = .waitingForEnds
+            return .onlyStarts(first.began)
         }
-        isCalled = jobs.contains(where: \.isCall)
+        hasFlushWaiter = jobs.contains(where: \.isCall)
         pieces = jobs.count { $0.chunkPlace != nil }
-        takeWhatIsMissing(&batch)
+        takeLosses(&batch)
         return .batch(batch)
     }
 
-    private mutating func takeWhatIsMissing(_ batch: inout LogQueue.Batch) {
+    private mutating func takeLosses(_ batch: inout LogQueue.Batch) {
         swap(&batch.losses, &losses)
-        swap(&batch.cuts, &newCuts)
-        swap(&batch.forgotten, &forgotten)
+        swap(&batch.truncatedBodies, &newTruncatedBodies)
+        swap(&batch.droppedExchanges, &droppedExchanges)
         // Losses of bodies whose start is still queued are reported together with the start.
         for job in jobs {
             guard let place = job.openPlace else { continue }
-            if batch.cuts.remove(place) != nil { newCuts.insert(place) }
-            if batch.forgotten.remove(place.exchange) != nil { forgotten.insert(place.exchange) }
+            if batch.truncatedBodies.remove(place) != nil { newTruncatedBodies.insert(place) }
+            if batch.droppedExchanges.remove(place.exchange) != nil { droppedExchanges.insert(place.exchange) }
         }
     }
 
@@ -296,21 +296,21 @@ extension LogQueue.State {
     }
 
     /// Returns the indices of starts that were queued later, if nothing else of their exchanges is queued.
-    private func beginnings(after latest: DispatchTime) -> [Int] {
-        let young = jobs.indices.filter { jobs[$0].start != nil && jobs[$0].began > latest }
-        if young.isEmpty { return [] }
+    private func starts(after latest: DispatchTime) -> [Int] {
+        let heldStarts = jobs.indices.filter { jobs[$0].start != nil && jobs[$0].began > latest }
+        if heldStarts.isEmpty { return [] }
         let others = Set(jobs.lazy.filter { $0.start == nil }.map(\.exchange))
-        return young.filter { !others.contains(jobs[$0].exchange) }
+        return heldStarts.filter { !others.contains(jobs[$0].exchange) }
     }
 
     mutating func add(_ job: LogJob, _ maxBytes: Int, _ maxCount: Int) {
         var job = job
         switch job.work {
         case .open(let side, _, _, _):
-            let place = BodyPlace(exchange: job.exchange, side: side)
-            cuts.remove(place)
-            newCuts.remove(place)
-        case .chunk(let side, _): if cuts.contains(BodyPlace(exchange: job.exchange, side: side)) { return }
+            let place = BodyKey(exchange: job.exchange, side: side)
+            truncatedBodies.remove(place)
+            newTruncatedBodies.remove(place)
+        case .chunk(let side, _): if truncatedBodies.contains(BodyKey(exchange: job.exchange, side: side)) { return }
         case .end:
             // The end contains everything that its starts do. A start that is followed by messages remains.
             for index in jobs.indices.reversed() where jobs[index].exchange == job.exchange {
@@ -319,12 +319,12 @@ extension LogQueue.State {
                 remove(index)
                 if start == .exchange { break }
             }
-            for side in BodySide.allCases where !cuts.isEmpty {
-                cuts.remove(BodyPlace(exchange: job.exchange, side: side))
+            for side in MessageSide.allCases where !truncatedBodies.isEmpty {
+                truncatedBodies.remove(BodyKey(exchange: job.exchange, side: side))
             }
         // A caller waits for this job.
         case .call:
-            isCalled = true
+            hasFlushWaiter = true
             return append(job)
         case .start: job.began = .now()
         case .message, .note: break
@@ -333,28 +333,28 @@ extension LogQueue.State {
     }
 
     private mutating func makeRoom(for job: inout LogJob, _ maxBytes: Int, _ maxCount: Int) {
-        while !has(room: job, maxBytes, maxCount) {
+        while !hasSpace(for: job, maxBytes, maxCount) {
             if let place = lastBody(job) {
-                cut(place)
+                truncate(place)
                 if place == job.chunkPlace { return }
             } else if bytes + job.bytes > maxBytes, let heavy = jobs.firstIndex(where: { $0.hasBodies }) {
-                bytes -= jobs[heavy].leaveBodies()
+                bytes -= jobs[heavy].dropBodies()
                 losses.bodies += 1
             } else if bytes + job.bytes > maxBytes, job.hasBodies {
-                _ = job.leaveBodies()
+                _ = job.dropBodies()
                 losses.bodies += 1
             } else if let oldest = jobs.firstIndex(where: { $0.isRecord && !$0.isFailure }) {
-                remember(losing: jobs[oldest])
+                recordLoss(of: jobs[oldest])
                 remove(oldest)
             } else {
-                return remember(losing: job)
+                return recordLoss(of: job)
             }
         }
         append(job)
     }
 
     /// Returns the most recent body that arrives in pieces, because the least of it is written.
-    private func lastBody(_ job: LogJob) -> BodyPlace? {
+    private func lastBody(_ job: LogJob) -> BodyKey? {
         jobs.reduce(job.chunkPlace) { last, job in
             guard let place = job.chunkPlace else { return last }
             return place.exchange > last?.exchange ?? 0 ? place : last
@@ -362,13 +362,13 @@ extension LogQueue.State {
     }
 
     /// Counts a dropped job, and notes the consequences for its bodies.
-    private mutating func remember(losing job: LogJob) {
+    private mutating func recordLoss(of job: LogJob) {
         switch job.work {
         case .open(let side, _, _, _):
-            cuts.insert(BodyPlace(exchange: job.exchange, side: side))
+            truncatedBodies.insert(BodyKey(exchange: job.exchange, side: side))
             losses.bodies += 1
             return
-        case .end: forgotten.insert(job.exchange)
+        case .end: droppedExchanges.insert(job.exchange)
         case .start, .chunk, .message, .note, .call: break
         }
         losses.records += 1
@@ -389,10 +389,10 @@ extension LogQueue.State {
     }
 
     /// Drops the queued pieces of a body.
-    private mutating func cut(_ place: BodyPlace) {
+    private mutating func truncate(_ place: BodyKey) {
         for index in jobs.indices.reversed() where jobs[index].chunkPlace == place { remove(index) }
-        guard cuts.insert(place).inserted else { return }
-        newCuts.insert(place)
+        guard truncatedBodies.insert(place).inserted else { return }
+        newTruncatedBodies.insert(place)
         losses.bodies += 1
     }
 }
@@ -413,7 +413,7 @@ extension LogJob {
     /// Drops the bodies of a job.
     ///
     /// - Returns: the freed memory in bytes.
-    fileprivate mutating func leaveBodies() -> Int {
+    fileprivate mutating func dropBodies() -> Int {
         isBodiless = true
         defer { bytes = Self.headBytes }
         return bytes - Self.headBytes

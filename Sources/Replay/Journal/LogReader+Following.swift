@@ -4,24 +4,24 @@ import BeagleNetHTTP
 extension LogReader {
     /// Returns the entries of a log as they end, until the task is cancelled.
     ///
-    /// Existing entries come first, in the order in which they ended, unless `isNew` is true.
+    /// Existing entries come first, in the order in which they ended, unless `skipsExisting` is true.
     ///
     /// - Parameters:
-    ///   - isNew: whether to skip existing entries.
+    ///   - skipsExisting: whether to skip existing entries.
     ///   - interval: the time between checks of the log; 200 milliseconds by default.
     ///   - clock: the clock that measures the interval.
     public func following(
-        isNew: Bool = false,
+        skipsExisting: Bool = false,
         every interval: Duration = .milliseconds(200),
         clock: any Clock<Duration> = ContinuousClock()
     ) -> Following {
-        Following(directory: directory, isNew: isNew, interval: interval, clock: clock)
+        Following(directory: directory, skipsExisting: skipsExisting, interval: interval, clock: clock)
     }
 
     /// A sequence of a log's entries, in the order in which they end.
     public struct Following: AsyncSequence, Sendable {
         fileprivate let directory: LogDirectory
-        fileprivate let isNew: Bool
+        fileprivate let skipsExisting: Bool
         fileprivate let interval: Duration
         fileprivate let clock: any Clock<Duration>
 
@@ -44,7 +44,7 @@ extension LogReader {
             /// - Throws: `NetworkError` of kind `.file` if the log cannot be read, `.cancelled` if the task is
             ///   cancelled.
             public mutating func next() async throws(NetworkError) -> LogEntry? {
-                if !isPrimed, following.isNew {
+                if !isPrimed, following.skipsExisting {
                     while try tail.next() != nil {}
                 }
                 isPrimed = true
@@ -105,7 +105,7 @@ private struct LogTail {
         case .message(let id, let node, let redactions): messages[id]?.append((LoggedMessage(node), redactions))
         case .end(let id, let node):
             var entry = LogEntry(node)
-            for (message, redactions) in messages.removeValue(forKey: id) ?? [] { entry.take(message, redactions) }
+            for (message, redactions) in messages.removeValue(forKey: id) ?? [] { entry.append(message, redactions) }
             pending.append(entry)
         case .losses, .other: break
         }

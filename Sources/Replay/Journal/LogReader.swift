@@ -134,7 +134,7 @@ private struct LogFiles {
         }
         for place in row.messages {
             if case .message(_, let message, let redactions) = self.record(at: place, in: directory) {
-                entry.take(LoggedMessage(message), redactions)
+                entry.append(LoggedMessage(message), redactions)
             }
         }
         if row.isOpen { entry.interrupt(in: directory) }
@@ -158,7 +158,7 @@ private struct LogFiles {
 
 extension LogEntry {
     /// Adds a message from a record of its own.
-    mutating func take(_ message: LoggedMessage, _ redactions: [String]) {
+    mutating func append(_ message: LoggedMessage, _ redactions: [String]) {
         self.redactions += redactions.map { "_webSocketMessages[\(messages.count)].data\($0)" }
         messages.append(message)
     }
@@ -167,7 +167,7 @@ extension LogEntry {
     fileprivate mutating func interrupt(in directory: LogDirectory) {
         isInterrupted = true
         error = error ?? "interrupted"
-        func partial(_ body: LoggedBody, _ side: BodySide) -> LoggedBody {
+        func partial(_ body: LoggedBody, _ side: MessageSide) -> LoggedBody {
             let name = directory.part(of: id, side)
             var status = stat()
             guard lstat("\(directory.path)/\(name)", &status) == 0 else { return body }

@@ -17,9 +17,9 @@ enum LogRecord {
     ///
     /// - Returns: the record, or the problem with the line.
     static func read(_ line: [UInt8]) -> Result<LogRecord, Problem> {
-        let document: JSONDocument
+        let document: ParsedJSON
         do throws(JSONFault) {
-            document = try JSONDocument(line)
+            document = try ParsedJSON(line)
         } catch {
             return .failure(
                 Problem(reason: line.contains(0) ? "zeros instead of a record" : "a truncated record")

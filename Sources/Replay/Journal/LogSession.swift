@@ -24,9 +24,9 @@ final class LogSession: Sendable {
     private let count = Atomic(0)
 
     /// Long enough to collect jobs that arrive together into one batch.
-    private static let patience = Duration.milliseconds(2)
+    private static let lingerDuration = Duration.milliseconds(2)
     /// Longer than a response from a nearby server takes. Exchanges that end sooner have a single record.
-    private static let patienceWithBeginnings = Duration.milliseconds(20)
+    private static let startHoldDuration = Duration.milliseconds(20)
 
     init(isLossless: Bool) {
         let now = Date()
@@ -34,8 +34,8 @@ final class LogSession: Sendable {
         id = Self.makeID(at: now)
         queue = LogQueue(
             isLossless: isLossless,
-            patience: Self.patience,
-            withBeginnings: Self.patienceWithBeginnings
+            lingerDuration: Self.lingerDuration,
+            startHoldDuration: Self.startHoldDuration
         )
     }
 

@@ -23,10 +23,10 @@ final class LogWriter: @unchecked Sendable {
     private let options: RequestLog.Options
     private let session: LogSession
     private let output: SegmentWriter
-    private let harmless = HarmlessTexts()
-    private var bodies: [BodyPlace: BodySink] = [:]
+    private let cleanTexts = CleanTextCache()
+    private var bodies: [BodyKey: BodySink] = [:]
     /// The bodies of the current batch that lack a piece.
-    private var cuts: Set<BodyPlace> = []
+    private var truncatedBodies: Set<BodyKey> = []
     /// The jobs done since room was last freed.
     private var done = (jobs: 0, bytes: 0)
 
@@ -50,7 +50,7 @@ final class LogWriter: @unchecked Sendable {
             output.losses.bodies += batch.losses.bodies
             output.losses.records += batch.losses.records
             write(batch)
-            output.tellLosses()
+            output.writeLosses()
             output.syncIfDue()
             output.clear { session.queue.isBusy }
         }
@@ -60,23 +60,23 @@ final class LogWriter: @unchecked Sendable {
     }
 
     private func write(_ batch: LogQueue.Batch) {
-        output.isLookDue = true
-        cuts = batch.cuts
-        for place in cuts { bodies[place]?.cut() }
+        output.needsStatusCheck = true
+        truncatedBodies = batch.truncatedBodies
+        for place in truncatedBodies { bodies[place]?.markTruncated() }
         for job in batch.jobs {
-            if job.isCall || !output.hasRoom(for: job.bytes) { settle() }
+            if job.isCall || !output.hasRoom(for: job.bytes) { flushFinishedJobs() }
             work(on: job)
             done.jobs += 1
             done.bytes += job.bytes
         }
-        settle()
-        for exchange in batch.forgotten {
-            for side in BodySide.allCases { bodies[BodyPlace(exchange: exchange, side: side)] = nil }
+        flushFinishedJobs()
+        for exchange in batch.droppedExchanges {
+            for side in MessageSide.allCases { bodies[BodyKey(exchange: exchange, side: side)] = nil }
         }
     }
 
     /// Writes all finished records, and frees their room in the queue.
-    private func settle() {
+    private func flushFinishedJobs() {
         output.flush()
         session.queue.finish(done.jobs, bytes: done.bytes)
         done = (0, 0)
@@ -88,11 +88,11 @@ final class LogWriter: @unchecked Sendable {
         switch job.work {
         case .start(let draft, _): begin(job, draft)
         case .open(let side, let mediaType, let coding, let redactor):
-            let place = BodyPlace(exchange: job.exchange, side: side)
+            let place = BodyKey(exchange: job.exchange, side: side)
             bodies[place] = sink(job, side, mediaType, coding, options.redactor ?? redactor)
-            if cuts.contains(place) { bodies[place]?.cut() }
+            if truncatedBodies.contains(place) { bodies[place]?.markTruncated() }
         case .chunk(let side, let piece):
-            if let body = bodies[BodyPlace(exchange: job.exchange, side: side)] { feed(piece, to: body) }
+            if let body = bodies[BodyKey(exchange: job.exchange, side: side)] { feed(piece, to: body) }
         case .message(let message, let redactor): write(message, job, redactor)
         case .end(let draft): end(job, draft)
         case .note(let text): note(text)
@@ -102,12 +102,12 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    private func begin(_ job: LogJob, _ draft: any LogDraft) {
+    private func begin(_ job: LogJob, _ draft: any EntryDraft) {
         draft.withEntry { entry in
             entry.id = session.entryID(job.exchange).description
             if let body = entry.request.body {
                 if case .data(let data) = body.content, data.count <= options.maxInlineBytes {
-                    entry.take(stored(body, of: job, .request, draft), .request)
+                    entry.setBody(stored(body, of: job, .request, draft), .request)
                 } else {
                     entry.request.body = body.omitted("not sent yet")
                 }
@@ -116,17 +116,17 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    private func end(_ job: LogJob, _ draft: any LogDraft) {
+    private func end(_ job: LogJob, _ draft: any EntryDraft) {
         let before = fileBytes
-        func kept(_ body: LoggedBody, _ side: BodySide) -> StoredBody {
-            let comesInPieces = bodies[BodyPlace(exchange: job.exchange, side: side)] != nil
-            if job.isBodiless, !comesInPieces, case .data = body.content { return StoredBody(body.omitted("no room")) }
+        func storedBody(_ body: LoggedBody, _ side: MessageSide) -> StoredBody {
+            let hasSink = bodies[BodyKey(exchange: job.exchange, side: side)] != nil
+            if job.isBodiless, !hasSink, case .data = body.content { return StoredBody(body.omitted("no room")) }
             return stored(body, of: job, side, draft)
         }
         draft.withEntry { entry in
             entry.id = session.entryID(job.exchange).description
-            if let body = entry.request.body { entry.take(kept(body, .request), .request) }
-            if let body = entry.response?.body { entry.take(kept(body, .response), .response) }
+            if let body = entry.request.body { entry.setBody(storedBody(body, .request), .request) }
+            if let body = entry.response?.body { entry.setBody(storedBody(body, .response), .response) }
             write("end", &entry, draft.redactor)
         }
         output.count(bodyBytes: fileBytes - before)
@@ -139,10 +139,10 @@ final class LogWriter: @unchecked Sendable {
     private func stored(
         _ body: LoggedBody,
         of job: LogJob,
-        _ side: BodySide,
-        _ draft: any LogDraft
+        _ side: MessageSide,
+        _ draft: any EntryDraft
     ) -> StoredBody {
-        let pieces = bodies.removeValue(forKey: BodyPlace(exchange: job.exchange, side: side))
+        let pieces = bodies.removeValue(forKey: BodyKey(exchange: job.exchange, side: side))
         let sink: BodySink
         if let pieces {
             sink = pieces
@@ -162,9 +162,9 @@ final class LogWriter: @unchecked Sendable {
         stored.body.isTruncated = body.isTruncated || sink.isTruncated
         stored.redactions = sink.redactions
         stored.isRedacted = sink.isRedacted
-        stored.shownBytes = sink.shownBytes
+        stored.shownByteCount = sink.shownByteCount
         if case .omitted = stored.body.content { return stored }
-        if sink.isDecoded { stored.body.size = stored.body.isTruncated ? -1 : sink.shownBytes }
+        if sink.isDecoded { stored.body.size = stored.body.isTruncated ? -1 : sink.shownByteCount }
         return stored
     }
 
@@ -173,17 +173,17 @@ final class LogWriter: @unchecked Sendable {
     private func content(of sink: BodySink) -> LoggedBody.Content {
         do throws(NetworkError) {
             let content = try sink.finish(syncs: options.durability != .process)
-            if case .file = content { fileBytes += sink.shownBytes }
+            if case .file = content { fileBytes += sink.shownByteCount }
             return content
         } catch {
-            output.lose(error)
+            output.countLostBody(error)
             return .omitted("not written")
         }
     }
 
     private func sink(
         _ job: LogJob,
-        _ side: BodySide,
+        _ side: MessageSide,
         _ mediaType: String,
         _ coding: BodyCoding?,
         _ redactor: Redactor
@@ -201,15 +201,19 @@ final class LogWriter: @unchecked Sendable {
     }
 
     private func feed(_ piece: Data, to body: BodySink) {
-        guard !output.isResting else { return body.omit("not written") }
-        do throws(NetworkError) { try body.feed(piece) } catch { output.lose(error) }
+        guard !output.isPaused else { return body.omit("not written") }
+        do throws(NetworkError) { try body.feed(piece) } catch { output.countLostBody(error) }
     }
 
     // MARK: records
 
     private func write(_ kind: String, _ entry: inout LogEntry, _ redactor: Redactor) {
-        guard !output.isResting else { return output.losses.records += 1 }
-        var redaction = EntryRedaction(redactor: options.redactor ?? redactor, leavesBodies: true, harmless: harmless)
+        guard !output.isPaused else { return output.losses.records += 1 }
+        var redaction = EntryRedaction(
+            redactor: options.redactor ?? redactor,
+            leavesBodies: true,
+            cleanTexts: cleanTexts
+        )
         redaction.redact(&entry)
         output.append(kind) { output in
             output.name("entry")
@@ -244,7 +248,7 @@ private struct StoredBody {
     /// Whether something was removed from the stored part.
     var isRedacted = false
     /// The number of bytes stored.
-    var shownBytes: Int64 = 0
+    var shownByteCount: Int64 = 0
 
     init(_ body: LoggedBody) {
         self.body = body
@@ -252,14 +256,14 @@ private struct StoredBody {
 }
 
 extension LogEntry {
-    fileprivate mutating func take(_ stored: StoredBody, _ side: BodySide) {
+    fileprivate mutating func setBody(_ stored: StoredBody, _ side: MessageSide) {
         redactions += stored.redactions
         switch side {
         case .request: request.body = stored.body
         case .response: response?.body = stored.body
         }
         if case .omitted = stored.body.content { return }
-        if stored.isRedacted, !stored.body.isTruncated { tellSize(stored.shownBytes, of: side) }
+        if stored.isRedacted, !stored.body.isTruncated { setBodySize(stored.shownByteCount, of: side) }
     }
 }
 

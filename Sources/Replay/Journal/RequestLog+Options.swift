@@ -32,7 +32,7 @@ extension RequestLog {
         /// The logger that is notified once if recording stops, with the reason; off by default.
         public var logger: any BeagleLogger = .off
         /// The time for which recording pauses after a failure.
-        package var patience = Duration.seconds(5)
+        package var pauseAfterFailure = Duration.seconds(5)
 
         /// Creates options with their documented defaults.
         public init() {}

@@ -70,7 +70,7 @@ public final class RequestLog: Sendable {
             if case .data(let data)? = body?.content { return bytes + data.count }
             return bytes
         }
-        let draft = LogJob.Draft(redactor: Redactor()) { entry.decoded.withoutFiles }
+        let draft = LogJob.ClosureDraft(redactor: Redactor()) { entry.decoded.withoutFiles }
         session.queue.add(
             LogJob(
                 exchange: session.nextNumber(),
@@ -170,7 +170,7 @@ private enum OpenLogs {
     }
 
     private static let sessions = Lock<[Weak]>([])
-    private static let patience = 1.0
+    private static let exitTimeout = 1.0
     private static let isWatching: Bool = {
         // Functions registered with `atexit` run in reverse order, and OpenSSL registers its cleanup on first use. This
         // use makes ours run before, because the writer still computes digests of bodies. If libcrypto is missing, the
@@ -189,7 +189,7 @@ private enum OpenLogs {
 
     private static func close() {
         let process = getpid()
-        let deadline = DispatchTime.now() + patience
+        let deadline = DispatchTime.now() + exitTimeout
         for session in sessions.withLock({ $0.compactMap(\.session) }) where session.process == process {
             let isWritten = DispatchSemaphore(value: 0)
             session.queue.close()

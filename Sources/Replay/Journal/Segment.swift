@@ -23,7 +23,7 @@ struct Segment {
     private var size: Int64 = 0
     /// The size in bytes of the bodies to which this process's records refer.
     var bodyBytes: Int64 = 0
-    private var lastLook: ContinuousClock.Instant?
+    private var lastStatusCheck: ContinuousClock.Instant?
     /// The pending records.
     private(set) var batch = RecordBatch()
 
@@ -62,17 +62,17 @@ struct Segment {
     /// Returns whether a new segment is needed: this one is full, too old or removed, or another process has begun the
     /// next.
     ///
-    /// - Parameter looks: whether to check for changes by other processes.
-    mutating func isOver(_ options: RequestLog.Options, looks: Bool) throws(NetworkError) -> Bool {
-        if looks {
+    /// - Parameter checksStatus: whether to check for changes by other processes.
+    mutating func needsSuccessor(_ options: RequestLog.Options, checksStatus: Bool) throws(NetworkError) -> Bool {
+        if checksStatus {
             guard let size = try file.sizeWhileLinked() else { return true }
             self.size = size + Int64(batch.bytes.count)
         }
         if size + bodyBytes >= options.segmentBytes { return true }
-        guard looks else { return false }
+        guard checksStatus else { return false }
         let now = ContinuousClock.now
-        if let lastLook, now - lastLook <= .seconds(1) { return false }
-        lastLook = now
+        if let lastStatusCheck, now - lastStatusCheck <= .seconds(1) { return false }
+        lastStatusCheck = now
         return access(next, F_OK) == 0 || Date().timeIntervalSince(begun) >= options.segmentAge / .seconds(1)
     }
 
@@ -93,7 +93,7 @@ struct Segment {
             do throws(NetworkError) { return try file.read(into: bytes, at: 0) } catch { return 0 }
         }
         let line = head[..<count].split(separator: UInt8(ascii: "\n")).first
-        guard let line, let record = try? JSONDocument(Array(line)) else { return nil }
+        guard let line, let record = try? ParsedJSON(Array(line)) else { return nil }
         return record.root["time"]?.string.flatMap(Timestamp.date)
     }
 }

@@ -23,11 +23,11 @@ final class SegmentWriter {
     private let session: LogSession
     private var segment: Segment?
     /// Whether another process may have written to the segment, or removed it, since the last check.
-    var isLookDue = true
+    var needsStatusCheck = true
     /// The file that is locked while the session is open.
     private var live: OpenFile?
     /// The end of the pause after a failure; `nil` if nothing has failed.
-    private var resting: ContinuousClock.Instant?
+    private var pausedUntil: ContinuousClock.Instant?
     private var hasWarned = false
     /// The losses that are not yet reported in the log.
     var losses = LogQueue.Losses()
@@ -37,9 +37,9 @@ final class SegmentWriter {
     /// The last record, whose memory is reused.
     private var record = JSONOutput(capacity: 4 << 10)
     /// The maximum size of pending records in bytes, which are lost if the process is killed.
-    private static let mostWaiting = 32 << 10
+    private static let maxPendingBytes = 32 << 10
     /// Whether the directory may exceed its limits.
-    private var isClearDue = true
+    private var needsCleanup = true
 
     init(_ directory: LogDirectory, _ options: RequestLog.Options, _ session: LogSession) {
         self.directory = directory
@@ -51,7 +51,7 @@ final class SegmentWriter {
     /// Opens the log.
     func open() throws(NetworkError) {
         try directory.make()
-        if live == nil { live = try OpenFile.held(directory.live(session.id)) }
+        if live == nil { live = try OpenFile.locked(directory.live(session.id)) }
         try begin(try Segment(last: directory))
     }
 
@@ -62,7 +62,7 @@ final class SegmentWriter {
     /// - Returns: whether the record was accepted; otherwise it counts as lost.
     @discardableResult
     func append(_ kind: String, _ members: (inout JSONOutput) -> Void) -> Bool {
-        guard !isResting else {
+        guard !isPaused else {
             losses.records += 1
             return false
         }
@@ -70,7 +70,7 @@ final class SegmentWriter {
             try prepare()
         } catch {
             losses.records += 1
-            rest(after: error)
+            pause(after: error)
             return false
         }
         return add(kind, members) && (hasRoom(for: 0) || flush())
@@ -92,7 +92,7 @@ final class SegmentWriter {
     }
 
     /// Returns whether the batch can wait until this number of bytes is processed.
-    func hasRoom(for bytes: Int) -> Bool { (segment?.batch.bytes.count ?? 0) + bytes <= Self.mostWaiting }
+    func hasRoom(for bytes: Int) -> Bool { (segment?.batch.bytes.count ?? 0) + bytes <= Self.maxPendingBytes }
 
     /// Writes the pending records.
     ///
@@ -100,7 +100,7 @@ final class SegmentWriter {
     @discardableResult
     func flush() -> Bool {
         do throws(NetworkError) { try write() } catch {
-            rest(after: error)
+            pause(after: error)
             return false
         }
         return true
@@ -109,31 +109,33 @@ final class SegmentWriter {
     private func write() throws(NetworkError) {
         guard let waiting = segment?.batch.count, waiting > 0 else { return }
         try segment?.flush()
-        resting = nil
+        pausedUntil = nil
         if case .power = options.durability, unsynced == nil { unsynced = .now }
     }
 
     /// Writes a record about losses, as soon as there is room.
-    func tellLosses() {
-        guard !losses.isEmpty, !isResting else { return }
-        let told = losses
+    func writeLosses() {
+        guard !losses.isEmpty, !isPaused else { return }
+        let written = losses
         losses = LogQueue.Losses()
-        let isTold = append("note") { output in
+        let isWritten = append("note") { output in
             output.member("time", Timestamp.text(of: session.date(of: .now)))
             output.member("text", "there was no room for everything")
-            output.member("lostRecords", told.records)
-            output.member("lostBodies", told.bodies)
+            output.member("lostRecords", written.records)
+            output.member("lostBodies", written.bodies)
         }
-        if !isTold || !flush() { losses = told }
+        if !isWritten || !flush() { losses = written }
     }
 
     // MARK: segments
 
     /// Makes sure that there is a segment with room.
     private func prepare() throws(NetworkError) {
-        guard let isOver = try segment?.isOver(options, looks: isLookDue) else { return try open() }
-        isLookDue = false
-        guard isOver else { return }
+        guard let needsSuccessor = try segment?.needsSuccessor(options, checksStatus: needsStatusCheck) else {
+            return try open()
+        }
+        needsStatusCheck = false
+        guard needsSuccessor else { return }
         try write()
         guard let current = segment else { return try open() }
         // This process doesn't write to the segment again.
@@ -143,7 +145,7 @@ final class SegmentWriter {
         try directory.make()
         let last = try directory.segments().last ?? 0
         try begin(try Segment(directory, max(last, current.number + 1)))
-        isClearDue = true
+        needsCleanup = true
     }
 
     /// Adds the size of the bodies to which the last record refers.
@@ -162,24 +164,24 @@ final class SegmentWriter {
             segment = nil
             throw error
         }
-        isLookDue = true
+        needsStatusCheck = true
     }
 
     /// Removes data that exceeds the limits, unless jobs are waiting. A failure doesn't affect records.
     func clear(unless isBusy: () -> Bool) {
-        guard isClearDue, !isResting else { return }
+        guard needsCleanup, !isPaused else { return }
         do throws(NetworkError) {
-            isClearDue = try !limits.clear(unless: isBusy)
+            needsCleanup = try !limits.clear(unless: isBusy)
         } catch {
-            isClearDue = false
-            tell("old records are not removed", error)
+            needsCleanup = false
+            warnOnce("old records are not removed", error)
         }
     }
 
     /// Ends the session.
     func close() {
-        isLookDue = true
-        tellLosses()
+        needsStatusCheck = true
+        writeLosses()
         if segment != nil {
             append("close") { output in
                 output.member("time", Timestamp.text(of: session.date(of: .now)))
@@ -197,30 +199,30 @@ final class SegmentWriter {
     // MARK: failures
 
     /// Whether writing is paused after a failure.
-    var isResting: Bool {
-        guard let until = resting else { return false }
+    var isPaused: Bool {
+        guard let until = pausedUntil else { return false }
         return ContinuousClock.now < until
     }
 
     /// Pauses writing for a while.
-    private func rest(after error: NetworkError) {
-        resting = .now + options.patience
+    private func pause(after error: NetworkError) {
+        pausedUntil = .now + options.pauseAfterFailure
         // The records written so far should survive nevertheless. The logger was already notified of the failure.
         if unsynced != nil { do throws(NetworkError) { try segment?.sync() } catch {} }
         unsynced = nil
         losses.records += segment?.batch.count ?? 0
         segment = nil
-        tell("requests are not recorded", error)
+        warnOnce("requests are not recorded", error)
     }
 
     /// Counts a body that could not be written, and reports the error. Records are not affected.
-    func lose(_ error: NetworkError) {
+    func countLostBody(_ error: NetworkError) {
         losses.bodies += 1
-        tell("bodies are not recorded", error)
+        warnOnce("bodies are not recorded", error)
     }
 
     /// Notifies the logger, but only once.
-    private func tell(_ what: String, _ error: NetworkError) {
+    private func warnOnce(_ what: String, _ error: NetworkError) {
         if !hasWarned {
             options.logger.log(RecordingStopped(what: what, directory: directory.path, error: error))
         }
@@ -243,7 +245,7 @@ final class SegmentWriter {
 
     func sync() {
         unsynced = nil
-        do throws(NetworkError) { try segment?.sync() } catch { rest(after: error) }
+        do throws(NetworkError) { try segment?.sync() } catch { pause(after: error) }
     }
 }
 

@@ -8,17 +8,17 @@ extension BeagleDependencies {
     ///
     /// - Throws: `NetworkError` of kind `.badConfiguration` if the mode is unknown, or the error of reading the
     ///   recording.
-    func replay(asSaidIn environment: [String: String]) throws(NetworkError) {
+    func replay(from environment: [String: String]) throws(NetworkError) {
         guard let replay = try ReplaySwitch(in: environment) else { return }
         let logger = logger
-        let (recording, mode) = try replay.open(CurlTransport()) { logger.log(AnswerDiffers(comparison: $0)) }
+        let (recording, mode) = try replay.open(CurlTransport()) { logger.log(ResponseDiffers(comparison: $0)) }
         networkClient = ReplayClient(recording, mode: mode, dependencies: self)
-        logger.log(ReplayBegun(text: replay.text))
+        logger.log(ReplayStarted(text: replay.text))
     }
 }
 
 /// The log message when the environment has turned on replay.
-private struct ReplayBegun: LogType {
+private struct ReplayStarted: LogType {
     let text: String
 
     var category: String { "Recording" }
@@ -27,7 +27,7 @@ private struct ReplayBegun: LogType {
 }
 
 /// The log message for a response that differs from the recorded one.
-private struct AnswerDiffers: LogType {
+private struct ResponseDiffers: LogType {
     let comparison: ReplayComparison
 
     var category: String { "Recording" }

@@ -128,12 +128,12 @@ extension BodyParts {
 // MARK: - JSON
 
 extension BodyParts {
-    private func json(in data: Data) -> JSONDocument? {
+    private func json(in data: Data) -> ParsedJSON? {
         let isJSON = essence.hasSuffix("/json") || essence.hasSuffix("+json")
         let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         // Invalid JSON is treated as bytes, so the error isn't needed.
-        return isJSON || looksLikeJSON ? try? JSONDocument(data) : nil
+        return isJSON || looksLikeJSON ? try? ParsedJSON(data) : nil
     }
 
     private func read(_ node: JSONNode, at path: String = "$", into parts: inout [RequestPart]) {

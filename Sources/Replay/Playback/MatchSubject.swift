@@ -33,7 +33,7 @@ struct MatchSubject: Sendable {
         var audit = RedactionAudit()
         let redacted = data.flatMap { data in
             let type = type.isEmpty ? nil : type
-            return redactor.redact(decoding: data, request.charset, type, at: "body", noting: &audit).data
+            return redactor.redact(decoding: data, request.charset, type, at: "body", recordingTo: &audit).data
         }
         self.data = redacted ?? data
         isOpaque = redacted == nil
@@ -68,7 +68,7 @@ struct MatchSubject: Sendable {
     func redacted(_ fields: [LoggedParameter]) -> [LoggedParameter] {
         var audit = RedactionAudit()
         let form = FormRedaction(redactor, fields)
-        return fields.compactMap { form.redacted($0, at: "", noting: &audit).field }
+        return fields.compactMap { form.redacted($0, at: "", recordingTo: &audit).field }
     }
 
     /// The request as a log would store it. A body that cannot be checked for secrets is omitted.

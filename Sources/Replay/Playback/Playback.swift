@@ -9,20 +9,20 @@ final class Playback: Sendable {
     /// The entries for equal requests, in order.
     private struct Sequence {
         var entries: [Int] = []
-        var given = 0
+        var position = 0
 
         /// Returns the next entry; `nil` if all were used and none is repeated.
         mutating func next(_ repeats: ReplayRepeats) -> Int? {
-            guard given < entries.count else { return nil }
+            guard position < entries.count else { return nil }
             defer { advance(repeats) }
-            return entries[given]
+            return entries[position]
         }
 
         private mutating func advance(_ repeats: ReplayRepeats) {
             switch repeats {
-            case .sequenceThenLast: given = min(given + 1, entries.count - 1)
-            case .cycle: given = (given + 1) % entries.count
-            case .sequenceThenFail: given += 1
+            case .sequenceThenLast: position = min(position + 1, entries.count - 1)
+            case .cycle: position = (position + 1) % entries.count
+            case .sequenceThenFail: position += 1
             }
         }
     }
@@ -57,7 +57,7 @@ final class Playback: Sendable {
     ///   - subjects: converts an entry for the rules.
     init(
         _ entries: [LogEntry],
-        _ kind: PlayedKind = .messages,
+        _ kind: EntryKind = .messages,
         _ rules: [MatchRule],
         _ repeats: ReplayRepeats,
         subjects: @escaping @Sendable (LogEntry) -> MatchSubject
@@ -120,7 +120,7 @@ final class Playback: Sendable {
 }
 
 /// The kind of entries that are played: requests with their responses, or WebSockets.
-enum PlayedKind {
+enum EntryKind {
     case messages, webSockets
 }
 
@@ -164,7 +164,7 @@ extension Playback {
         var best: [(index: Int, score: Int)] = []
         for (index, head) in heads.enumerated() {
             guard let head else { continue }
-            let score = head.closeness(to: subject)
+            let score = head.similarity(to: subject)
             guard score > 0, best.count < Self.candidateLimit || score > best[best.count - 1].score else { continue }
             let place = best.lastIndex { $0.score >= score }.map { $0 + 1 } ?? 0
             best.insert((index, score), at: place)
@@ -176,7 +176,7 @@ extension Playback {
 
 extension Playback.Head {
     /// Returns a score that depends most on the number of common path segments; 0 if the paths have nothing in common.
-    fileprivate func closeness(to subject: MatchSubject) -> Int {
+    fileprivate func similarity(to subject: MatchSubject) -> Int {
         let isSamePath = path == subject.url.path
         let shared = isSamePath ? 0 : sharedSegments(with: subject.url.path)
         guard isSamePath || shared > 0 else { return 0 }

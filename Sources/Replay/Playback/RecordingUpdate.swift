@@ -39,7 +39,7 @@ public final class RecordingUpdate: Sendable {
     ///   isn't a recording, since `commit()` would delete it.
     public init(of path: String, options: RequestLog.Options = RequestLog.Options()) throws(NetworkError) {
         // A link is kept, and the recording to which it leads is replaced.
-        self.path = FileSink.target(of: LogImport.plain(path))
+        self.path = FileSink.target(of: LogImport.withoutTrailingSlashes(path))
         try Self.checkIsRecording(self.path)
         let part = "\(self.path).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         log = try RequestLog(directory: part, options: options)
@@ -86,7 +86,7 @@ public final class RecordingUpdate: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFDIR where !isArchive(path):
             let directory = LogDirectory(path: path)
-            if let other = try directory.foreignName() { throw notARecording(path, "it contains \(other)") }
+            if let other = try directory.unrelatedFileName() { throw notARecording(path, "it contains \(other)") }
         case S_IFREG where isArchive(path):
             if status.st_size == 0 { return }
             do throws(NetworkError) {

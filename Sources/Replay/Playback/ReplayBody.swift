@@ -19,31 +19,31 @@ struct ReplayBody: Sendable {
 
     private static let pieceSize = 64 << 10
     /// The maximum number of pieces into which a slow body is split, and their minimum size in bytes.
-    private static let (dribbles, leastDribble) = (16, 1 << 10)
+    private static let (maxPieces, minPieceSize) = (16, 1 << 10)
 
     /// Creates the body of a response.
     ///
     /// - Parameter limits: the maximum duration of the body, and its maximum size in bytes.
     /// - Throws: `NetworkError` if the recording doesn't contain the body.
     init(
-        _ answer: ReplayAnswer,
+        _ replayed: ReplayResponse,
         of recording: Recording,
-        _ timing: ReplayTiming.Waits,
+        _ timing: ReplayTiming.Delays,
         _ clock: any Clock<Duration>,
         limits: (time: Duration?, bytes: Int?)
     ) throws(NetworkError) {
         self.clock = clock
         self.limits = limits
-        let events = answer.hasBody ? answer.events : []
+        let events = replayed.hasBody ? replayed.events : []
         if !events.isEmpty {
-            failure = answer.failure
+            failure = replayed.failure
             next = Self.pieces(of: events, timing)
-        } else if answer.hasBody {
-            let (kept, missing) = try recording.kept(of: answer.response.body)
-            failure = answer.failure ?? missing
+        } else if replayed.hasBody {
+            let (kept, missing) = try recording.playableBody(of: replayed.response.body)
+            failure = replayed.failure ?? missing
             next = Self.pieces(of: kept, timing)
         } else {
-            failure = answer.failure
+            failure = replayed.failure
             next = { nil }
         }
     }
@@ -52,7 +52,7 @@ struct ReplayBody: Sendable {
     /// recorded ones.
     private static func pieces(
         of events: [LoggedMessage],
-        _ timing: ReplayTiming.Waits
+        _ timing: ReplayTiming.Delays
     ) -> @Sendable () async throws -> Piece? {
         let place = Lock(0)
         return {
@@ -64,28 +64,28 @@ struct ReplayBody: Sendable {
             let (event, last) = (events[index], events[max(index - 1, 0)])
             // An upper bound that clocks can handle.
             let gap = min(max(event.time.timeIntervalSince(last.time), 0) * timing.scale, 1e9)
-            return (event.data + Data("\n\n".utf8), timing.cut(.seconds(gap)))
+            return (event.data + Data("\n\n".utf8), timing.clamped(.seconds(gap)))
         }
     }
 
     private static func pieces(
         of body: HTTPBody,
-        _ timing: ReplayTiming.Waits
+        _ timing: ReplayTiming.Delays
     ) -> @Sendable () async throws -> Piece? {
         let count = body.length ?? 0
         let read: HTTPBody.Reader =
             switch body.content {
-            case .data(let data): cut(data, into: timing.body == .zero ? pieceSize : dribble(of: data.count))
+            case .data(let data): cut(data, into: timing.body == .zero ? pieceSize : pieceSize(of: data.count))
             case .stream(_, _, let open): open()
             case .file(let path): FileReader(path: path).next
             }
         return {
             guard let data = try await read() else { return nil }
-            return (data, timing.cut(timing.body * (Double(data.count) / Double(max(count, 1)))))
+            return (data, timing.clamped(timing.body * (Double(data.count) / Double(max(count, 1)))))
         }
     }
 
-    private static func dribble(of count: Int) -> Int { max((count + dribbles - 1) / dribbles, leastDribble) }
+    private static func pieceSize(of count: Int) -> Int { max((count + maxPieces - 1) / maxPieces, minPieceSize) }
 
     private static func cut(_ data: Data, into size: Int) -> HTTPBody.Reader {
         let rest = Lock(data)
@@ -113,7 +113,7 @@ struct ReplayBody: Sendable {
                 onEnd()
                 return nil
             }
-            try await clock.pass(piece.wait, limit: rest.withLock { $0.time }, during: .body)
+            try await clock.wait(piece.wait, limit: rest.withLock { $0.time }, during: .body)
             let left = rest.withLock { rest in
                 rest.time = rest.time.map { $0 - piece.wait }
                 rest.bytes = rest.bytes.map { $0 - piece.data.count }
@@ -130,7 +130,7 @@ struct ReplayBody: Sendable {
     }
 }
 
-extension ReplayAnswer {
+extension ReplayResponse {
     /// Whether the body is an event stream, whose end is unknown in advance.
     var isEventStream: Bool { MediaType(head.headerFields[single: .contentType] ?? "")?.essence == "text/event-stream" }
 
@@ -145,7 +145,7 @@ extension Clock<Duration> {
     ///
     /// - Parameter limit: the duration after which an error of kind `.timeout` is thrown, as a transfer would; `nil` if
     ///   unlimited.
-    func pass(_ wait: Duration, limit: Duration?, during phase: NetworkError.Phase) async throws(NetworkError) {
+    func wait(_ wait: Duration, limit: Duration?, during phase: NetworkError.Phase) async throws(NetworkError) {
         try await NetworkError.catching {
             try Task.checkCancellation()
             let wait = (due: limit.map { min(wait, $0) } ?? wait, isCut: limit.map { $0 < wait } ?? false)
@@ -165,7 +165,7 @@ extension Recording {
     /// Returns the recorded part of a body, and the error that states what is missing; `nil` if the body is complete.
     ///
     /// - Throws: `NetworkError` if nothing of a body was recorded.
-    func kept(of body: LoggedBody) throws(NetworkError) -> (HTTPBody, missing: NetworkError?) {
+    func playableBody(of body: LoggedBody) throws(NetworkError) -> (HTTPBody, missing: NetworkError?) {
         if case .omitted(let reason) = body.content {
             // Archives omit empty bodies.
             guard body.size > 0 || (body.size < 0 && body.isTruncated) else { return (HTTPBody(), nil) }

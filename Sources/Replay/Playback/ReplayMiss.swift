@@ -88,16 +88,16 @@ extension ReplayMiss: CustomStringConvertible {
 
 extension [RequestPart] {
     /// Returns the differences of another request from this one, ordered by place.
-    func differences(from asked: [RequestPart]) -> [Difference] {
+    func differences(from requested: [RequestPart]) -> [Difference] {
         let unknown = self.unknown
-        let (own, others) = (grouped(but: unknown), asked.grouped(but: unknown))
+        let (own, others) = (grouped(but: unknown), requested.grouped(but: unknown))
         var differences = Set(own.keys).union(others.keys).sorted().compactMap { place -> Difference? in
             let (one, other) = (own[place], others[place])
             guard one != other else { return nil }
             let kind = one == nil ? Difference.Kind.added : other == nil ? .removed : .changed
             return Difference(kind, at: "\(place)", before: one?.shown, after: other?.shown)
         }
-        for place in unknown where !asked.contains(where: { place.holds($0.place) }) {
+        for place in unknown where !requested.contains(where: { place.holds($0.place) }) {
             differences.append(Difference(.removed, at: "\(place)", before: Redactor.placeholder))
         }
         return differences
@@ -118,7 +118,7 @@ extension RequestPart.Value {
     /// A short form of the value.
     fileprivate var shown: String {
         switch self {
-        case .text(let text): ShownText(redactor: Redactor()).text(text)
+        case .text(let text): ReportFormatter(redactor: Redactor()).text(text)
         case .bytes(_, _, let count): "\(count) byte\(count == 1 ? "" : "s")"
         case .any: Redactor.placeholder
         }

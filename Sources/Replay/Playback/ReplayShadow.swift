@@ -19,13 +19,13 @@ struct ReplayShadow: Sendable {
     private static let limit = 16 << 20
 
     /// Returns the response, which is compared at the end of its body.
-    func watching(_ response: TransferResponse, _ delivery: TransferRequest.Delivery) -> TransferResponse {
+    func comparing(_ response: TransferResponse, _ delivery: TransferRequest.Delivery) -> TransferResponse {
         var response = response
         switch (delivery, response.body.content) {
         case (.stream, .stream(let length, _, let open)):
             let head = response.head
             response.body = HTTPBody(
-                .stream(length: length, isReplayable: false) { watched(open(), { compare(head, $0) }) }
+                .stream(length: length, isReplayable: false) { collecting(open(), { compare(head, $0) }) }
             )
         case (.file(let path), _) where response.status.kind == .successful:
             compare(response.head, Self.contents(of: path))
@@ -38,10 +38,10 @@ struct ReplayShadow: Sendable {
     func failed(_ error: NetworkError) {
         if error.isCancelled { return }
         if case .failure(let recorded) = recorded, recorded.kind == error.kind { return }
-        tell(Differences(limit: 0), error)
+        report(Differences(limit: 0), error)
     }
 
-    private func watched(_ read: @escaping HTTPBody.Reader, _ end: @escaping @Sendable (Data?) -> Void)
+    private func collecting(_ read: @escaping HTTPBody.Reader, _ end: @escaping @Sendable (Data?) -> Void)
         -> HTTPBody.Reader
     {
         let whole = Lock<Data?>(Data())
@@ -83,14 +83,14 @@ struct ReplayShadow: Sendable {
     /// - Parameter body: the body; `nil` if it is too large.
     private func compare(_ head: HTTPResponse, _ body: Data?) {
         guard case .success(let entry) = recorded, var response = entry.response else {
-            return tell(Differences(limit: 0), nil)
+            return report(Differences(limit: 0), nil)
         }
         if body == nil { response.body = LoggedBody(.omitted("too large"), mediaType: response.body.mediaType) }
         let differences = rules.differences(from: response, in: recording, to: head, body ?? Data())
-        if !differences.isEmpty { tell(differences, nil) }
+        if !differences.isEmpty { report(differences, nil) }
     }
 
-    private func tell(_ differences: Differences, _ error: NetworkError?) {
+    private func report(_ differences: Differences, _ error: NetworkError?) {
         var recordedFailure: NetworkError?
         if case .failure(let error) = recorded { recordedFailure = error }
         report(

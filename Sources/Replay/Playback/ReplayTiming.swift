@@ -2,17 +2,17 @@
 ///
 /// The head and the body are delayed separately. A slow body arrives in pieces.
 public struct ReplayTiming: Sendable, Hashable {
-    private enum Pace: Sendable, Hashable {
+    private enum Mode: Sendable, Hashable {
         case none, fixed(Duration)
         case recorded(scale: Double, maxGap: Duration?)
     }
 
-    private let pace: Pace
+    private let mode: Mode
     private var spread = 0.0
     private var seed: UInt64 = 0
 
     /// Responses without delay, the default.
-    public static let none = ReplayTiming(pace: .none)
+    public static let none = ReplayTiming(mode: .none)
 
     /// Returns a timing with the recorded durations.
     ///
@@ -20,12 +20,12 @@ public struct ReplayTiming: Sendable, Hashable {
     ///   - scale: a factor: 2 is twice as slow, 0.5 twice as fast, 0 immediate; negative values count as 0.
     ///   - maxGap: the maximum time without data; unlimited if `nil`.
     public static func recorded(scale: Double = 1, maxGap: Duration? = nil) -> ReplayTiming {
-        ReplayTiming(pace: .recorded(scale: scale > 0 && scale.isFinite ? scale : 0, maxGap: maxGap))
+        ReplayTiming(mode: .recorded(scale: scale > 0 && scale.isFinite ? scale : 0, maxGap: maxGap))
     }
 
     /// Returns a timing with the same delay before each response, and none after its head.
     public static func fixed(_ wait: Duration) -> ReplayTiming {
-        ReplayTiming(pace: .fixed(max(wait, .zero)))
+        ReplayTiming(mode: .fixed(max(wait, .zero)))
     }
 
     /// Returns this timing with random variations, which are reproducible for a seed.
@@ -41,7 +41,7 @@ public struct ReplayTiming: Sendable, Hashable {
     }
 
     /// The delays of a response.
-    struct Waits: Sendable, Hashable {
+    struct Delays: Sendable, Hashable {
         /// The delay before the head.
         var head = Duration.zero
         /// The time between the head and the last byte.
@@ -51,22 +51,22 @@ public struct ReplayTiming: Sendable, Hashable {
         /// The maximum time without data.
         var maxGap: Duration?
 
-        func cut(_ wait: Duration) -> Duration { maxGap.map { min(wait, $0) } ?? wait }
+        func clamped(_ wait: Duration) -> Duration { maxGap.map { min(wait, $0) } ?? wait }
     }
 
     /// Returns the delays of an entry.
     ///
     /// - Parameter index: the index of the entry in the recording, which varies the jitter.
-    func waits(for timings: LogTimings, index: Int) -> Waits {
+    func delays(for timings: LogTimings, index: Int) -> Delays {
         let factor = 1 + spread * Self.fraction(seed, index)
-        switch pace {
-        case .none: return Waits()
-        case .fixed(let wait): return Waits(head: wait * factor)
+        switch mode {
+        case .none: return Delays()
+        case .fixed(let wait): return Delays(head: wait * factor)
         case .recorded(let scale, let maxGap):
             let body = timings.receive ?? .zero
-            var waits = Waits(body: body * (scale * factor), scale: scale * factor, maxGap: maxGap)
-            waits.head = waits.cut((timings.total - body) * (scale * factor))
-            return waits
+            var delays = Delays(body: body * (scale * factor), scale: scale * factor, maxGap: maxGap)
+            delays.head = delays.clamped((timings.total - body) * (scale * factor))
+            return delays
         }
     }
 

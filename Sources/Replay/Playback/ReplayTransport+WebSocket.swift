@@ -41,23 +41,23 @@ extension ReplayTransport: WebSocketTransport {
     private func replay(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
         do throws(NetworkError) {
             try request.validate()
-            let asked = LoggedRequest(TransferRequest(request.head), body: nil).openingWebSocket
-            let subject = MatchSubject(asked, data: nil, kind: nil, isRecorded: false, redactor)
+            let openingRequest = LoggedRequest(TransferRequest(request.head), body: nil).openingWebSocket
+            let subject = MatchSubject(openingRequest, data: nil, kind: nil, isRecorded: false, redactor)
             let (index, entry) = try webSockets.take(subject)
-            let waits = timing.waits(for: entry.timings, index: index)
+            let delays = timing.delays(for: entry.timings, index: index)
             let timeouts = request.options.timeouts
             let limit = [timeouts.firstByte, timeouts.total].compactMap(\.self).min()
-            try await clock.pass(waits.head, limit: limit, during: .firstByte)
-            let answer = try ReplayAnswer(entry)
-            guard answer.head.status.code == 101 else { throw refusal(answer) }
-            let conversation = ReplayConversation(
-                RecordedConversation(entry, waits),
-                answer.failure,
-                ReplayScript(entry, asked, rules, redactor),
+            try await clock.wait(delays.head, limit: limit, during: .firstByte)
+            let replayed = try ReplayResponse(entry)
+            guard replayed.head.status.code == 101 else { throw refusal(replayed) }
+            let conversation = ReplayWebSocketChannel(
+                RecordedWebSocket(entry, delays),
+                replayed.failure,
+                ReplayScript(entry, openingRequest, rules, redactor),
                 request,
                 clock
             )
-            return WebSocket(response: answer.head, channel: conversation)
+            return WebSocket(response: replayed.head, channel: conversation)
         } catch {
             var error = error
             error.request = request.head
@@ -65,10 +65,10 @@ extension ReplayTransport: WebSocketTransport {
         }
     }
 
-    private func refusal(_ answer: ReplayAnswer) -> NetworkError {
-        var error = WebSocketHandshake.refused(RawHead(answer.head), Data())
+    private func refusal(_ replayed: ReplayResponse) -> NetworkError {
+        var error = WebSocketHandshake.refused(RawHead(replayed.head), Data())
         do throws(NetworkError) {
-            error.data = try recording.data(of: answer.response.body, upTo: 64 << 10)
+            error.data = try recording.data(of: replayed.response.body, upTo: 64 << 10)
         } catch {
             // The body of the refusal is optional.
         }

@@ -78,13 +78,14 @@ public final class ReplayTransport: HTTPTransport {
         _ request: TransferRequest,
         completion: @escaping @Sendable (Result<TransferResponse, NetworkError>) -> Void
     ) -> any RequestToken {
-        let asked = Asked(request: request, kind: Self.kind)
+        let pending = PendingRequest(request: request, kind: Self.kind)
         let isAtHand = request.body == nil || request.body?.data != nil
-        let chosen = isAtHand && mode.asksRecording ? Result { () throws(NetworkError) in try choose(for: asked) } : nil
+        let chosen =
+            isAtHand && mode.usesRecording ? Result { () throws(NetworkError) in try choose(for: pending) } : nil
         return AnyRequestToken(
             Task {
                 completion(
-                    await Result.catching { () throws(NetworkError) in try await self.answer(asked, chosen) }
+                    await Result.catching { () throws(NetworkError) in try await self.response(pending, chosen) }
                 )
             }
         )
@@ -95,7 +96,7 @@ extension ReplayTransport: CookieTransport {
     /// Whether cookies are handled by the base.
     ///
     /// In recorded requests and responses they have already taken effect.
-    package var keepsCookies: Bool { mode.base.map { ($0 as? any CookieTransport)?.keepsCookies ?? true } ?? false }
+    package var storesCookies: Bool { mode.base.map { ($0 as? any CookieTransport)?.storesCookies ?? true } ?? false }
 }
 
 extension ReplayTransport: OfflineTransport {
@@ -105,7 +106,7 @@ extension ReplayTransport: OfflineTransport {
 
 extension ReplayMode {
     /// Whether the mode uses the recording.
-    fileprivate var asksRecording: Bool {
+    fileprivate var usesRecording: Bool {
         if case .refresh = self { return false }
         return true
     }
@@ -113,49 +114,49 @@ extension ReplayMode {
 
 extension ReplayTransport {
     /// A request, with the kind of its operation.
-    private struct Asked: Sendable {
+    private struct PendingRequest: Sendable {
         var request: TransferRequest
         let kind: String?
     }
 
     private typealias Chosen = (index: Int, entry: LogEntry)
 
-    private func choose(for asked: Asked) throws(NetworkError) -> Chosen {
+    private func choose(for pending: PendingRequest) throws(NetworkError) -> Chosen {
         do throws(NetworkError) {
-            let body = asked.request.body?.data
-            let logged = LoggedRequest(asked.request, body: body)
-            return try playback.take(MatchSubject(logged, data: body, kind: asked.kind, isRecorded: false, redactor))
+            let body = pending.request.body?.data
+            let logged = LoggedRequest(pending.request, body: body)
+            return try playback.take(MatchSubject(logged, data: body, kind: pending.kind, isRecorded: false, redactor))
         } catch {
             var error = error
-            error.request = asked.request.head
+            error.request = pending.request.head
             throw error
         }
     }
 
     /// Returns the entry that matches a request whose body may have to be read first. A body that can be read only once
     /// is stored in memory.
-    private func choose(reading asked: inout Asked) async throws(NetworkError) -> Chosen {
-        guard let body = asked.request.body, body.data == nil else { return try choose(for: asked) }
-        var whole = asked
+    private func choose(reading pending: inout PendingRequest) async throws(NetworkError) -> Chosen {
+        guard let body = pending.request.body, body.data == nil else { return try choose(for: pending) }
+        var whole = pending
         whole.request.body = HTTPBody(try await body.collect())
-        if !body.isReplayable { asked = whole }
+        if !body.isReplayable { pending = whole }
         return try choose(for: whole)
     }
 
-    private func answer(
-        _ asked: Asked,
+    private func response(
+        _ pending: PendingRequest,
         _ early: Result<Chosen, NetworkError>?
     ) async throws(NetworkError) -> TransferResponse {
         if Task.isCancelled { throw .replayCancelled }
         switch mode {
-        case .offline: return try await replay(asked, early, else: nil)
-        case .fallback(let base): return try await replay(asked, early, else: base)
-        case .refresh(let base): return try await base.perform(asked.request)
+        case .offline: return try await replay(pending, early, else: nil)
+        case .fallback(let base): return try await replay(pending, early, else: base)
+        case .refresh(let base): return try await base.perform(pending.request)
         case .live(let base, let rules, let report):
-            var asked = asked
-            let shadow = await shadow(of: &asked, early, rules, report)
+            var pending = pending
+            let shadow = await shadow(of: &pending, early, rules, report)
             do throws(NetworkError) {
-                return shadow.watching(try await base.perform(asked.request), asked.request.delivery)
+                return shadow.comparing(try await base.perform(pending.request), pending.request.delivery)
             } catch {
                 shadow.failed(error)
                 throw error
@@ -167,38 +168,38 @@ extension ReplayTransport {
     ///
     /// - Parameter base: the transport for requests that the recording lacks.
     private func replay(
-        _ first: Asked,
+        _ first: PendingRequest,
         _ early: Result<Chosen, NetworkError>?,
         else base: (any HTTPTransport)?
     ) async throws(NetworkError) -> TransferResponse {
-        var (asked, early, hops) = (first, early, [TransferHop]())
+        var (pending, early, hops) = (first, early, [TransferHop]())
         while true {
             let chosen: Chosen
             do throws(NetworkError) {
-                chosen = if let known = early { try known.get() } else { try await choose(reading: &asked) }
+                chosen = if let known = early { try known.get() } else { try await choose(reading: &pending) }
             } catch {
                 guard let base, error.kind == .notInRecording else { throw error }
-                return try await base.perform(asked.request)
+                return try await base.perform(pending.request)
             }
             early = nil
             var metrics = TransferMetrics(chosen.entry)
             (metrics.hops, metrics.redirects) = (hops, hops.count)
             do throws(NetworkError) {
-                let waits = timing.waits(for: chosen.entry.timings, index: chosen.index)
-                let timeouts = asked.request.options.timeouts
+                let delays = timing.delays(for: chosen.entry.timings, index: chosen.index)
+                let timeouts = pending.request.options.timeouts
                 let limit = [timeouts.firstByte, timeouts.total].compactMap(\.self).min()
-                try await clock.pass(waits.head, limit: limit, during: .firstByte)
-                let answer = try ReplayAnswer(chosen.entry)
-                guard var next = try answer.redirect(of: asked.request, after: hops.count) else {
-                    return try await deliver(answer, to: asked.request, waits, metrics)
+                try await clock.wait(delays.head, limit: limit, during: .firstByte)
+                let replayed = try ReplayResponse(chosen.entry)
+                guard var next = try replayed.redirect(of: pending.request, after: hops.count) else {
+                    return try await deliver(replayed, to: pending.request, delays, metrics)
                 }
-                next.tellRedirect(answer.head, after: hops.count)
-                hops.append(TransferHop(asked.request, answer, metrics))
-                asked.request = next
+                next.notifyRedirect(replayed.head, after: hops.count)
+                hops.append(TransferHop(pending.request, replayed, metrics))
+                pending.request = next
             } catch {
                 var error = error
-                error.request = error.request ?? asked.request.head
-                error.repetition = asked.request.repetition
+                error.request = error.request ?? pending.request.head
+                error.resendPolicy = pending.request.resendPolicy
                 error.metrics = error.metrics ?? metrics
                 throw error
             }
@@ -207,16 +208,16 @@ extension ReplayTransport {
 
     /// Returns the recorded response for a comparison, after following its redirects.
     private func shadow(
-        of asked: inout Asked,
+        of pending: inout PendingRequest,
         _ early: Result<Chosen, NetworkError>?,
         _ rules: ComparisonRules,
         _ report: @escaping @Sendable (ReplayComparison) -> Void
     ) async -> ReplayShadow {
         var found: Result<LogEntry, NetworkError>
         do throws(NetworkError) {
-            var entry = if let early { try early.get().entry } else { try await choose(reading: &asked).entry }
-            var (hop, count) = (asked, 0)
-            while let next = try ReplayAnswer(entry).redirect(of: hop.request, after: count) {
+            var entry = if let early { try early.get().entry } else { try await choose(reading: &pending).entry }
+            var (hop, count) = (pending, 0)
+            while let next = try ReplayResponse(entry).redirect(of: hop.request, after: count) {
                 hop.request = next
                 entry = try choose(for: hop).entry
                 count += 1
@@ -225,9 +226,9 @@ extension ReplayTransport {
         } catch {
             found = .failure(error)
         }
-        let url = redactor.redact(url: asked.request.head.urlText)
+        let url = redactor.redact(url: pending.request.head.urlText)
         return ReplayShadow(
-            title: "\(asked.request.head.method.rawValue) \(url)",
+            title: "\(pending.request.head.method.rawValue) \(url)",
             recorded: found,
             recording: recording,
             rules: rules,
@@ -236,52 +237,52 @@ extension ReplayTransport {
     }
 
     private func deliver(
-        _ answer: ReplayAnswer,
+        _ replayed: ReplayResponse,
         to request: TransferRequest,
-        _ waits: ReplayTiming.Waits,
+        _ delays: ReplayTiming.Delays,
         _ metrics: TransferMetrics
     ) async throws(NetworkError) -> TransferResponse {
-        let left = request.options.timeouts.total.map { $0 - waits.head }
+        let left = request.options.timeouts.total.map { $0 - delays.head }
         let limits = (time: left, bytes: request.options.maxBodyBytes)
-        let body = try ReplayBody(answer, of: recording, waits, clock, limits: limits)
+        let body = try ReplayBody(replayed, of: recording, delays, clock, limits: limits)
         let end = Lock<TransferEnd?>(nil)
         let told = Progress(
             request.onProgress,
-            announced: answer.head.headerFields[single: .contentLength].flatMap(Int64.init)
+            announced: replayed.head.headerFields[single: .contentLength].flatMap(Int64.init)
         )
         let stream = body.stream({ told.add($0) }) {
             told.end()
-            end.withLock { $0 = TransferEnd(metrics: metrics, trailers: answer.trailers) }
+            end.withLock { $0 = TransferEnd(metrics: metrics, trailers: replayed.trailers) }
         }
         var delivered = HTTPBody()
         do throws(NetworkError) {
             switch request.delivery {
             case .stream: delivered = stream
-            case .file(let path) where answer.head.status.kind == .successful:
-                try await FileSink(path: path, mayWait: false).write(contentsOf: stream) { _ in }
+            case .file(let path) where replayed.head.status.kind == .successful:
+                try await FileSink(path: path, mayBlock: false).write(contentsOf: stream) { _ in }
             case .collect, .file:
                 delivered = HTTPBody(try await stream.collect(upTo: .max))
             }
         } catch {
             var error = error
-            error.response = answer.head
+            error.response = replayed.head
             throw error
         }
         let isStream = request.delivery == .stream
         let lateEnd: @Sendable () -> TransferEnd? = { end.withLock { $0 } }
         return TransferResponse(
-            head: answer.head,
+            head: replayed.head,
             body: delivered,
             url: request.head.urlText,
-            interim: answer.interim,
-            trailers: isStream ? [:] : answer.trailers,
+            interim: replayed.interim,
+            trailers: isStream ? [:] : replayed.trailers,
             metrics: metrics,
             end: isStream ? lateEnd : nil
         )
     }
 }
 
-extension ReplayAnswer {
+extension ReplayResponse {
     /// Returns the next request of a redirect; `nil` if the response isn't a redirect that is followed.
     fileprivate func redirect(of request: TransferRequest, after count: Int) throws(NetworkError) -> TransferRequest? {
         try Redirect.next(after: RawHead(head), to: request, followed: count)
@@ -289,11 +290,11 @@ extension ReplayAnswer {
 }
 
 extension TransferHop {
-    fileprivate init(_ request: TransferRequest, _ answer: ReplayAnswer, _ metrics: TransferMetrics) {
+    fileprivate init(_ request: TransferRequest, _ replayed: ReplayResponse, _ metrics: TransferMetrics) {
         self.init(
             method: request.head.method.rawValue,
             url: request.head.urlText,
-            status: answer.head.status.code,
+            status: replayed.head.status.code,
             duration: metrics.total
         )
     }
@@ -334,7 +335,7 @@ extension TransferProgress {
 extension Recording {
     /// Creates the playback of the entries.
     func playback(
-        of kind: PlayedKind,
+        of kind: EntryKind,
         _ rules: [MatchRule],
         _ repeats: ReplayRepeats,
         _ redactor: Redactor

@@ -23,34 +23,34 @@ struct SentMessage: Sendable {
     /// The state of a file to upload when the request was created.
     let file: FileStamp?
     /// Whether the transport is configured to request a response without content coding.
-    private let asksForNone: Bool
+    private let requestsIdentityCoding: Bool
 
     init(_ transfer: TransferRequest) {
         head = transfer.head
-        asksForNone = transfer.options.extras != nil && transfer.options.codings == []
+        requestsIdentityCoding = transfer.options.extras != nil && transfer.options.codings == []
         if case .stream? = transfer.body?.content { isStreamed = true } else { isStreamed = false }
         body = isStreamed ? nil : transfer.body
         if case .file(let path)? = body?.content { file = FileStamp(path) } else { file = nil }
     }
 
     /// Returns the content coding of a body; for a response only if the transport passes it on undecoded.
-    func coding(of side: BodySide, with answer: RawHead?) -> BodyCoding? {
+    func coding(of side: MessageSide, with response: RawHead?) -> BodyCoding? {
         switch side {
         case .request: BodyCoding(head.headerFields[.contentEncoding])
-        case .response: answer.flatMap(coding)
+        case .response: response.flatMap(coding)
         }
     }
 
     /// Whether the caller decodes the response, not the transport.
-    private var decodesAnswer: Bool {
-        asksForNone || [.acceptEncoding, .range].contains(where: head.headerFields.contains)
+    private var callerDecodesResponse: Bool {
+        requestsIdentityCoding || [.acceptEncoding, .range].contains(where: head.headerFields.contains)
     }
 
-    private func coding(of answer: RawHead) -> BodyCoding? {
-        guard answer.isEncoded, let coding = BodyCoding(answer.head.headerFields.joined(.contentEncoding)) else {
+    private func coding(of response: RawHead) -> BodyCoding? {
+        guard response.isEncoded, let coding = BodyCoding(response.head.headerFields.joined(.contentEncoding)) else {
             return nil
         }
-        return decodesAnswer || !coding.isKnown ? coding : nil
+        return callerDecodesResponse || !coding.isKnown ? coding : nil
     }
 
     /// Returns the request as it is recorded.
@@ -129,7 +129,7 @@ extension LoggedBody {
 }
 
 /// The parts of a received response that a log needs.
-struct ReceivedAnswer: Sendable {
+struct ReceivedMessage: Sendable {
     var head: RawHead
     var body: LoggedBody
     var metrics: TransferMetrics
@@ -200,7 +200,7 @@ extension LoggedMessage {
     }
 }
 
-extension ReceivedAnswer {
+extension ReceivedMessage {
     init(_ stream: StreamingResponse, _ head: RawHead, _ body: LoggedBody) {
         self.init(head: head, body: body, metrics: stream.metrics, interim: stream.interim)
     }

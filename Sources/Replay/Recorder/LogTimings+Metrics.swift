@@ -26,23 +26,23 @@ extension LogTimings {
         let (isUploaded, isAnswered) = (metrics.requestEnd > .zero, metrics.firstByte > .zero)
         var cursor: Int64 = 0
         /// Returns the time up to an event, or up to the end if the event didn't occur.
-        func phase(to mark: Int64, isOver: Bool = true) -> Duration {
-            let next = isOver ? max(cursor, min(mark, end)) : end
+        func phase(to mark: Int64, isFinished: Bool = true) -> Duration {
+            let next = isFinished ? max(cursor, min(mark, end)) : end
             defer { cursor = next }
             return .microseconds(next - cursor)
         }
         var (dns, connect, tls) = (Duration?.none, Duration?.none, Duration?.none)
         if !metrics.isConnectionReused {
-            if !isAddress() { dns = phase(to: lookup, isOver: metrics.nameLookup > .zero) }
+            if !isAddress() { dns = phase(to: lookup, isFinished: metrics.nameLookup > .zero) }
             if cursor < end || isSent {
                 let begin = cursor
-                connect = phase(to: max(connected, secured), isOver: isSent)
+                connect = phase(to: max(connected, secured), isFinished: isSent)
                 if isSecure { tls = .microseconds(max(0, cursor - max(begin, connected))) }
             }
         }
-        let blocked = .microseconds(queued) + phase(to: began, isOver: isSent)
-        let send = phase(to: isUploaded ? uploaded : answered, isOver: isUploaded || isAnswered)
-        let wait = phase(to: answered, isOver: isAnswered)
+        let blocked = .microseconds(queued) + phase(to: began, isFinished: isSent)
+        let send = phase(to: isUploaded ? uploaded : answered, isFinished: isUploaded || isAnswered)
+        let wait = phase(to: answered, isFinished: isAnswered)
         self.init(
             blocked: blocked,
             dns: dns,

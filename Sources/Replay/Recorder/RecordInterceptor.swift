@@ -29,7 +29,7 @@ public struct RecordInterceptor: RequestObserver {
     public func willSend(_ operation: inout NetworkOperation) -> (any RequestObservation)? {
         let context = context(of: operation)
         if let performer = operation.performer {
-            operation.performer = RecordedPerformer(performer: performer, log: log, context: context)
+            operation.performer = RecordingPerformer(performer: performer, log: log, context: context)
             return nil
         }
         let recorder = TransferRecorder(log, context)
@@ -58,7 +58,7 @@ public struct RecordInterceptor: RequestObserver {
 /// A performer whose requests are recorded individually.
 ///
 /// The messages of a WebSocket that several operations share are in the entry of the operation that opened it.
-private struct RecordedPerformer: OperationPerformer {
+private struct RecordingPerformer: OperationPerformer {
     let performer: any OperationPerformer
     let log: RequestLog
     let context: TransferRecorder.Context
@@ -111,18 +111,18 @@ extension RequestLog {
         let now = session.date(of: .now)
         let (message, limit) = (SentMessage(transfer), options.maxBodyBytes)
         let coding = { @Sendable in message.coding(of: $0, with: response.rawHead) }
-        let draft = LogJob.Draft(redactor: context.redactor, coding: coding) {
+        let draft = LogJob.ClosureDraft(redactor: context.redactor, coding: coding) {
             let head = response.rawHead
-            var answer = ReceivedAnswer(
+            var received = ReceivedMessage(
                 head: head,
                 body: LoggedBody(.data(response.data), mediaType: head.contentType ?? ""),
                 metrics: TransferMetrics()
             ).logged
-            answer.httpVersion = response.metrics.protocolName
+            received.httpVersion = response.metrics.protocolName
             return LogEntry(
                 started: now,
                 request: message.logged(nil, sent: 0, limit: limit),
-                response: answer,
+                response: received,
                 timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
                 kind: context.kind,
                 operationName: context.operationName,

@@ -65,9 +65,9 @@ private final class RecordingChannel: WebSocketChannel {
             }) {
                 recorder.record(close, .send)
             }
-            let answer = try await socket.close(close.code, reason: close.reason)
-            recorder.end(answer, nil)
-            return answer
+            let peerClose = try await socket.close(close.code, reason: close.reason)
+            recorder.end(peerClose, nil)
+            return peerClose
         } catch {
             recorder.end(nil, error)
             throw error

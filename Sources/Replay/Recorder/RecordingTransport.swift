@@ -57,7 +57,7 @@ public struct RecordingTransport<Base: HTTPTransport>: HTTPTransport {
 }
 
 extension RecordingTransport: CookieTransport where Base: CookieTransport {
-    package var keepsCookies: Bool { base.keepsCookies }
+    package var storesCookies: Bool { base.storesCookies }
 }
 
 extension RecordingTransport: OfflineTransport where Base: OfflineTransport {

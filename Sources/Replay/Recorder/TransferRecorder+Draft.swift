@@ -9,7 +9,7 @@ import BeagleNetHTTP
 extension TransferRecorder {
     /// A request that was sent, and the draft of its first entry. A class, so that jobs in the writer's queue hold a
     /// single reference.
-    final class Sent: LogDraft {
+    final class RequestDraft: EntryDraft {
         let session: LogSession
         let context: Context
         /// The maximum number of bytes of a file that are read.
@@ -45,7 +45,7 @@ extension TransferRecorder {
 
         var redactor: Redactor { context.redactor }
 
-        func coding(of side: BodySide) -> BodyCoding? { message.coding(of: side, with: nil) }
+        func coding(of side: MessageSide) -> BodyCoding? { message.coding(of: side, with: nil) }
 
         func withEntry(_ body: (inout LogEntry) -> Void) {
             var entry = entry(nil)
@@ -55,9 +55,9 @@ extension TransferRecorder {
 
     /// The outcome of a request, and the draft of its entry. A class, so that jobs in the writer's queue hold a single
     /// reference.
-    final class Outcome: LogDraft {
-        let sent: Sent
-        let answer: ReceivedAnswer?
+    final class OutcomeDraft: EntryDraft {
+        let sent: RequestDraft
+        let received: ReceivedMessage?
         let error: NetworkError?
         /// The metrics if there is no response that contains them.
         let metrics: TransferMetrics?
@@ -70,8 +70,8 @@ extension TransferRecorder {
         let isFromStore: Bool
 
         init(
-            of sent: Sent,
-            _ answer: ReceivedAnswer?,
+            of sent: RequestDraft,
+            _ received: ReceivedMessage?,
             _ error: NetworkError? = nil,
             _ metrics: TransferMetrics? = nil,
             uploaded: Int64 = 0,
@@ -80,7 +80,7 @@ extension TransferRecorder {
             isFromStore: Bool = false
         ) {
             self.sent = sent
-            self.answer = answer
+            self.received = received
             self.error = error
             self.metrics = metrics
             self.uploaded = uploaded
@@ -91,7 +91,7 @@ extension TransferRecorder {
 
         var redactor: Redactor { sent.redactor }
 
-        func coding(of side: BodySide) -> BodyCoding? { sent.message.coding(of: side, with: answer?.head) }
+        func coding(of side: MessageSide) -> BodyCoding? { sent.message.coding(of: side, with: received?.head) }
 
         func withEntry(_ body: (inout LogEntry) -> Void) {
             var entry = sent.entry(self)
@@ -102,15 +102,15 @@ extension TransferRecorder {
 
 // MARK: - Entries
 
-extension TransferRecorder.Sent {
+extension TransferRecorder.RequestDraft {
     /// Returns the entry of the request, with its outcome if known. Inlined, because the entry is large to pass on.
     @inline(__always)
-    fileprivate func entry(_ outcome: TransferRecorder.Outcome?) -> LogEntry {
-        let metrics = outcome?.answer?.metrics ?? outcome?.metrics
+    fileprivate func entry(_ outcome: TransferRecorder.OutcomeDraft?) -> LogEntry {
+        let metrics = outcome?.received?.metrics ?? outcome?.metrics
         return LogEntry(
             started: session.date(of: started),
             request: message.logged(metrics, sent: outcome?.uploaded ?? 0, limit: limit),
-            response: outcome?.answer.map { response($0, outcome?.file) },
+            response: outcome?.received.map { response($0, outcome?.file) },
             timings: timings(metrics, outcome?.elapsed),
             error: outcome?.error.map { "\($0.kind.rawValue): \($0.message)" },
             serverAddress: metrics?.serverAddress,
@@ -124,9 +124,9 @@ extension TransferRecorder.Sent {
         )
     }
 
-    private func response(_ answer: ReceivedAnswer, _ file: (path: String, stamp: FileStamp?)?) -> LoggedResponse {
-        var response = answer.logged
-        let mediaType = answer.head.contentType ?? ""
+    private func response(_ received: ReceivedMessage, _ file: (path: String, stamp: FileStamp?)?) -> LoggedResponse {
+        var response = received.logged
+        let mediaType = received.head.contentType ?? ""
         response.body.mediaType = mediaType
         if let file {
             response.body = LoggedBody(fileAt: file.path, as: file.stamp, upTo: limit, mediaType: mediaType)

@@ -9,7 +9,7 @@ import BeagleNetHTTP
 extension TransferRecorder {
     /// Records the server's response that opens a WebSocket.
     func receive(_ head: HTTPResponse) {
-        open(ReceivedAnswer(head: RawHead(head), body: LoggedBody(), metrics: TransferMetrics()))
+        open(ReceivedMessage(head: RawHead(head), body: LoggedBody(), metrics: TransferMetrics()))
     }
 
     func record(_ message: WebSocketMessage, _ direction: LoggedMessage.Direction) {

@@ -23,13 +23,13 @@ final class TransferRecorder: Sendable {
 
     private struct State: Sendable {
         /// The current request; `nil` before the first one.
-        var sent: Sent?
+        var sent: RequestDraft?
         /// The bytes of the streamed request body that were read.
         var uploaded: Int64 = 0
         var hasEnded = false
         var events = EventSplitter()
         /// The response to a handshake.
-        var opened: ReceivedAnswer?
+        var opened: ReceivedMessage?
     }
 
     let log: RequestLog
@@ -50,16 +50,16 @@ final class TransferRecorder: Sendable {
 
     /// Starts to record a request that is about to be sent.
     func begin(_ transfer: inout TransferRequest) {
-        transfer.body = transfer.body.map(teed)
+        transfer.body = transfer.body.map(recordingPieces)
         let earlier = transfer.onHop
-        transfer.onHop = { [self] answer, metrics, next in
-            earlier?(answer, metrics, next)
-            hop(answer, metrics, next)
+        transfer.onHop = { [self] received, metrics, next in
+            earlier?(received, metrics, next)
+            hop(received, metrics, next)
         }
-        send(Sent(transfer, by: self, context.parent))
+        send(RequestDraft(transfer, by: self, context.parent))
     }
 
-    private func send(_ sent: Sent, mayWait: Bool = true) {
+    private func send(_ sent: RequestDraft, mayBlock: Bool = true) {
         state.withLock { state in
             state.sent = sent
             state.uploaded = 0
@@ -68,35 +68,35 @@ final class TransferRecorder: Sendable {
             sent.number,
             .start(sent),
             bytes: LogJob.headBytes + sent.inMemory,
-            mayWait: mayWait
+            mayBlock: mayBlock
         )
     }
 
     /// Records a response that is followed by another request. Called on the transport's thread.
-    private func hop(_ answer: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) {
+    private func hop(_ received: HTTPResponse, _ metrics: TransferMetrics, _ next: TransferRequest) {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
-        let isRedirect = next.head.urlText != sent.message.head.urlText || answer.status.kind == .redirection
-        let received = ReceivedAnswer(
-            head: RawHead(answer),
-            body: LoggedBody(.omitted("not read"), mediaType: answer.mediaType, size: metrics.decodedBytes),
+        let isRedirect = next.head.urlText != sent.message.head.urlText || received.status.kind == .redirection
+        let received = ReceivedMessage(
+            head: RawHead(received),
+            body: LoggedBody(.omitted("not read"), mediaType: received.mediaType, size: metrics.decodedBytes),
             metrics: metrics,
             redirectURL: isRedirect ? next.head.urlText : ""
         )
         end(sent, received, nil)
         send(
-            Sent(
+            RequestDraft(
                 next,
                 by: self,
                 redirects: sent.redirects + (isRedirect ? 1 : 0),
                 session.entryID(sent.number).description,
                 queuedBefore: metrics.queued
             ),
-            mayWait: false
+            mayBlock: false
         )
     }
 
     /// Returns a body whose pieces are recorded as they are read.
-    private func teed(_ body: HTTPBody) -> HTTPBody {
+    private func recordingPieces(_ body: HTTPBody) -> HTTPBody {
         guard case .stream(let length, let isReplayable, let open) = body.content else { return body }
         return HTTPBody(
             .stream(length: length, isReplayable: isReplayable) { [self] in
@@ -139,7 +139,7 @@ final class TransferRecorder: Sendable {
                 body.isTruncated = true
                 body.size = max(body.size, metrics.decodedBytes)
             }
-            return ReceivedAnswer(head: RawHead(head), body: body, metrics: metrics)
+            return ReceivedMessage(head: RawHead(head), body: body, metrics: metrics)
         }
         end(sent, received, error.kind == .status ? nil : error, metrics)
     }
@@ -149,7 +149,7 @@ final class TransferRecorder: Sendable {
     /// - Parameter delivery: the destination of the response body.
     func end(_ response: NetworkResponse, _ delivery: TransferRequest.Delivery = .collect) {
         guard let sent = takeEnd() else { return }
-        let answer = ReceivedAnswer(
+        let received = ReceivedMessage(
             head: response.rawHead,
             body: LoggedBody(.data(response.data), mediaType: ""),
             metrics: response.metrics,
@@ -157,7 +157,7 @@ final class TransferRecorder: Sendable {
             interim: response.interim
         )
         let isInFile = response.data.isEmpty && response.metrics.decodedBytes > 0
-        end(sent, answer, nil, file: isInFile ? delivery.path : nil)
+        end(sent, received, nil, file: isInFile ? delivery.path : nil)
     }
 
     /// Records the head of a streamed response, and returns a stream whose body is recorded as it is read.
@@ -171,7 +171,7 @@ final class TransferRecorder: Sendable {
         told.body = HTTPBody()
         let (begun, head) = (told, RawHead(stream.response))
         let interrupted = LoggedBody(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
-        let start = Outcome(of: sent, ReceivedAnswer(begun, head, interrupted))
+        let start = OutcomeDraft(of: sent, ReceivedMessage(begun, head, interrupted))
         // Doesn't wait, because this may be the transport's thread. The reader of the body waits instead.
         let opened = LogJob.Work.open(
             .response,
@@ -179,8 +179,8 @@ final class TransferRecorder: Sendable {
             coding: sent.message.coding(of: .response, with: head),
             context.redactor
         )
-        add(sent.number, .start(start, hasHead: true), bytes: LogJob.headBytes, mayWait: false)
-        add(sent.number, opened, bytes: 0, mayWait: false)
+        add(sent.number, .start(start, hasHead: true), bytes: LogJob.headBytes, mayBlock: false)
+        add(sent.number, opened, bytes: 0, mayBlock: false)
         let isEventStream = begun.response.isEventStream
         let body = HTTPBody(
             .stream(length: length, isReplayable: isReplayable) { [self] in
@@ -193,13 +193,13 @@ final class TransferRecorder: Sendable {
             }
         )
         var stream = stream
-        stream.body = body.tellingItsEnd { [self] count, error in end(of: begun, head, count, error) }
+        stream.body = body.onEnd { [self] count, error in end(of: begun, head, count, error) }
         return stream
     }
 
     private func take(_ piece: Data, of number: Int, isEventStream: Bool) {
         let events = isEventStream ? state.withLock { $0.events.feed(piece) } : []
-        add(number, .chunk(.response, SlabPool.keepable(piece)), bytes: piece.count)
+        add(number, .chunk(.response, SlabPool.compacted(piece)), bytes: piece.count)
         for event in events {
             add(LoggedMessage(.receive, at: session.date(of: .now), event), to: number)
         }
@@ -221,34 +221,34 @@ final class TransferRecorder: Sendable {
         if error != nil {
             body.size = max(count, stream.response.headerFields[single: .contentLength].flatMap(Int64.init) ?? -1)
         }
-        var answer = ReceivedAnswer(stream, head, body)
-        answer.trailers = stream.trailers
+        var received = ReceivedMessage(stream, head, body)
+        received.trailers = stream.trailers
         // Releasing the body early is not a failure.
-        end(sent, answer, error.flatMap { $0.isCancelled ? nil : $0 }, elapsed: sent.started.duration(to: .now))
+        end(sent, received, error.flatMap { $0.isCancelled ? nil : $0 }, elapsed: sent.started.duration(to: .now))
     }
 
     /// Records a response from a store, if the client reports it as such.
     func end(stored response: NetworkResponse) {
         guard let sent = takeEnd() else { return }
-        let answer = ReceivedAnswer(
+        let received = ReceivedMessage(
             head: response.rawHead,
             body: LoggedBody(.data(response.data), mediaType: ""),
             metrics: TransferMetrics()
         )
-        end(sent, answer, nil, elapsed: .zero, isFromStore: true)
+        end(sent, received, nil, elapsed: .zero, isFromStore: true)
     }
 
     // MARK: conversations
 
     /// Records a response head that opens a conversation, such as a WebSocket.
-    func open(_ answer: ReceivedAnswer) {
+    func open(_ received: ReceivedMessage) {
         guard
             let sent = state.withLock({ state in
-                state.opened = answer
+                state.opened = received
                 return state.hasEnded ? nil : state.sent
             })
         else { return }
-        add(sent.number, .start(Outcome(of: sent, answer), hasHead: true), bytes: LogJob.headBytes)
+        add(sent.number, .start(OutcomeDraft(of: sent, received), hasHead: true), bytes: LogJob.headBytes)
     }
 
     func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
@@ -266,7 +266,7 @@ final class TransferRecorder: Sendable {
         end(sent, state.withLock { $0.opened }, error, elapsed: sent.started.duration(to: .now))
     }
 
-    private func takeEnd() -> Sent? {
+    private func takeEnd() -> RequestDraft? {
         state.withLock { state in
             defer { state.hasEnded = true }
             return state.hasEnded ? nil : state.sent
@@ -281,18 +281,18 @@ final class TransferRecorder: Sendable {
     ///   - file: the file to which the response body was written.
     ///   - elapsed: the duration, if the metrics may not include it.
     private func end(
-        _ sent: Sent,
-        _ answer: consuming ReceivedAnswer?,
+        _ sent: RequestDraft,
+        _ received: consuming ReceivedMessage?,
         _ error: NetworkError?,
         _ metrics: TransferMetrics? = nil,
         file: String? = nil,
         elapsed: Duration? = nil,
         isFromStore: Bool = false
     ) {
-        let isUntimed = (answer?.metrics ?? metrics)?.total == .zero
-        let outcome = Outcome(
+        let isUntimed = (received?.metrics ?? metrics)?.total == .zero
+        let outcome = OutcomeDraft(
             of: sent,
-            consume answer,
+            consume received,
             error,
             metrics,
             uploaded: state.withLock { $0.sent === sent ? $0.uploaded : 0 },
@@ -301,9 +301,9 @@ final class TransferRecorder: Sendable {
             isFromStore: isFromStore
         )
         var bytes = LogJob.headBytes + sent.inMemory
-        if case .data(let data)? = outcome.answer?.body.content { bytes += data.count }
+        if case .data(let data)? = outcome.received?.body.content { bytes += data.count }
         // Doesn't wait, because this is the transport's thread. The start of the request has waited.
-        add(sent.number, .end(outcome), bytes: bytes, isFailure: error != nil, mayWait: false)
+        add(sent.number, .end(outcome), bytes: bytes, isFailure: error != nil, mayBlock: false)
     }
 
     private func add(
@@ -311,9 +311,9 @@ final class TransferRecorder: Sendable {
         _ work: LogJob.Work,
         bytes: Int,
         isFailure: Bool = false,
-        mayWait: Bool = true
+        mayBlock: Bool = true
     ) {
         let job = LogJob(exchange: number, work: work, bytes: bytes, isFailure: isFailure)
-        session.queue.add(job, mayWait: mayWait)
+        session.queue.add(job, mayBlock: mayBlock)
     }
 }

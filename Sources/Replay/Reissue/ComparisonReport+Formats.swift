@@ -19,7 +19,7 @@ extension ComparisonReport {
 extension ReissuedEntry {
     fileprivate var json: JSONValue {
         var members: [String: JSONValue] = [
-            "entry": .integer(Int64(entry)), "turn": .integer(Int64(turn)), "method": .string(method),
+            "entry": .integer(Int64(entry)), "turn": .integer(Int64(repetition)), "method": .string(method),
             "url": .string(url),
         ]
         if !id.isEmpty { members["id"] = .string(id) }
@@ -34,7 +34,7 @@ extension ReissuedEntry {
         case .different(let differences):
             members["outcome"] = "different"
             members["differences"] = .array(differences.list.map(\.json))
-            members["further"] = differences.further > 0 ? .integer(Int64(differences.further)) : nil
+            members["further"] = differences.omittedCount > 0 ? .integer(Int64(differences.omittedCount)) : nil
             members["notes"] = differences.notes.json
         case .failed(let error):
             members["outcome"] = "failed"

@@ -19,7 +19,7 @@ public struct ReissuedEntry: Sendable {
     /// The index of the entry in the recording, starting at 0.
     public var entry: Int
     /// The number of the repetition, starting at 1.
-    public var turn = 1
+    public var repetition = 1
     /// The id of the entry; empty if the recording has none.
     public var id: String
     /// The method.
@@ -101,7 +101,7 @@ extension ComparisonReport: CustomStringConvertible {
 
 extension ReissuedEntry {
     /// The method and the URL, `GET https://HOST/PATH`, with the number of the repetition if it is not the first.
-    var title: String { "\(method) \(url)" + (turn > 1 ? " (turn \(turn))" : "") }
+    var title: String { "\(method) \(url)" + (repetition > 1 ? " (turn \(repetition))" : "") }
 
     fileprivate var lines: [String] {
         switch outcome {
@@ -117,7 +117,7 @@ extension ReissuedEntry {
 extension Differences {
     /// The differences and notes, one per line.
     var lines: [String] {
-        list.map(\.description) + (further > 0 ? ["and \(further) more"] : []) + notes
+        list.map(\.description) + (omittedCount > 0 ? ["and \(omittedCount) more"] : []) + notes
     }
 }
 

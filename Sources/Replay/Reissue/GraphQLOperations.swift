@@ -53,7 +53,7 @@ extension LoggedRequest {
             return GraphQLText.operations(in: String(decoding: text, as: UTF8.self)) == ["query"]
         }
         guard type.hasSuffix("/json") || type.hasSuffix("+json") else { return false }
-        guard let root = (try? JSONDocument(text))?.root else { return false }
+        guard let root = (try? ParsedJSON(text))?.root else { return false }
         let operations = root.kind == .array ? Array(root.elements) : [root]
         return !operations.isEmpty
             && operations.allSatisfy { operation in

@@ -95,15 +95,15 @@ struct ReissueRoutes {
     let hosts: [String: ReissueTarget]
 
     /// Returns the target for a URL; `nil` if its host has no target.
-    func target(of url: RecordedURL) -> ReissueTarget? { own(url) ?? fallback }
+    func target(of url: RecordedURL) -> ReissueTarget? { hostTarget(of: url) ?? fallback }
 
     /// Returns the target that is set for the host in particular.
-    func own(_ url: RecordedURL) -> ReissueTarget? {
+    func hostTarget(of url: RecordedURL) -> ReissueTarget? {
         hosts[url.host] ?? hosts[String(url.host.prefix { $0 != ":" })]
     }
 
     /// Returns whether requests are sent to an origin.
-    func lead(to origin: Origin) -> Bool {
+    func include(_ origin: Origin) -> Bool {
         fallback?.origin == origin || hosts.values.contains { $0.origin == origin }
     }
 

@@ -94,16 +94,16 @@ public struct Reissuer: Sendable {
     /// - Throws: `NetworkError` of kind `.badConfiguration` if there is nothing to send or an option is invalid,
     ///   `.cancelled` if the task is cancelled. Failed requests are part of the report.
     public func compare(_ recording: Recording) async throws(NetworkError) -> ComparisonReport {
-        let plan = try plan(recording, needsAnswers: true)
+        let plan = try plan(recording, needsRecordedResponses: true)
         let items = Lock(plan.skipped)
-        try await send(plan) { message, turn, result, latency in
+        try await send(plan) { message, repetition, result, latency in
             var item = message.item
-            item.turn = turn
+            item.repetition = repetition
             item.latency = latency
             item.outcome = outcome(of: result, message, in: recording)
             items.withLock { [item] in $0.append(item) }
         }
-        return ComparisonReport(items.withLock { $0 }.sorted { ($0.entry, $0.turn) < ($1.entry, $1.turn) })
+        return ComparisonReport(items.withLock { $0 }.sorted { ($0.entry, $0.repetition) < ($1.entry, $1.repetition) })
     }
 
     /// Sends the requests and measures the server's performance.
@@ -112,7 +112,7 @@ public struct Reissuer: Sendable {
     ///
     /// - Throws: the same errors as `compare(_:)`.
     public func load(_ recording: Recording) async throws(NetworkError) -> LoadReport {
-        let plan = try plan(recording, needsAnswers: false)
+        let plan = try plan(recording, needsRecordedResponses: false)
         let report = Lock(LoadReport(skipped: plan.skipped))
         let duration = try await send(plan) { message, _, result, latency in
             report.withLock { $0.add(result.map(\.status.code), message.item.kind, latency) }
@@ -140,16 +140,16 @@ extension Reissuer {
     private struct Plan: Sendable {
         var messages: [Message] = []
         /// The groups of requests that are sent one after another, as indices of `messages`.
-        var lanes: [[Int]] = []
+        var groups: [[Int]] = []
         var skipped: [ReissuedEntry] = []
-        var lanesByKey: [String: Int] = [:]
+        var groupsByKey: [String: Int] = [:]
 
-        mutating func append(_ message: Message, lane key: String?) {
-            if let key, let lane = lanesByKey[key] {
-                lanes[lane].append(messages.count)
+        mutating func append(_ message: Message, group key: String?) {
+            if let key, let group = groupsByKey[key] {
+                groups[group].append(messages.count)
             } else {
-                if let key { lanesByKey[key] = lanes.count }
-                lanes.append([messages.count])
+                if let key { groupsByKey[key] = groups.count }
+                groups.append([messages.count])
             }
             messages.append(message)
         }
@@ -157,7 +157,7 @@ extension Reissuer {
 
     private var routes: ReissueRoutes { ReissueRoutes(fallback: target, hosts: hosts) }
 
-    private func plan(_ recording: Recording, needsAnswers: Bool) throws(NetworkError) -> Plan {
+    private func plan(_ recording: Recording, needsRecordedResponses: Bool) throws(NetworkError) -> Plan {
         try checkOptions()
         guard !recording.entries.isEmpty else {
             throw .unusable("the recording has no entries", "record something first")
@@ -175,12 +175,12 @@ extension Reissuer {
         var plan = Plan()
         for (index, entry) in chosen where !chains.isHop(entry) {
             let recorded = answer(of: chains.end(of: entry))
-            do throws(SkippedEntry) {
-                if needsAnswers { try check(recorded) }
+            do throws(SkipReason) {
+                if needsRecordedResponses { try check(recorded) }
                 let request = try request(of: entry, in: recording)
                 plan.append(
                     Message(request: request, recorded: recorded, item: item(index, entry)),
-                    lane: lane(of: entry)
+                    group: groupKey(of: entry)
                 )
             } catch {
                 var item = item(index, entry)
@@ -191,8 +191,8 @@ extension Reissuer {
         return plan
     }
 
-    private func request(of entry: LogEntry, in recording: Recording) throws(SkippedEntry) -> TransferRequest {
-        let message = ReissueMessage(routes: routes, headers: headers, allowsUnsafeMethods: allowsUnsafeMethods)
+    private func request(of entry: LogEntry, in recording: Recording) throws(SkipReason) -> TransferRequest {
+        let message = ReissueRequestBuilder(routes: routes, headers: headers, allowsUnsafeMethods: allowsUnsafeMethods)
         var request = try message.request(entry) { body throws(NetworkError) in try recording.wholeBody(body) }
         request.options = options
         request.options.redirects = followsRedirects ? redirects : .manual
@@ -206,8 +206,9 @@ extension Reissuer {
     private var redirects: RedirectPolicy {
         let routes = routes
         return .follow.deciding { proposal in
-            let isNamed = routes.lead(to: Origin(of: proposal.next))
-            return isNamed || ReissueMessage.safe.contains(proposal.next.method.rawValue) ? .follow : .handOver
+            let isNamed = routes.include(Origin(of: proposal.next))
+            return isNamed || ReissueRequestBuilder.safe.contains(proposal.next.method.rawValue)
+                ? .follow : .returnRedirect
         }
     }
 
@@ -217,7 +218,7 @@ extension Reissuer {
         let host = RecordedURL(entry.request.url)?.host
         response.fields = response.fields.map { field in
             guard ["location", "content-location"].contains(field.name.lowercased()),
-                let url = RecordedURL(field.value), url.host == host || routes.own(url) != nil
+                let url = RecordedURL(field.value), url.host == host || routes.hostTarget(of: url) != nil
             else { return field }
             return LoggedField(field.name, routes.mapped(field.value))
         }
@@ -244,21 +245,21 @@ extension Reissuer {
         }
     }
 
-    private func check(_ recorded: LoggedResponse?) throws(SkippedEntry) {
+    private func check(_ recorded: LoggedResponse?) throws(SkipReason) {
         guard let recorded, recorded.status > 0 else {
-            throw SkippedEntry(reason: "no response was recorded to compare with")
+            throw SkipReason(reason: "no response was recorded to compare with")
         }
         guard MediaType(recorded.mediaType)?.essence != "text/event-stream" else {
-            throw SkippedEntry(reason: "an event stream may never end")
+            throw SkipReason(reason: "an event stream may never end")
         }
     }
 
     /// Returns the key of the group of entries that are sent one after another; `nil` if the entry is independent.
-    private func lane(of entry: LogEntry) -> String? {
+    private func groupKey(of entry: LogEntry) -> String? {
         switch order {
         case .free: nil
         case .connection: entry.connection ?? ""
-        case .page: entry.others.first { $0.place.isEmpty && $0.name == "pageref" }?.json ?? ""
+        case .page: entry.unknownMembers.first { $0.place.isEmpty && $0.name == "pageref" }?.json ?? ""
         }
     }
 }
@@ -272,24 +273,26 @@ extension NetworkError {
 // MARK: - Sending
 
 extension Reissuer {
-    private typealias Answered =
-        @Sendable (Message, _ turn: Int, Result<TransferResponse, NetworkError>, _ latency: Duration) -> Void
+    private typealias Completion =
+        @Sendable (Message, _ repetition: Int, Result<TransferResponse, NetworkError>, _ latency: Duration) -> Void
 
     /// Sends all requests, and returns the total duration.
     @discardableResult
-    private func send(_ plan: Plan, _ answered: @escaping Answered) async throws(NetworkError) -> Duration {
-        let duration = await send(plan, on: clock, answered)
+    private func send(_ plan: Plan, _ completion: @escaping Completion) async throws(NetworkError) -> Duration {
+        let duration = await send(plan, on: clock, completion)
         guard !Task.isCancelled else {
             throw NetworkError(.cancelled, during: .queue, "sending the requests again was cancelled")
         }
         return duration
     }
 
-    private func send<C: Clock<Duration>>(_ plan: Plan, on clock: C, _ answered: @escaping Answered) async -> Duration {
+    private func send<C: Clock<Duration>>(_ plan: Plan, on clock: C, _ completion: @escaping Completion) async
+        -> Duration
+    {
         let start = clock.now
         // The number of groups that were started, in all repetitions.
         let taken = Lock(0)
-        let width = min(concurrency, plan.lanes.count)
+        let width = min(concurrency, plan.groups.count)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<width {
                 group.addTask {
@@ -298,13 +301,13 @@ extension Reissuer {
                             defer { taken += 1 }
                             return taken
                         }
-                        let (turn, lane) = number.quotientAndRemainder(dividingBy: plan.lanes.count)
-                        guard turn < repeats else { return }
-                        for index in plan.lanes[lane] where !Task.isCancelled {
+                        let (repetition, group) = number.quotientAndRemainder(dividingBy: plan.groups.count)
+                        guard repetition < repeats else { return }
+                        for index in plan.groups[group] where !Task.isCancelled {
                             let due = rate.map { rate in
-                                start.advanced(by: .seconds(Double(turn * plan.messages.count + index) / rate))
+                                start.advanced(by: .seconds(Double(repetition * plan.messages.count + index) / rate))
                             }
-                            await send(plan.messages[index], turn + 1, due, on: clock, answered)
+                            await send(plan.messages[index], repetition + 1, due, on: clock, completion)
                         }
                     }
                 }
@@ -315,10 +318,10 @@ extension Reissuer {
 
     private func send<C: Clock<Duration>>(
         _ message: Message,
-        _ turn: Int,
+        _ repetition: Int,
         _ due: C.Instant?,
         on clock: C,
-        _ answered: Answered
+        _ completion: Completion
     ) async {
         let result: Result<TransferResponse, NetworkError>
         let begin = due ?? clock.now
@@ -326,10 +329,10 @@ extension Reissuer {
             if let due { try await clock.sleep(until: due, tolerance: nil) }
             result = .success(try await transport.perform(message.request))
         } catch {
-            result = .failure(MappedSecrets(headers).hidden(in: NetworkError(wrapping: error)))
+            result = .failure(MappedSecrets(headers).redacted(NetworkError(wrapping: error)))
         }
         // After a cancellation, the caller receives an error instead.
-        if !Task.isCancelled { answered(message, turn, result, begin.duration(to: clock.now)) }
+        if !Task.isCancelled { completion(message, repetition, result, begin.duration(to: clock.now)) }
     }
 
     /// Returns the outcome of a request.
@@ -345,8 +348,8 @@ extension Reissuer {
             // A HEAD response has no body.
             if message.request.head.method == .head { recorded.body = LoggedBody() }
             let secrets = MappedSecrets(headers)
-            let body = secrets.hidden(in: response.body.data ?? Data())
-            let head = secrets.hidden(in: response.head)
+            let body = secrets.redacted(response.body.data ?? Data())
+            let head = secrets.redacted(response.head)
             let differences = rules.differences(from: recorded, in: recording, to: head, body)
             guard differences.isEmpty else { return .different(differences) }
             if let reason = differences.missingBody, !allowsMissingBodies { return .unchecked(reason) }

@@ -142,7 +142,7 @@ private struct FilteredEntry {
 
     /// Returns whether one of the field's values satisfies a predicate.
     func contains(_ field: FilterField, _ isWanted: (String) -> Bool) -> Bool {
-        let place = URLPlace(entry.request.url)
+        let place = URLComponentsText(entry.request.url)
         return switch field {
         case .kind: entry.kind.map(isWanted) ?? false
         case .method: isWanted(entry.request.method)
@@ -178,7 +178,7 @@ extension Duration {
 }
 
 /// The host and path of a URL, found in its text, because a log may contain invalid URLs.
-package struct URLPlace: Hashable {
+package struct URLComponentsText: Hashable {
     /// The host in lower case, without a port or the brackets of an IPv6 address.
     package let host: String
     /// The path as it is written; `/` if it is empty.

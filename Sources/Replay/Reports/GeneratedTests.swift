@@ -18,7 +18,7 @@ public struct GeneratedTests: Sendable {
     private let title: String
     private let exchanges: [Exchange]
     /// The number of entries that are not in the file.
-    public private(set) var leftOut = 0
+    public private(set) var omittedCount = 0
 
     /// Creates tests for a recording.
     ///
@@ -33,7 +33,7 @@ public struct GeneratedTests: Sendable {
         for item in recording.entries(matching: filter) {
             let entry = redactor.map(item.entry.redacted) ?? item.entry
             guard var exchange = Exchange(entry, in: recording, redactor, limit: Self.bodyLimit) else {
-                leftOut += 1
+                omittedCount += 1
                 continue
             }
             if let place = places[exchange.key] {
@@ -134,7 +134,7 @@ private struct Exchange {
     var name: String
     /// The key of the request, equal to `key` in the generated code.
     let key: String
-    var answers: [RecordedCase]
+    var answers: [GeneratedCase]
     private let request: LoggedRequest
     private let type: String
     /// The body to send; `nil` if the request has no body, or if the body is unknown.
@@ -151,7 +151,7 @@ private struct Exchange {
         let named = request.fields["content-type"] ?? request.body?.mediaType ?? ""
         type = named.isEmpty ? "application/octet-stream" : named
         guard body?.count ?? 0 <= limit, let key = Self.key(of: request, type, body),
-            let answer = RecordedCase(entry, in: recording, redactor, limit: limit)
+            let answer = GeneratedCase(entry, in: recording, redactor, limit: limit)
         else { return nil }
         self.key = key
         answers = [answer]
@@ -180,7 +180,9 @@ private struct Exchange {
 
     /// Returns the name of a test, such as `getScreensHome` for `GET https://example.com/screens/home`.
     private static func name(of request: LoggedRequest) -> String {
-        let words = URLPlace(request.url).path.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.suffix(4)
+        let words = URLComponentsText(request.url).path.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.suffix(
+            4
+        )
         let path = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         let method = request.method.lowercased().filter { $0.isASCII && $0.isLetter }
         return method + (path.isEmpty ? "Root" : String(path.prefix(60)))
@@ -205,7 +207,7 @@ private struct Exchange {
 }
 
 /// A recorded response, as code.
-private struct RecordedCase {
+private struct GeneratedCase {
     private let status: Int
     private let fields: [LoggedField]
     private let body: Data

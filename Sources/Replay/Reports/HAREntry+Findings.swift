@@ -15,7 +15,7 @@ extension HAREntry {
         let said = files.findings(in: entry, by: redactor)
         guard let json else { return said }
         do throws(JSONFault) {
-            let again = try Repetitions(redactor).findings(in: JSONDocument(json).root)
+            let again = try RepeatedValueCheck(redactor).findings(in: ParsedJSON(json).root)
             return said + again.filter { !said.contains($0) }
         } catch {
             return said + ["[\(error.reason)]"]
@@ -32,7 +32,7 @@ extension HARReader.Member {
 
 /// A check of repeated values in an archive's entry: query items are also in the URL, and cookies also in a header
 /// field.
-private struct Repetitions {
+private struct RepeatedValueCheck {
     private let redactor: Redactor
 
     init(_ redactor: Redactor) {

@@ -18,13 +18,13 @@ extension LogEntry {
     ///   - body: the body's bytes; by default those of the entry, which doesn't contain bodies in files.
     ///   - bodyFile: a file with these bytes, which is sent instead of bytes in the command.
     public func curlCommand(body: Data? = nil, bodyFile: String? = nil) -> String {
-        EntryCommand(self, body ?? request.body?.heldData, bodyFile).text
+        EntryCommand(self, body ?? request.body?.inlineData, bodyFile).text
     }
 }
 
 extension LoggedBody {
     /// The bytes if the entry contains them.
-    var heldData: Data? {
+    var inlineData: Data? {
         if case .data(let data) = content { return data }
         return nil
     }
@@ -54,7 +54,7 @@ private struct EntryCommand {
         addVersion()
         addFields()
         addBody()
-        words += CurlCommand.words(url: variables.parts(of: request.url.withoutControls))
+        words += CurlCommand.words(url: variables.parts(of: request.url.withoutControlCharacters))
     }
 
     var text: String {
@@ -65,7 +65,7 @@ private struct EntryCommand {
                 text + (word.hasPrefix("--") ? " \\\n  " : " ") + word
             }
         let comments = comments + lost.map { "this does not run, because the recording lacks secrets: \($0)" }
-        return comments.map { "# \($0.withoutControls)\n" }.joined() + command
+        return comments.map { "# \($0.withoutControlCharacters)\n" }.joined() + command
     }
 
     /// The places of parts from which more secrets were removed than they have placeholders. Each place needs at least
@@ -87,7 +87,7 @@ private struct EntryCommand {
         }
     }
 
-    private var method: String { request.method.filter { $0.isASCII && !$0.isWhitespace }.withoutControls }
+    private var method: String { request.method.filter { $0.isASCII && !$0.isWhitespace }.withoutControlCharacters }
     private var hasBody: Bool { body != nil || bodyFile != nil }
 
     private mutating func addMethod() {
@@ -115,7 +115,7 @@ private struct EntryCommand {
             case "accept-encoding": words.append("--compressed")
             default: break
             }
-            let value = field.value.withoutControls
+            let value = field.value.withoutControlCharacters
             let parts = variables.parts(of: value, in: field.name)
             words += ["--header", value.isEmpty ? ShellWord("\(field.name);").text : word(field.name, parts)]
         }
@@ -200,7 +200,7 @@ private struct EntryCommand {
 
 extension String {
     /// The text with control characters that would end a line or an argument replaced by spaces.
-    fileprivate var withoutControls: String {
+    fileprivate var withoutControlCharacters: String {
         var text = String.UnicodeScalarView()
         text.append(
             contentsOf: unicodeScalars.lazy.map { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F ? " " : $0 }

@@ -40,13 +40,13 @@ struct EntryRedaction {
     /// The bodies that cannot be checked for secrets.
     private var opaque: [String] = []
     /// A cache of texts that don't have to be checked again.
-    private let harmless: HarmlessTexts?
+    private let cleanTexts: CleanTextCache?
 
-    init(redactor: Redactor, leavesBodies: Bool = false, harmless: HarmlessTexts? = nil) {
+    init(redactor: Redactor, leavesBodies: Bool = false, cleanTexts: CleanTextCache? = nil) {
         self.redactor = redactor
         self.leavesBodies = leavesBodies
-        self.harmless = harmless
-        harmless?.use(redactor)
+        self.cleanTexts = cleanTexts
+        cleanTexts?.use(redactor)
     }
 
     var places: [String] { audit.places + opaque }
@@ -59,8 +59,8 @@ struct EntryRedaction {
         redact(&entry.request.fields, at: "request.headers")
         entry.request.body?.redact(by: &self, of: whole)
         entry.response?.redact(by: &self)
-        if let bytes = entry.request.body?.left(of: sent) { entry.tellSize(bytes, of: .request) }
-        if let bytes = entry.response?.body.left(of: received) { entry.tellSize(bytes, of: .response) }
+        if let bytes = entry.request.body?.left(of: sent) { entry.setBodySize(bytes, of: .request) }
+        if let bytes = entry.response?.body.left(of: received) { entry.setBodySize(bytes, of: .response) }
         entry.operationName = entry.operationName.map { redacted(text: $0, at: "_beagle.operationName") }
         entry.error = entry.error.map { redacted(text: $0, at: "_error") }
         // Archives may contain any text here.
@@ -72,13 +72,13 @@ struct EntryRedaction {
         for index in entry.messages.indices {
             entry.messages[index] = redacted(entry.messages[index], at: "_webSocketMessages[\(index)].data")
         }
-        if !entry.others.isEmpty { entry.others = entry.others.compactMap { redacted($0) } }
+        if !entry.unknownMembers.isEmpty { entry.unknownMembers = entry.unknownMembers.compactMap { redacted($0) } }
         let known = entry.redactions
         entry.redactions += places.filter { !known.contains($0) }
     }
 
     fileprivate mutating func redact(_ fields: inout [LoggedField], at place: String) {
-        let unknown = fields.indices.filter { !isHarmless(fields[$0]) }
+        let unknown = fields.indices.filter { !isKnownClean(fields[$0]) }
         // In reverse order, because fields may be removed.
         var shown = unknown.map { redacted(fields[$0], at: place) }
         for index in unknown.reversed() {
@@ -86,8 +86,8 @@ struct EntryRedaction {
         }
     }
 
-    private func isHarmless(_ field: LoggedField) -> Bool {
-        harmless?.contain(field.value, .field, name: field.name) == true
+    private func isKnownClean(_ field: LoggedField) -> Bool {
+        cleanTexts?.contains(field.value, .field, name: field.name) == true
     }
 
     private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {
@@ -96,27 +96,30 @@ struct EntryRedaction {
             let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
             let value =
                 isPseudo
-                ? redactor.redact(url: field.value, at: "\(place).\(field.name)", noting: &audit) : Redactor.placeholder
+                ? redactor.redact(url: field.value, at: "\(place).\(field.name)", recordingTo: &audit)
+                : Redactor.placeholder
             return LoggedField(field.name, value)
         }
         // Control characters are replaced by spaces, because the rules don't expect them.
         let value = HTTPField.isValidValue(field.value) ? field.value : HTTPField(name: name, value: field.value).value
-        guard let shown = redactor.redact(value, ofField: field.name, at: place, noting: &audit) else { return nil }
-        if shown == field.value { harmless?.insert(field.value, .field, name: field.name) }
+        guard let shown = redactor.redact(value, ofField: field.name, at: place, recordingTo: &audit) else {
+            return nil
+        }
+        if shown == field.value { cleanTexts?.insert(field.value, .field, name: field.name) }
         return LoggedField(field.name, shown)
     }
 
     fileprivate mutating func redacted(url: String, at place: String) -> String {
-        if url.isEmpty || harmless?.contain(url, .url) == true { return url }
-        let redacted = redactor.redact(url: url, at: place, noting: &audit)
-        if redacted == url { harmless?.insert(url, .url) }
+        if url.isEmpty || cleanTexts?.contains(url, .url) == true { return url }
+        let redacted = redactor.redact(url: url, at: place, recordingTo: &audit)
+        if redacted == url { cleanTexts?.insert(url, .url) }
         return redacted
     }
 
     fileprivate mutating func redacted(text: String, at place: String) -> String {
-        if text.isEmpty || harmless?.contain(text, .text) == true { return text }
-        let redacted = redactor.redact(text: text, at: place, noting: &audit)
-        if redacted == text { harmless?.insert(text, .text) }
+        if text.isEmpty || cleanTexts?.contains(text, .text) == true { return text }
+        let redacted = redactor.redact(text: text, at: place, recordingTo: &audit)
+        if redacted == text { cleanTexts?.insert(text, .text) }
         return redacted
     }
 
@@ -130,7 +133,7 @@ struct EntryRedaction {
         switch content {
         case .data where leavesBodies: break
         case .data(let data):
-            let redacted = redactor.redact(decoding: data, charset, mediaType, at: "\(place).text", noting: &audit)
+            let redacted = redactor.redact(decoding: data, charset, mediaType, at: "\(place).text", recordingTo: &audit)
             switch redacted {
             case .body(let redacted): content = .data(redacted)
             case .omitted(let reason): omit(&content, reason, at: place)
@@ -149,7 +152,7 @@ struct EntryRedaction {
     private mutating func redacted(_ fields: [LoggedParameter], at place: String) -> [LoggedParameter] {
         let form = FormRedaction(redactor, fields)
         return fields.compactMap { field in
-            let (shown, isSecret) = form.redacted(field, at: place, noting: &audit)
+            let (shown, isSecret) = form.redacted(field, at: place, recordingTo: &audit)
             if isSecret { opaque.append("\(place).\(redactor.redact(text: field.name).prefix(64))") }
             return shown
         }
@@ -158,7 +161,7 @@ struct EntryRedaction {
     mutating func redacted(_ message: LoggedMessage, at place: String) -> LoggedMessage {
         var message = message
         // Binary messages are also checked, because they may contain JSON.
-        switch redactor.redact(body: message.data, contentType: nil, at: place, noting: &audit) {
+        switch redactor.redact(body: message.data, contentType: nil, at: place, recordingTo: &audit) {
         case .body(let data): message.data = data
         case .omitted(let reason):
             opaque.append("\(place):[\(reason.rawValue)]")
@@ -168,16 +171,16 @@ struct EntryRedaction {
     }
 
     /// Redacts a comment; returns `nil` if it isn't a string.
-    private mutating func redactedComment(_ member: OtherMember, at place: String) -> OtherMember? {
-        guard let text = (try? JSONDocument(Data(member.json.utf8)))?.root.string else { return nil }
-        let redacted = redactor.redact(text: text, at: place, noting: &audit)
+    private mutating func redactedComment(_ member: UnknownMember, at place: String) -> UnknownMember? {
+        guard let text = (try? ParsedJSON(Data(member.json.utf8)))?.root.string else { return nil }
+        let redacted = redactor.redact(text: text, at: place, recordingTo: &audit)
         return redacted == text ? member : member.with(json: "\(JSONValue.string(redacted))")
     }
 
     /// Redacts an unknown member.
     ///
     /// - Returns: `nil` if the member cannot be checked for secrets.
-    private mutating func redacted(_ member: OtherMember) -> OtherMember? {
+    private mutating func redacted(_ member: UnknownMember) -> UnknownMember? {
         let place = member.place.isEmpty ? member.name : "\(member.place).\(member.name)"
         if member.name == "comment", let member = redactedComment(member, at: place) { return member }
         let json = Data(member.json.utf8)
@@ -186,7 +189,9 @@ struct EntryRedaction {
             Data(#"{"\#(member.name.filter { $0.isLetter || $0.isNumber || $0 == "_" })":"#.utf8) + json
             + Data("}".utf8)
         let start = named.count - json.count - 1
-        guard let data = redactor.redact(body: named, contentType: "application/json", at: place, noting: &audit).data
+        guard
+            let data = redactor.redact(body: named, contentType: "application/json", at: place, recordingTo: &audit)
+                .data
         else {
             opaque.append("\(place):[malformed]")
             return nil
@@ -197,8 +202,8 @@ struct EntryRedaction {
     }
 }
 
-extension OtherMember {
-    fileprivate func with(json: String) -> OtherMember { OtherMember(place: place, name: name, json: json) }
+extension UnknownMember {
+    fileprivate func with(json: String) -> UnknownMember { UnknownMember(place: place, name: name, json: json) }
 }
 
 extension LoggedResponse {
@@ -257,14 +262,15 @@ extension Redactor {
         _ charset: @autoclosure () -> Charset?,
         _ mediaType: String?,
         at place: String,
-        noting audit: inout RedactionAudit
+        recordingTo audit: inout RedactionAudit
     ) -> RedactedBody {
-        let redacted = redact(body: data, contentType: mediaType, at: place, noting: &audit)
+        let redacted = redact(body: data, contentType: mediaType, at: place, recordingTo: &audit)
         guard case .omitted(.encoding) = redacted, let charset = charset(), let text = charset.text(of: data) else {
             return redacted
         }
         let type = mediaType.flatMap { MediaType($0) }?.essence
-        guard case .body(let shown) = redact(body: Data(text.utf8), contentType: type, at: place, noting: &audit) else {
+        guard case .body(let shown) = redact(body: Data(text.utf8), contentType: type, at: place, recordingTo: &audit)
+        else {
             return redacted
         }
         if shown == Data(text.utf8) { return .body(data) }

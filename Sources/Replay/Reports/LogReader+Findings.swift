@@ -18,13 +18,13 @@ extension LogReader {
             HAREntry(entry, directory: directory.path).findings(by: redactor).map { "$.log.entries[\(index)].\($0)" }
         }
         let open = Set(recording.entries.filter(\.isInterrupted).map(\.id))
-        return try said + besideEntries(open, redactor) + metaFindings(redactor) + strayFindings(recording, redactor)
+        return try said + recordFindings(open, redactor) + metaFindings(redactor) + orphanFindings(recording, redactor)
     }
 
     /// Returns the findings in segments outside of entries.
     ///
     /// - Parameter open: the ids of entries that have only their first record.
-    private func besideEntries(_ open: Set<String>, _ redactor: Redactor) throws(NetworkError) -> [String] {
+    private func recordFindings(_ open: Set<String>, _ redactor: Redactor) throws(NetworkError) -> [String] {
         var places: [String] = []
         for segment in try directory.segments() {
             let path = directory.segment(segment)
@@ -45,7 +45,7 @@ extension LogReader {
     ) -> [String] {
         switch line {
         case .tooLong: return ["\(place):[too long]"]
-        case .unfinished(let bytes): return redactor.findings(inTorn: bytes, at: place)
+        case .unfinished(let bytes): return redactor.findings(inIncompleteRecord: bytes, at: place)
         case .whole(let bytes):
             switch LogRecord.read(bytes) {
             case .success(.end), .success(.message): return []
@@ -54,7 +54,7 @@ extension LogReader {
             case .success(.losses), .success(.other):
                 let found = redactor.findings(in: Data(bytes), contentType: "application/json", at: place)
                 return bytes.namesItsSession ? found.filter { $0 != "\(place):$.session" } : found
-            case .failure: return redactor.findings(inTorn: bytes, at: place)
+            case .failure: return redactor.findings(inIncompleteRecord: bytes, at: place)
             }
         }
     }
@@ -74,10 +74,10 @@ extension LogReader {
     }
 
     /// Returns the findings in body files without references, whose media type is unknown.
-    private func strayFindings(_ recording: Recording, _ redactor: Redactor) throws(NetworkError) -> [String] {
+    private func orphanFindings(_ recording: Recording, _ redactor: Redactor) throws(NetworkError) -> [String] {
         let bodies = recording.entries.flatMap { [$0.request.body, $0.response?.body] }
         let named = Set(bodies.compactMap { body in if case .file(let name)? = body?.content { name } else { nil } })
-        return try strays(besides: named).flatMap { name in
+        return try orphanedBodies(except: named).flatMap { name in
             guard let data = recording.readable(LoggedBody(.file(name))) else {
                 return ["\(name):[\(Recording.unreadable)]"]
             }
@@ -85,7 +85,7 @@ extension LogReader {
         }
     }
 
-    private func strays(besides named: Set<String>) throws(NetworkError) -> [String] {
+    private func orphanedBodies(except named: Set<String>) throws(NetworkError) -> [String] {
         var bodies: [String] = []
         for name in try (directory.folder.entries(of: "bodies") ?? []).sorted().map({ "bodies/\($0)" }) {
             // The name may be that of a file.
@@ -99,7 +99,7 @@ extension [UInt8] {
     /// Whether the record contains a log's session identifier, whose name looks like that of a secret.
     fileprivate var namesItsSession: Bool {
         do throws(JSONFault) {
-            return UUID(uuidString: try JSONDocument(self).root["session"]?.string ?? "") != nil
+            return UUID(uuidString: try ParsedJSON(self).root["session"]?.string ?? "") != nil
         } catch {
             return false
         }
@@ -108,7 +108,7 @@ extension [UInt8] {
 
 extension Redactor {
     /// Returns the findings in an incomplete record, checked both as JSON and as text.
-    fileprivate func findings(inTorn bytes: [UInt8], at place: String) -> [String] {
+    fileprivate func findings(inIncompleteRecord bytes: [UInt8], at place: String) -> [String] {
         var record = BodyRedactor(self, contentType: "application/json", at: place)
         _ = record.feed(Data(bytes))
         _ = record.finish()

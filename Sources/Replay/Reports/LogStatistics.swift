@@ -10,7 +10,7 @@ public struct LogStatistics: Sendable, Hashable {
         /// The number of exchanges without a complete response.
         public private(set) var failures = 0
         /// The number of responses with a status of 400 or above.
-        public private(set) var refusals = 0
+        public private(set) var errorStatuses = 0
         /// The number of redirects.
         public private(set) var redirects = 0
         /// The number of responses from a store.
@@ -18,7 +18,7 @@ public struct LogStatistics: Sendable, Hashable {
         /// The number of responses from a server over a reused connection.
         public private(set) var reused = 0
         /// The number of responses from a server.
-        public private(set) var answered = 0
+        public private(set) var fromServer = 0
         /// The number of bytes sent, including heads of known size.
         public private(set) var bytesSent: Int64 = 0
         /// The number of bytes received, including heads of known size.
@@ -58,7 +58,7 @@ public struct LogStatistics: Sendable, Hashable {
     init(_ entries: [LogEntry]) {
         all = Group("", entries)
         kinds = Self.groups(entries) { $0.kind ?? "other" }
-        hosts = Self.groups(entries) { URLPlace($0.request.url).host }
+        hosts = Self.groups(entries) { URLComponentsText($0.request.url).host }
         operations = Self.groups(entries, by: \.operationName)
     }
 
@@ -80,7 +80,7 @@ extension LogStatistics.Group {
     }
 
     /// The fraction of responses that were received over a reused connection; `nil` if no server responded.
-    public var shareOfReused: Double? { answered == 0 ? nil : Double(reused) / Double(answered) }
+    public var shareOfReused: Double? { fromServer == 0 ? nil : Double(reused) / Double(fromServer) }
 
     fileprivate mutating func add(_ entry: LogEntry) {
         count += 1
@@ -91,10 +91,10 @@ extension LogStatistics.Group {
         let sent = request.bodyBytes >= 0 ? request.bodyBytes : max(request.body?.size ?? 0, 0)
         bytesSent = bytesSent.adding(sent).adding(max(request.headBytes, 0))
         guard let response = entry.response, response.status > 0 else { return }
-        if response.status >= 400 { refusals += 1 }
+        if response.status >= 400 { errorStatuses += 1 }
         if !response.redirectURL.isEmpty { redirects += 1 }
         guard !entry.isFromStore else { return }
-        answered += 1
+        fromServer += 1
         if entry.timings.connect ?? .zero == .zero { reused += 1 }
         let received = response.bodyBytes >= 0 ? response.bodyBytes : max(response.body.size, 0)
         bytesReceived = bytesReceived.adding(received).adding(max(response.headBytes, 0))

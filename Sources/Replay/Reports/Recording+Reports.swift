@@ -42,7 +42,7 @@ extension Recording {
 
     /// Returns the entry with its bodies read from files, and redacted.
     package func redacted(_ entry: LogEntry, by redactor: Redactor) -> LogEntry {
-        held(entry).redacted(by: redactor)
+        withInlineBodies(entry).redacted(by: redactor)
     }
 
     /// Returns the entry in the form that `HARWriter` takes.
@@ -52,14 +52,14 @@ extension Recording {
     ///
     /// A file that cannot be read is also a finding.
     package func findings(in entry: LogEntry, by redactor: Redactor) -> [String] {
-        let held = held(entry)
+        let held = withInlineBodies(entry)
         let bodies = [
             ("request.postData._file", entry.request.body, held.request.body),
             ("response.content._file", entry.response?.body, held.response?.body),
         ]
         // A body that cannot be read cannot be checked for secrets.
         let unread = bodies.compactMap { place, body, held in
-            body?.isInFile == true && held?.heldData == nil ? "\(place):[\(Self.unreadable)]" : nil
+            body?.isInFile == true && held?.inlineData == nil ? "\(place):[\(Self.unreadable)]" : nil
         }
         return held.findings(by: redactor) + unread
     }
@@ -67,15 +67,15 @@ extension Recording {
     /// The reason for a finding about a file that is missing or cannot be read.
     static let unreadable = "unreadable"
 
-    private func held(_ entry: LogEntry) -> LogEntry {
+    private func withInlineBodies(_ entry: LogEntry) -> LogEntry {
         var entry = entry
-        entry.request.body = entry.request.body.map(held)
-        if let body = entry.response?.body { entry.response?.body = held(body) }
+        entry.request.body = entry.request.body.map(withInlineBodies)
+        if let body = entry.response?.body { entry.response?.body = withInlineBodies(body) }
         return entry
     }
 
     /// Returns the body with its bytes read from a file, if possible.
-    private func held(_ body: LoggedBody) -> LoggedBody {
+    private func withInlineBodies(_ body: LoggedBody) -> LoggedBody {
         guard case .file = body.content else { return body }
         var body = body
         body.content = readable(body).map { .data($0) } ?? .omitted("its file cannot be read")
@@ -91,7 +91,13 @@ extension Recording {
         guard let redactor, case .file = body.content else { return data }
         var audit = RedactionAudit()
         let (type, charset) = (body.mediaType, body.fileCharset)
-        switch redactor.redact(decoding: data, charset ?? Charset(contentType: type), type, at: "body", noting: &audit)
+        switch redactor.redact(
+            decoding: data,
+            charset ?? Charset(contentType: type),
+            type,
+            at: "body",
+            recordingTo: &audit
+        )
         {
         case .body(let data): return data
         case .omitted(let reason):

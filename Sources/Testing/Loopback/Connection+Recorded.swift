@@ -17,7 +17,7 @@ extension LoopbackServer.Request {
     }
 
     /// Returns whether the client accepts a content coding (RFC 9110, 12.5.3).
-    fileprivate func takes(_ coding: String) -> Bool {
+    fileprivate func accepts(_ coding: String) -> Bool {
         values(of: "Accept-Encoding").joined(separator: ",").lowercased().split(separator: ",").contains { item in
             let parts = item.split(separator: ";").map { $0.filter { $0 != " " } }
             return parts.first == coding && !parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00"].contains($0) }
@@ -27,15 +27,15 @@ extension LoopbackServer.Request {
 
 extension Connection {
     /// Replays a recorded response, or returns `false` if the connection must be closed.
-    mutating func play(_ answers: RecordedAnswers, to request: LoopbackServer.Request) -> Bool {
-        let answer: RecordedAnswer
+    mutating func play(_ answers: RecordedResponses, to request: LoopbackServer.Request) -> Bool {
+        let answer: RecordedResponse
         do throws(NetworkError) {
             let body = request.body.isEmpty ? nil : request.body
-            answer = try answers.answer(to: request.logged, body, at: request.base)
+            answer = try answers.response(to: request.logged, body, at: request.base)
         } catch {
-            return refuse(error, request.method)
+            return sendNotInRecording(error, request.method)
         }
-        guard pass(answer.wait, answers) else { return false }
+        guard delay(answer.wait, answers) else { return false }
         if let failure = answer.failure { return failure.kind == .timeout ? play(.stall, method: nil) : false }
         for head in answer.interim where request.version == "HTTP/1.1" {
             guard send(Self.head(head.status, "", head.fields)) else { return false }
@@ -43,12 +43,12 @@ extension Connection {
         return send(answer, to: request)
     }
 
-    private func pass(_ wait: Duration, _ answers: RecordedAnswers) -> Bool {
+    private func delay(_ wait: Duration, _ answers: RecordedResponses) -> Bool {
         wait == .zero || outcome { try await answers.wait(wait) } != nil
     }
 
     /// Responds to a request that isn't in the recording.
-    func refuse(_ error: NetworkError, _ method: String) -> Bool {
+    func sendNotInRecording(_ error: NetworkError, _ method: String) -> Bool {
         let text = Data("\(error)\n".utf8)
         let fields = [
             LoggedField("Content-Type", "text/plain; charset=utf-8"), LoggedField("Content-Length", "\(text.count)"),
@@ -71,10 +71,10 @@ extension Connection {
         case length, chunks, close
     }
 
-    private mutating func send(_ answer: RecordedAnswer, to request: LoopbackServer.Request) -> Bool {
+    private mutating func send(_ answer: RecordedResponse, to request: LoopbackServer.Request) -> Bool {
         var (fields, framing) = (answer.fields, Framing.length)
         let coding = answer.coding.flatMap { coding in
-            ["gzip", "x-gzip", "deflate"].contains(coding) && request.takes(coding) ? coding : nil
+            ["gzip", "x-gzip", "deflate"].contains(coding) && request.accepts(coding) ? coding : nil
         }
         if answer.body != nil {
             if let coding { fields.append(LoggedField("Content-Encoding", coding)) }
@@ -102,7 +102,7 @@ extension Connection {
     private func send(_ body: HTTPBody, _ coding: String?, _ framing: Framing) -> Bool {
         do {
             let deflater = try coding.map { coding throws in try Deflater(isGzip: coding != "deflate") }
-            let pieces = Pieces(body)
+            let pieces = ChunkReader(body)
             while let piece = outcome(of: { try await pieces.next() }) {
                 let isLast = piece == nil
                 let bytes = try deflater.map { try $0.output(of: piece ?? Data(), isLast: isLast) } ?? piece ?? Data()
@@ -119,7 +119,7 @@ extension Connection {
 }
 
 /// The chunks of a body, in sequence.
-private final class Pieces: Sendable {
+private final class ChunkReader: Sendable {
     private let read: HTTPBody.Reader
 
     init(_ body: HTTPBody) {

@@ -10,7 +10,7 @@ extension LoopbackServer.Request {
 
 extension Connection {
     /// Replays the server's side of a recorded WebSocket; returns `false`, because the connection must then be closed.
-    mutating func converse(_ answers: RecordedAnswers, about request: LoopbackServer.Request) -> Bool {
+    mutating func replayWebSocket(_ answers: RecordedResponses, about request: LoopbackServer.Request) -> Bool {
         do throws(NetworkError) {
             let conversation = try answers.webSocket(for: request.logged)
             let accept = try WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")
@@ -20,19 +20,19 @@ extension Connection {
             ]
             guard send(Self.head(101, "Switching Protocols", fields + conversation.fields)) else { return false }
             for next in conversation.messages {
-                let isDone = next.message.direction == .send ? hear() : say(next, answers)
+                let isDone = next.message.direction == .send ? receiveMessage() : sendMessage(next, answers)
                 guard isDone else { return false }
             }
             // Close code 1000, the normal closure; then the client's close frame is awaited.
-            if send(frame: 8, Data([0x03, 0xE8])) { _ = hear() }
+            if send(frame: 8, Data([0x03, 0xE8])) { _ = receiveMessage() }
         } catch {
-            return refuse(error, request.method)
+            return sendNotInRecording(error, request.method)
         }
         return false
     }
 
     /// Sends a recorded message, or returns `false` if it is the last.
-    private mutating func say(_ next: RecordedConversation.Message, _ answers: RecordedAnswers) -> Bool {
+    private mutating func sendMessage(_ next: RecordedWebSocket.Message, _ answers: RecordedResponses) -> Bool {
         guard next.wait == .zero || outcome(of: { try await answers.wait(next.wait) }) != nil else { return false }
         let message = next.message
         guard message.opcode == 8 else { return send(frame: message.opcode == 2 ? 2 : 1, message.data) }
@@ -40,7 +40,7 @@ extension Connection {
         let words = String(decoding: message.data, as: UTF8.self).split(separator: " ", maxSplits: 1)
         let code = words.first.flatMap { UInt16($0) } ?? 1000
         let reason = words.count > 1 ? Data(words[1].utf8.prefix(123)) : Data()
-        if send(frame: 8, Data([UInt8(code >> 8), UInt8(code & 0xFF)]) + reason) { _ = hear() }
+        if send(frame: 8, Data([UInt8(code >> 8), UInt8(code & 0xFF)]) + reason) { _ = receiveMessage() }
         return false
     }
 
@@ -58,7 +58,7 @@ extension Connection {
     }
 
     /// Waits for the end of a message and responds to pings, or returns `false` if the client closes.
-    private mutating func hear() -> Bool {
+    private mutating func receiveMessage() -> Bool {
         while let (opcode, isFinal, payload) = readFrame() {
             switch opcode {
             case 8:
@@ -81,7 +81,7 @@ extension Connection {
             guard let length = take(count == 126 ? 2 : 8) else { return nil }
             count = length.prefix(8).reduce(0) { $0 &* 256 &+ Int($1) }
         }
-        guard (0...Self.mostBytes).contains(count) else { return nil }
+        guard (0...Self.maxBytes).contains(count) else { return nil }
         guard start[1] & 0x80 != 0 else { return nil }
         guard let mask = take(4), let bytes = take(count) else { return nil }
         let payload = Data(bytes.enumerated().map { $1 ^ mask[$0 % 4] })

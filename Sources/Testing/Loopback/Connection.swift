@@ -4,10 +4,10 @@ import BeagleNetHTTP
 struct Connection {
     let number: Int
     let socket: Socket
-    let stage: Stage
+    let stage: ServerState
     private var unread: [UInt8] = []
 
-    init(number: Int, socket: Socket, stage: Stage) {
+    init(number: Int, socket: Socket, stage: ServerState) {
         self.number = number
         self.socket = socket
         self.stage = stage
@@ -17,7 +17,7 @@ struct Connection {
         if let greeting = stage.onConnect, !play(greeting, method: nil) { return }
         do throws(Malformed) {
             while let request = try readRequest() {
-                stage.journal.note { record in
+                stage.journal.record { record in
                     record.requestCount += 1
                     record.requests.append(request)
                     if record.requests.count > 1000 { record.requests.removeFirst() }
@@ -38,7 +38,7 @@ private struct Malformed: Error {}
 
 extension Connection {
     /// A limit that is larger than any test needs and can't cause an overflow.
-    static let mostBytes = 1 << 30
+    static let maxBytes = 1 << 30
 
     private mutating func readRequest() throws(Malformed) -> LoopbackServer.Request? {
         guard let head = readHead() else { return nil }
@@ -85,7 +85,7 @@ extension Connection {
     }
 
     private func size(_ digits: String, radix: Int) throws(Malformed) -> Int {
-        guard digits.allSatisfy(\.isHexDigit), let size = Int(digits, radix: radix), size <= Self.mostBytes else {
+        guard digits.allSatisfy(\.isHexDigit), let size = Int(digits, radix: radix), size <= Self.maxBytes else {
             throw Malformed()
         }
         return size
@@ -105,7 +105,7 @@ extension Connection {
         guard Poll.wait(for: .input, on: socket, or: stage.stopping) == .ready else { return false }
         let before = unread.count
         let isOpen = socket.receive(into: &unread)
-        stage.journal.note { $0.bytesReceived += unread.count - before }
+        stage.journal.record { $0.bytesReceived += unread.count - before }
         return isOpen
     }
 }
@@ -114,18 +114,20 @@ extension Connection {
 
 extension Connection {
     /// Plays an answer, or returns `false` if it ended the connection.
-    private mutating func play(_ answer: LoopbackServer.Answer, method: String?) -> Bool {
+    private mutating func play(_ answer: LoopbackServer.Response, method: String?) -> Bool {
         for step in answer.steps {
             guard play(step, method: method) else { return false }
         }
-        stage.journal.note { $0.answers += 1 }
+        stage.journal.record { $0.responses += 1 }
         return true
     }
 
-    mutating func play(_ step: LoopbackServer.Answer.Step, method: String?) -> Bool {
+    mutating func play(_ step: LoopbackServer.Response.Step, method: String?) -> Bool {
         switch step {
         case .response(let status, let fields, let body):
-            return send(LoopbackServer.Answer.Step.message(status: status, fields: fields, body: body, method: method))
+            return send(
+                LoopbackServer.Response.Step.message(status: status, fields: fields, body: body, method: method)
+            )
         case .bytes(let bytes):
             return send(bytes)
         case .dribble(let bytes, let pause):
@@ -154,7 +156,7 @@ extension Connection {
     }
 
     private func wait(for gate: Latch) -> Bool {
-        Poll.wait(for: .hangUp, on: socket, or: stage.stopping, orPass: gate) == .passed
+        Poll.wait(for: .hangUp, on: socket, or: stage.stopping, orUntil: gate) == .passed
     }
 
     /// Waits for the result of a task.
@@ -164,7 +166,7 @@ extension Connection {
     func outcome<R: Sendable>(of work: @escaping @Sendable () async throws -> R) -> R? {
         guard let done = latch() else { return nil }
         let result = Lock<R?>(nil)
-        let task = Task(executorPreference: AnswerExecutor.shared) {
+        let task = Task(executorPreference: ServerExecutor.shared) {
             defer { done.open() }
             let value = try await work()
             result.withLock { $0 = value }
@@ -189,7 +191,7 @@ extension Connection {
         var rest = bytes[...]
         while !rest.isEmpty {
             guard let count = socket.send(rest) else { return false }
-            stage.journal.note { $0.bytesSent += count }
+            stage.journal.record { $0.bytesSent += count }
             rest = rest.dropFirst(count)
             if !rest.isEmpty && !waitForRoom() { return false }
         }
@@ -199,7 +201,7 @@ extension Connection {
     private func waitForRoom() -> Bool {
         var event = Poll.wait(for: .output, on: socket, or: stage.stopping, at: .milliseconds(250))
         if event == .timedOut {
-            stage.journal.note { $0.stalledSends += 1 }
+            stage.journal.record { $0.stalledSends += 1 }
             event = Poll.wait(for: .output, on: socket, or: stage.stopping)
         }
         return event == .ready

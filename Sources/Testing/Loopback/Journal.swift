@@ -21,7 +21,7 @@ final class Journal: Sendable {
 
     /// Records a new connection and returns its number.
     func begin() -> Int {
-        note {
+        record {
             $0.connections += 1
             $0.openConnections += 1
         }
@@ -29,7 +29,7 @@ final class Journal: Sendable {
     }
 
     func end(_ connection: Int) {
-        note { $0.openConnections -= 1 }
+        record { $0.openConnections -= 1 }
         state.withLock { $0.ended.append(connection) }
     }
 
@@ -41,7 +41,7 @@ final class Journal: Sendable {
         }
     }
 
-    func note(_ event: (inout LoopbackServer.Record) -> Void) {
+    func record(_ event: (inout LoopbackServer.Record) -> Void) {
         let woken = state.withLock { state in
             event(&state.record)
             let fulfilled = state.waiters.filter { $0.value.condition(state.record) }

@@ -13,7 +13,7 @@ public final class LoopbackServer: Sendable {
     /// The port, chosen by the system.
     public let port: UInt16
 
-    private let stage: Stage
+    private let stage: ServerState
     private let listener: Worker
 
     /// Creates a server that listens until `stop()`.
@@ -26,13 +26,13 @@ public final class LoopbackServer: Sendable {
     ///   - answer: Returns the answer to a request. It is called on the connection's thread, so it may block.
     /// - Throws: `NetworkError` of kind `.connect` if no port is available.
     public init(
-        onConnect: Answer? = nil,
+        onConnect: Response? = nil,
         readsBodies: Bool = true,
-        answer: @escaping @Sendable (Request) -> Answer
+        answer: @escaping @Sendable (Request) -> Response
     ) throws(NetworkError) {
         let socket = try Socket.listening()
         port = socket.localPort
-        let stage = try Stage(onConnect: onConnect, readsBodies: readsBodies, answer: answer)
+        let stage = try ServerState(onConnect: onConnect, readsBodies: readsBodies, answer: answer)
         self.stage = stage
         listener = Worker { Self.accept(from: socket, on: stage) }
     }
@@ -41,7 +41,7 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameter answer: The answer.
     /// - Throws: `NetworkError` of kind `.connect` if no port is available.
-    public convenience init(_ answer: Answer) throws(NetworkError) {
+    public convenience init(_ answer: Response) throws(NetworkError) {
         try self.init { _ in answer }
     }
 
@@ -79,7 +79,7 @@ public final class LoopbackServer: Sendable {
         await stage.journal.until(condition)
     }
 
-    private static func accept(from listener: Socket, on stage: Stage) {
+    private static func accept(from listener: Socket, on stage: ServerState) {
         var connections: [Int: Worker] = [:]
         while Poll.wait(for: .input, on: listener, or: stage.stopping) == .ready {
             for number in stage.journal.takeEnded() { connections.removeValue(forKey: number)?.join() }
@@ -99,17 +99,17 @@ public final class LoopbackServer: Sendable {
 }
 
 /// The state that a server's threads share; they don't retain the server, so that its `deinit` can stop them.
-struct Stage: Sendable {
-    let onConnect: LoopbackServer.Answer?
+struct ServerState: Sendable {
+    let onConnect: LoopbackServer.Response?
     let readsBodies: Bool
-    let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer
+    let answer: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     let journal = Journal()
     let stopping: Latch
 
     init(
-        onConnect: LoopbackServer.Answer?,
+        onConnect: LoopbackServer.Response?,
         readsBodies: Bool,
-        answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer
+        answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     ) throws(NetworkError) {
         self.onConnect = onConnect
         self.readsBodies = readsBodies

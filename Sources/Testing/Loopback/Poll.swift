@@ -35,7 +35,7 @@ enum Poll {
         on socket: Socket,
         or stop: Latch,
         at pause: Duration? = nil,
-        orPass pass: Latch? = nil
+        orUntil pass: Latch? = nil
     ) -> Event {
         let events: Int16 =
             switch interest {

@@ -10,7 +10,7 @@ extension LoopbackServer {
         /// The last 1,000 requests received, oldest first.
         public var requests: [Request] = []
         /// The number of answers that were sent completely.
-        public var answers = 0
+        public var responses = 0
         /// The number of bytes received from clients, including those of TLS.
         public var bytesReceived = 0
         /// The number of bytes passed to the system for sending.

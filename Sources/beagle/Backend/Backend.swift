@@ -106,7 +106,7 @@ final class Backend: Sendable {
     }
 
     private func serve(_ socket: BackendSocket) {
-        BackendConnection(socket, headTime: headTime, answer: routes.answer).serve()
+        BackendConnection(socket, headTime: headTime, respond: routes.respond).serve()
         // Removed before closing, because a new connection may get the same descriptor immediately afterwards.
         state.withLock { $0.connections[socket.descriptor] = nil }
         socket.close()

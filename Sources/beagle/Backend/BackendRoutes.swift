@@ -9,10 +9,10 @@ final class BackendRoutes: Sendable {
     /// Returns the response to a request, on the thread of its connection.
     ///
     /// - Throws: `RequestFault` if the body can't be read, or the reason that the connection ends.
-    func answer(_ request: BackendRequest) throws -> BackendResponse {
+    func respond(to request: BackendRequest) throws -> BackendResponse {
         switch (request.method == "HEAD" ? "GET" : request.method, request.path) {
         case (_, "/echo"): try Self.echo(request)
-        case (_, "/ws"): try BackendWebSocket.opening(request) { socket, _ in try Self.echo(socket) }
+        case (_, "/ws"): try BackendWebSocket.accepting(request) { socket, _ in try Self.echo(socket) }
         case (_, "/fail"): try .problem(.internalServerError, "this route always fails")
         case ("GET", "/"): try Self.text(DemoScreens.index, for: request)
         case ("GET", "/home"): try Self.text(DemoScreens.home, for: request)
@@ -26,7 +26,7 @@ final class BackendRoutes: Sendable {
         case ("GET", "/img/logo.png"): try Self.tagged(Self.logo, "image/png", for: request)
         case ("GET", "/cached"): try Self.text(DemoScreens.news, "max-age=60", for: request)
         case ("GET", "/file"): try Self.tagged(Self.file, "application/octet-stream", for: request)
-        case ("GET", "/graphql"), ("POST", "/graphql"): try graphQL.answer(request)
+        case ("GET", "/graphql"), ("POST", "/graphql"): try graphQL.respond(to: request)
         case ("GET", "/redirect"): BackendResponse(.found, [.location: "/home"])
         case ("GET", "/slow"): try Self.slow(request)
         case ("GET", "/events"): Self.events(behind: request.fields[.lastEventID])
@@ -102,7 +102,7 @@ final class BackendRoutes: Sendable {
         while true {
             switch try socket.next() {
             case .message(let message): try socket.send(message)
-            case .silence: break
+            case .timeout: break
             case .closed: return
             }
         }
@@ -115,7 +115,7 @@ final class BackendRoutes: Sendable {
         guard let form = try SignupForm(request.body, contentType: request.fields[.contentType] ?? "") else {
             return try .problem(.unsupportedMediaType, "send a JSON object, urlencoded pairs or multipart")
         }
-        guard form.complaints.isEmpty else { return try Self.refuse(form, of: request) }
+        guard form.fieldErrors.isEmpty else { return try Self.reject(form, of: request) }
         let (id, isNew) = signups.id(under: request.fields[.idempotencyKey])
         // Lets clients test a response that is lost after the server has acted.
         if isNew, request.item("answer") == "lost" { return BackendResponse(.created, [:], .lost) }
@@ -146,14 +146,14 @@ final class BackendRoutes: Sendable {
 
     /// Returns the validation errors of a form, as problem details (RFC 9457) if the client accepts them, or as a list
     /// otherwise.
-    private static func refuse(_ form: SignupForm, of request: BackendRequest) throws -> BackendResponse {
+    private static func reject(_ form: SignupForm, of request: BackendRequest) throws -> BackendResponse {
         struct Errors: Encodable {
-            let errors: [SignupForm.Complaint]
+            let errors: [SignupForm.FieldError]
         }
         guard request.fields[.accept]?.contains("application/problem+json") == true else {
-            return try .json(.unprocessableContent, Errors(errors: form.complaints))
+            return try .json(.unprocessableContent, Errors(errors: form.fieldErrors))
         }
-        let errors = form.complaints.map {
+        let errors = form.fieldErrors.map {
             BackendResponse.Problem.Detail(pointer: "#/\($0.field)", detail: $0.message)
         }
         return try .problem(.unprocessableContent, "some fields of the form are invalid", errors: errors)

@@ -5,7 +5,7 @@ import Foundation
 /// The fields of a form that `/signup` receives, and their validation errors.
 struct SignupForm {
     /// A validation error of a field, in words for the user.
-    struct Complaint: Encodable {
+    struct FieldError: Encodable {
         let field: String
         let message: String
     }
@@ -48,18 +48,18 @@ struct SignupForm {
         }
     }
 
-    var complaints: [Complaint] {
-        var complaints: [Complaint] = []
+    var fieldErrors: [FieldError] {
+        var fieldErrors: [FieldError] = []
         if fields["name", default: ""].isEmpty {
-            complaints.append(Complaint(field: "name", message: "must not be empty"))
+            fieldErrors.append(FieldError(field: "name", message: "must not be empty"))
         }
         let address = fields["email", default: ""].split(separator: "@", omittingEmptySubsequences: false)
         if address.count != 2 || address[0].isEmpty || !address[1].contains(".") {
-            complaints.append(Complaint(field: "email", message: "must be an address such as ana@example.com"))
+            fieldErrors.append(FieldError(field: "email", message: "must be an address such as ana@example.com"))
         }
         if let photoType, !photoType.hasPrefix("image/") {
-            complaints.append(Complaint(field: "photo", message: "must be an image"))
+            fieldErrors.append(FieldError(field: "photo", message: "must be an image"))
         }
-        return complaints
+        return fieldErrors
     }
 }

@@ -54,7 +54,7 @@ final class ChildProcess {
             #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
-                if let process = relay.withLock({ $0.hear(number) }) { kill(process, number) }
+                if let process = relay.withLock({ $0.receive(number) }) { kill(process, number) }
             }
             source.setRegistrationHandler { registered.signal() }
             source.resume()
@@ -87,7 +87,7 @@ struct SignalRelay {
     private var waiting: [Int32] = []
 
     /// Returns the process that receives a signal now, or `nil` if it isn't started yet.
-    mutating func hear(_ signal: Int32) -> pid_t? {
+    mutating func receive(_ signal: Int32) -> pid_t? {
         if process == nil { waiting.append(signal) }
         return process
     }

@@ -35,27 +35,27 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let story = DemoStory(console: Console(color), isSilent: json)
+        let demo = DemoRun(console: Console(color), isSilent: json)
         let start = ContinuousClock.now
         let cancels = cancels
         // Even a slow machine completes a hundred requests per second.
-        Self.endIfStuck(after: .seconds(120 + cancels / 100), story.console)
+        Self.endIfStuck(after: .seconds(120 + cancels / 100), demo.console)
         do {
             try await Interrupt.cancelling {
-                try await withLog(story.console) { log in
+                try await withLog(demo.console) { log in
                     try await Backend.serving(port: 0) {
-                        try await story.tell(backend: $0, cancels: cancels, log: log)
+                        try await demo.run(backend: $0, cancels: cancels, log: log)
                     }
                 }
             }
-            let result = CommandResult(json: ["steps": .array(story.steps)])
-            if json { story.console.line("\(result.envelope(timing: Self.timing(since: start)))") }
+            let result = CommandResult(json: ["steps": .array(demo.steps)])
+            if json { demo.console.line("\(result.envelope(timing: Self.timing(since: start)))") }
         } catch {
             let failure = Failure(wrapping: error)
             if json {
-                story.console.line("\(failure.envelope(timing: Self.timing(since: start)))")
+                demo.console.line("\(failure.envelope(timing: Self.timing(since: start)))")
             } else {
-                story.console.note(failure)
+                demo.console.note(failure)
             }
             throw ExitCode(failure.exit)
         }

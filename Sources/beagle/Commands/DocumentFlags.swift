@@ -46,7 +46,7 @@ struct DocumentFlags: ParsableArguments {
         var members: [String: String] = [:]
         if let variables {
             for (name, value) in try document(variables, of: "--variables").root.members {
-                members[name] = value.asWritten
+                members[name] = value.verbatim
             }
         }
         for field in variable {
@@ -68,11 +68,11 @@ struct DocumentFlags: ParsableArguments {
     }
 
     /// Returns the parsed JSON object, which keeps its original text.
-    private func document(_ argument: String, of flag: String) throws -> JSONDocument {
+    private func document(_ argument: String, of flag: String) throws -> ParsedJSON {
         let text = argument.hasPrefix("@") ? try contents(ofFile: String(argument.dropFirst())) : argument
-        let document: JSONDocument
+        let document: ParsedJSON
         do throws(JSONFault) {
-            document = try JSONDocument(Data(text.utf8))
+            document = try ParsedJSON(Data(text.utf8))
         } catch {
             throw Failure(
                 exit: ExitCode.usage,
@@ -108,7 +108,7 @@ struct DocumentFlags: ParsableArguments {
         let isText = type.map { ["ID", "String"].contains($0.filter { $0 != "!" }) } ?? false
         if isText, !text.hasPrefix("\""), text != "null" { return "\(JSONValue.string(text))" }
         // Text that isn't JSON is a string.
-        return (try? JSONDocument(Data(text.utf8)))?.root.asWritten ?? "\(JSONValue.string(text))"
+        return (try? ParsedJSON(Data(text.utf8)))?.root.verbatim ?? "\(JSONValue.string(text))"
     }
 }
 

@@ -48,7 +48,7 @@ struct FetchCommand: TransferCommand {
     }
 
     private func notAScreen(_ received: ReceivedResponse) -> Failure {
-        var failure = Failure(exit: ExitCode.notAScreen, code: "not_a_screen", phase: .decode, "")
+        var failure = Failure(exit: ExitCode.invalidContent, code: "not_a_screen", phase: .decode, "")
         failure.url = received.url
         if !tree { failure.output = received.output }
         return failure

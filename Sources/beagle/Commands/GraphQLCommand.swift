@@ -52,19 +52,19 @@ struct GraphQLCommand: TransferCommand {
     }
 
     func request() throws -> TransferRequest {
-        try transfer(of: firstMessage(of: question()))
+        try transfer(of: firstMessage(of: operation()))
     }
 
     /// Sends the operation, and repeats it in another form if the server's response calls for that.
     ///
     /// This ends because a URL that is too long is followed by a POST request, and a hash alone by the text.
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
-        let question = try question()
-        let subject = Session.Subject(kind: .init(question.kind), operationName: question.operationName)
+        let operation = try operation()
+        let subject = Session.Subject(kind: .init(operation.kind), operationName: operation.operationName)
         let options = request.options
-        var (message, request) = (firstMessage(of: question), request)
+        var (message, request) = (firstMessage(of: operation), request)
         while true {
-            let received = try await session.receive(request, keepsBody: keepsBody, from: continuation, asking: subject)
+            let received = try await session.receive(request, keepsBody: keepsBody, from: continuation, for: subject)
             guard let refusal = refusal(of: request, received), let next = try message.next(after: refusal) else {
                 return received
             }
@@ -76,19 +76,19 @@ struct GraphQLCommand: TransferCommand {
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
-        let answer = try answer(received)
-        guard answer.errors.isEmpty else { throw try failure(of: answer, received) }
+        let parsed = try graphQLResponse(received)
+        guard parsed.errors.isEmpty else { throw try failure(of: parsed, received) }
         return CommandResult(
-            json: try answer.json,
-            written: try answer.written,
-            output: received.isForFile ? Data() : try answer.dataText
+            json: try parsed.json,
+            written: try parsed.written,
+            output: received.isForFile ? Data() : try parsed.dataText
         )
     }
 
-    func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult {
-        let answer: GraphQLAnswer
+    func outcome(ofErrorResponse received: ReceivedResponse, on console: Console) throws -> CommandResult {
+        let parsed: ParsedGraphQLResponse
         do throws(NetworkError) {
-            answer = try self.answer(received)
+            parsed = try self.graphQLResponse(received)
         } catch {
             guard !error.graphQLErrors.isEmpty else {
                 var failure = Failure(received)
@@ -98,7 +98,7 @@ struct GraphQLCommand: TransferCommand {
             }
             throw failure(error.graphQLErrors, received)
         }
-        guard answer.errors.isEmpty else { throw try failure(of: answer, received) }
+        guard parsed.errors.isEmpty else { throw try failure(of: parsed, received) }
         return try result(of: received, on: console)
     }
 
@@ -106,7 +106,7 @@ struct GraphQLCommand: TransferCommand {
     private func refusal(of request: TransferRequest, _ received: ReceivedResponse) -> DocumentMessage.Refusal? {
         if received.head.status.code == 414 { return request.head.method == .get ? .tooLong : nil }
         do throws(NetworkError) {
-            return DocumentMessage.Refusal(try answer(received))
+            return DocumentMessage.Refusal(try graphQLResponse(received))
         } catch {
             return DocumentMessage.Refusal(error.graphQLErrors)
         }
@@ -116,7 +116,7 @@ struct GraphQLCommand: TransferCommand {
 // MARK: - Requests
 
 extension GraphQLCommand {
-    private func question() throws -> GraphQLRequest {
+    private func operation() throws -> GraphQLRequest {
         var request = try document.request()
         guard !get || request.kind == .query else {
             throw NetworkError(
@@ -140,8 +140,8 @@ extension GraphQLCommand {
         return request
     }
 
-    private func firstMessage(of question: GraphQLRequest) -> DocumentMessage {
-        DocumentMessage(question, persisted ? .automatic : .text, method: get ? .get : .post)
+    private func firstMessage(of operation: GraphQLRequest) -> DocumentMessage {
+        DocumentMessage(operation, persisted ? .automatic : .text, method: get ? .get : .post)
     }
 
     /// Returns the message as a request, which uses POST unless the message specifies a method.
@@ -160,20 +160,21 @@ extension GraphQLCommand {
 // MARK: - Responses
 
 extension GraphQLCommand {
-    private func answer(_ received: ReceivedResponse) throws(NetworkError) -> GraphQLAnswer {
+    private func graphQLResponse(_ received: ReceivedResponse) throws(NetworkError) -> ParsedGraphQLResponse {
         let response = NetworkResponse(data: received.body, response: received.head, url: received.url)
-        return try GraphQLAnswer(
+        return try ParsedGraphQLResponse(
             response,
-            refusal: received.isRefused ? NetworkError(.status, during: .response, "") : nil
+            refusal: received.isErrorResponse ? NetworkError(.status, during: .response, "") : nil
         )
     }
 
     /// Returns the failure for the server's errors, with any data of the response.
-    private func failure(of answer: GraphQLAnswer, _ received: ReceivedResponse) throws(NetworkError) -> Failure {
-        var failure = failure(answer.errors, received)
-        for (name, value) in try answer.json.object ?? [:] { failure.details[name] = value }
-        failure.written = try answer.written
-        if answer.data != nil { failure.output = try answer.dataText }
+    private func failure(of parsed: ParsedGraphQLResponse, _ received: ReceivedResponse) throws(NetworkError) -> Failure
+    {
+        var failure = failure(parsed.errors, received)
+        for (name, value) in try parsed.json.object ?? [:] { failure.details[name] = value }
+        failure.written = try parsed.written
+        if parsed.data != nil { failure.output = try parsed.dataText }
         return failure
     }
 }
@@ -194,7 +195,7 @@ extension GraphQLCommand {
     }
 }
 
-extension GraphQLAnswer {
+extension ParsedGraphQLResponse {
     /// The result for `--json`.
     fileprivate var json: JSONValue {
         get throws(NetworkError) {
@@ -208,7 +209,7 @@ extension GraphQLAnswer {
 
     /// The data for `--json`, in the server's own notation.
     fileprivate var written: [String: String] {
-        get throws(NetworkError) { try dataNode.map { ["data": $0.asWritten] } ?? [:] }
+        get throws(NetworkError) { try dataNode.map { ["data": $0.verbatim] } ?? [:] }
     }
 
     /// The data as indented text.
@@ -220,7 +221,7 @@ extension GraphQLAnswer {
         get throws(NetworkError) {
             guard let data else { return nil }
             do throws(JSONFault) {
-                return try JSONDocument(self[data]).root
+                return try ParsedJSON(self[data]).root
             } catch {
                 throw NetworkError(.decoding, during: .decode, error.reason)
             }

@@ -240,7 +240,7 @@ extension Failure {
     fileprivate init(breaking summary: HARValidator.Summary, in file: String) {
         let what = LogReader.isLog(file) ? "has missing or damaged parts" : "does not conform to HAR 1.2"
         let message = "\(file) \(what): \(summary.words)"
-        self.init(exit: ExitCode.notAScreen, code: "not_valid", phase: .decode, message)
+        self.init(exit: ExitCode.invalidContent, code: "not_valid", phase: .decode, message)
         details["file"] = .string(file)
     }
 }

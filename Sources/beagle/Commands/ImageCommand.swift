@@ -51,7 +51,7 @@ struct ImageCommand: TransferCommand {
             request,
             keepsBody: keepsBody,
             from: continuation,
-            asking: .init(kind: kind)
+            for: .init(kind: kind)
         )
         received.imageHead = session.imageHead.withLock { $0 }
         return received

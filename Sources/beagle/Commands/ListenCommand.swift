@@ -56,12 +56,12 @@ extension ListenCommand {
         do {
             let request = try request()
             guard !flags.offline else {
-                return session.tell(try await OfflineRequest(request, showsSecrets: flags.showSecrets).result)
+                return session.show(try await OfflineRequest(request, showsSecrets: flags.showSecrets).result)
             }
-            let written = try await session.remembering {
+            let written = try await session.withSavedState {
                 try await Interrupt.cancelling { try await follow(request, in: session) }
             }
-            if flags.json { session.tell(CommandResult(json: ["events": .integer(Int64(written))])) }
+            if flags.json { session.show(CommandResult(json: ["events": .integer(Int64(written))])) }
         } catch {
             var failure = flags.failure(for: error)
             switch (error as? NetworkError)?.kind {
@@ -70,7 +70,7 @@ extension ListenCommand {
             case .decoding: failure.exit = ExitCode.weirdReply
             default: break
             }
-            session.tell(failure)
+            session.show(failure)
             throw ExitCode(failure.exit)
         }
     }
@@ -78,7 +78,7 @@ extension ListenCommand {
     private func request() throws -> TransferRequest {
         var request = try address.build(.rawRequest(.init()))
         flags.apply(to: &request.head)
-        for field in EventSource.fields(behind: lastEventID) { request.head.headerFields[field.name] = field.value }
+        for field in EventSource.fields(after: lastEventID) { request.head.headerFields[field.name] = field.value }
         request.options = try flags.options()
         return request
     }
@@ -91,7 +91,9 @@ extension ListenCommand {
         source.backoff.limit = retry
         source.onReconnect = { cause, delay in
             let seconds = Double(Int(delay / .milliseconds(100))) / 10
-            session.console.note("beagle: \(flags.inFlags(cause.message).printable); reconnecting in \(seconds) s")
+            session.console.note(
+                "beagle: \(flags.replacingAPINames(cause.message).printable); reconnecting in \(seconds) s"
+            )
         }
         guard let maxTime = flags.maxTime else { return try await write(source, to: session.console) }
         return try await withThrowingTaskGroup(of: Int.self) { [source] group in

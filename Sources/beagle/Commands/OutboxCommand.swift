@@ -52,11 +52,11 @@ struct OutboxCommand: AsyncParsableCommand {
                 try flags.check(outbox)
                 let client = try session.client(of: outbox, retries.interceptors, credentialsFor: nil, options)
                 try await Interrupt.cancelling {
-                    try session.tell(try await session.remembering { try await outbox.flush(with: client) })
+                    try session.show(try await session.withSavedState { try await outbox.flush(with: client) })
                 }
             } catch {
                 let failure = flags.failure(for: error)
-                session.tell(failure)
+                session.show(failure)
                 throw ExitCode(failure.exit)
             }
         }
@@ -133,7 +133,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 if let id, refused.isEmpty { throw Failure(noEntry: id, in: directory, "refused") }
                 // The order is preserved.
                 let retried = try refused.filter { try outbox.retry($0.id) }
-                console.tell(retried, json: json)
+                console.show(retried, json: json)
             } catch {
                 try console.end(with: error, json: json)
             }
@@ -170,7 +170,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 let outbox = try Outbox(existing: directory, key: try outboxKey.key())
                 let removed = try outbox.entries().filter { try $0.id == id && outbox.remove(id) }
                 if removed.isEmpty { throw Failure(noEntry: id, in: directory, "kept") }
-                console.tell(removed, json: json)
+                console.show(removed, json: json)
             } catch {
                 try console.end(with: error, json: json)
             }
@@ -206,7 +206,7 @@ extension Failure {
 
 extension Console {
     /// Shows the changed entries.
-    fileprivate func tell(_ entries: [Outbox.Entry], json: Bool) {
+    fileprivate func show(_ entries: [Outbox.Entry], json: Bool) {
         guard !json else {
             let ids = entries.map { JSONValue.string($0.id) }
             return line("\(CommandResult(json: .array(ids)).envelope(timing: [:]))")
@@ -251,7 +251,7 @@ extension Outbox.Entry {
 
 extension Session {
     /// Shows the delivered forms, and throws the reason if any form was not delivered.
-    fileprivate func tell(_ report: Outbox.Report) throws {
+    fileprivate func show(_ report: Outbox.Report) throws {
         let delivered = report.delivered.map { delivery in
             let line = "\(delivery.status ?? 0) \(delivery.entry.method.rawValue) \(delivery.entry.url)"
             if !flags.json { console.line(line.printable) }
@@ -265,10 +265,11 @@ extension Session {
         for damage in report.damages { note(damage) }
         for entry in report.refused { note(entry) }
         var failure: Failure?
-        if let trouble = report.trouble {
+        if let trouble = report.abortError {
             failure = Failure(trouble)
         } else if let damage = report.damages.first {
-            // Damage is reported only once, so it takes precedence over pending forms, which the next run reports again.
+            // Damage is reported only once, so it takes precedence over pending forms, which the next run reports
+            // again.
             let count = report.damages.count
             let message = "\(count) \(count == 1 ? "file" : "files") in the outbox could not be read"
             failure = Failure(
@@ -282,13 +283,13 @@ extension Session {
             let count = report.remaining.count
             let why = report.failures.first?.message ?? "stored since the flush began"
             let message = "\(count) \(count == 1 ? "form is" : "forms are") still in the outbox: \(why)"
-            failure = Failure(exit: ExitCode.kept, code: "kept", phase: .queue, message)
+            failure = Failure(exit: ExitCode.storedInOutbox, code: "kept", phase: .queue, message)
         } else if !report.refused.isEmpty {
             let count = report.refused.count
             let message = "the server refused \(count) \(count == 1 ? "form" : "forms")"
             failure = Failure(exit: ExitCode.httpError, code: "refused", phase: .response, message)
         }
-        guard var failure else { return tell(CommandResult(json: .object(json))) }
+        guard var failure else { return show(CommandResult(json: .object(json))) }
         failure.details = json
         throw failure
     }

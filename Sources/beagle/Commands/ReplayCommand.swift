@@ -211,14 +211,14 @@ struct ReplayCommand: AsyncParsableCommand {
             let result =
                 diff
                 ? try result(of: await reissuer.compare(recording)) : try result(of: await reissuer.load(recording))
-            guard let breakage = recording.breakage else { return result.telling(of: recording) }
+            guard let breakage = recording.breakage else { return result.addingWarnings(of: recording) }
             var failure = Failure(breakage, recording)
             failure.output = result.output
             failure.details["report"] = result.json
             throw failure
         } catch var failure as Failure {
             if !recording.warnings.isEmpty {
-                failure.details["warnings"] = .array(recording.told.map { .string($0) })
+                failure.details["warnings"] = .array(recording.warningTexts.map { .string($0) })
             }
             throw failure
         } catch let error as NetworkError where error.kind == .badConfiguration {
@@ -349,9 +349,9 @@ extension Failure {
 
 extension CommandResult {
     /// Returns the result with the warnings of the recording, if there are any.
-    fileprivate func telling(of recording: Recording) -> CommandResult {
+    fileprivate func addingWarnings(of recording: Recording) -> CommandResult {
         guard !recording.warnings.isEmpty, case .object(var members) = json else { return self }
-        members["warnings"] = .array(recording.told.map { .string($0) })
+        members["warnings"] = .array(recording.warningTexts.map { .string($0) })
         var result = self
         result.json = .object(members)
         return result

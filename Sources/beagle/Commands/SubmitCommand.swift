@@ -107,19 +107,19 @@ struct SubmitCommand: TransferCommand {
                 request,
                 keepsBody: keepsBody,
                 from: continuation,
-                asking: .init(kind: kind)
+                for: .init(kind: kind)
             )
         }
         return try await session.receive(
             request,
             through: Outbox(directory: outbox, key: try outboxKey.key()),
             retries.interceptors,
-            notKeptBecause: reasonNotToKeep
+            notStoredBecause: reasonNotToStore
         )
     }
 
     /// The reason that the form must not be stored, or `nil` if it may be.
-    private var reasonNotToKeep: String? {
+    private var reasonNotToStore: String? {
         if outboxSecrets { return nil }
         let redactor = Redactor()
         let names = fields.map(\.name) + form.compactMap(\.field?.name)

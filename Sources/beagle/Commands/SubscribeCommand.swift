@@ -28,7 +28,7 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
     )
 
     /// The transport of a subscription.
-    enum Way: String, ExpressibleByArgument, CaseIterable {
+    enum TransportName: String, ExpressibleByArgument, CaseIterable {
         case ws
         case legacyWS = "ws-legacy"
         case sse
@@ -45,7 +45,7 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
             "Transport to use. (default: the first that works of ws, sse, multipart, ws-legacy)"
         )
     )
-    var over: Way?
+    var over: TransportName?
 
     @Option(name: .long, help: "Exit after this many results.")
     var count: Int?
@@ -76,13 +76,13 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
         let console = Console(flags.color)
         let start = ContinuousClock.now
         var timing: JSONValue { ["totalMs": .number(start.duration(to: .now).milliseconds)] }
-        let tally = Lock(Tally())
+        let counts = Lock(ResultCounts())
         do {
-            try await Interrupt.cancelling { try await limited { try await follow(console, tally) } }
-            let tally = tally.withLock { $0 }
-            if let failure = tally.failure { throw failure }
+            try await Interrupt.cancelling { try await limited { try await follow(console, counts) } }
+            let counts = counts.withLock { $0 }
+            if let failure = counts.failure { throw failure }
             if flags.json {
-                let result: JSONValue = ["events": .integer(Int64(tally.results))]
+                let result: JSONValue = ["events": .integer(Int64(counts.results))]
                 console.line("\(CommandResult(json: result).envelope(timing: timing))")
             }
         } catch {
@@ -95,7 +95,7 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
 
 extension SubscribeCommand {
     /// The numbers of results so far.
-    private struct Tally {
+    private struct ResultCounts {
         var results = 0
         var resultsWithErrors = 0
 
@@ -129,7 +129,7 @@ extension SubscribeCommand {
         }
     }
 
-    private func follow(_ console: Console, _ tally: Lock<Tally>) async throws {
+    private func follow(_ console: Console, _ counts: Lock<ResultCounts>) async throws {
         let configuration = flags.access.configuration
         try flags.access.load(into: configuration, console)
         let client = NetworkClientDefault(
@@ -141,17 +141,19 @@ extension SubscribeCommand {
         for try await event in subscription.events {
             switch event {
             case .open: if flags.verbose { console.note("* subscribed") }
-            case .missed(let count):
+            case .dropped(let count):
                 console.note("beagle: results dropped because they were not written in time: \(count)")
             case .interrupted(let error, let wait):
                 let seconds = Double(Int(wait / .milliseconds(100))) / 10
-                console.note("beagle: \(flags.inFlags(error.message).printable); reconnecting in \(seconds) s")
+                console.note(
+                    "beagle: \(flags.replacingAPINames(error.message).printable); reconnecting in \(seconds) s"
+                )
             case .response(let response):
                 console.line("\(response.json)")
-                let results = tally.withLock { tally in
-                    tally.results += 1
-                    if !response.errors.isEmpty { tally.resultsWithErrors += 1 }
-                    return tally.results
+                let results = counts.withLock { counts in
+                    counts.results += 1
+                    if !response.errors.isEmpty { counts.resultsWithErrors += 1 }
+                    return counts.results
                 }
                 if results == count { return try flags.access.save(configuration) }
             }
@@ -199,8 +201,8 @@ extension SubscribeCommand {
         return endpoint
     }
 
-    private func transport(_ way: Way) throws -> GraphQLSubscriptionTransport {
-        switch way {
+    private func transport(_ name: TransportName) throws -> GraphQLSubscriptionTransport {
+        switch name {
         case .ws: .webSocket(try socketOptions(.graphQLTransportWS))
         case .legacyWS: .webSocket(try socketOptions(.graphQLWS))
         case .sse: .events()

@@ -49,10 +49,12 @@ struct WebSocketCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let talk = WebSocketTalk(self)
+        let session = WebSocketCommandSession(self)
         do {
-            try await Interrupt.cancelling { try await talk.run() }
-            if flags.json { talk.console.line("\(CommandResult(json: talk.json).envelope(timing: talk.timing))") }
+            try await Interrupt.cancelling { try await session.run() }
+            if flags.json {
+                session.console.line("\(CommandResult(json: session.json).envelope(timing: session.timing))")
+            }
         } catch {
             var failure = flags.failure(for: error)
             if let error = error as? NetworkError {
@@ -60,9 +62,9 @@ struct WebSocketCommand: AsyncParsableCommand {
                 failure.advice = advice(for: error)
             }
             if flags.json {
-                talk.console.line("\(failure.envelope(timing: talk.timing))")
+                session.console.line("\(failure.envelope(timing: session.timing))")
             } else {
-                talk.console.note(failure)
+                session.console.note(failure)
             }
             throw ExitCode(failure.exit)
         }
@@ -96,7 +98,7 @@ struct WebSocketCommand: AsyncParsableCommand {
 }
 
 /// A WebSocket session of `beagle ws`.
-private final class WebSocketTalk: Sendable {
+private final class WebSocketCommandSession: Sendable {
     private struct State {
         var received = 0
         var subprotocol: String?
@@ -117,7 +119,7 @@ private final class WebSocketTalk: Sendable {
     /// Runs until the session ends, or for at most `--max-time`.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.talk() }
+            group.addTask { try await self.exchangeMessages() }
             if let seconds = command.flags.maxTime {
                 group.addTask {
                     try await Task.sleep(for: .seconds(seconds))
@@ -134,7 +136,7 @@ private final class WebSocketTalk: Sendable {
         }
     }
 
-    private func talk() async throws {
+    private func exchangeMessages() async throws {
         let request = try command.request()
         if command.flags.verbose {
             console.note("> GET \(Redactor().redact(url: request.head.urlText))")

@@ -5,7 +5,7 @@ import Foundation
 /// Sends many requests and cancels each at a random moment, from before it starts to after its response.
 enum CancelStorm {
     /// The outcomes of the requests.
-    struct Tally {
+    struct Outcomes {
         /// The number of completion calls of each request.
         var completions: [Int]
         var answered = 0
@@ -26,28 +26,28 @@ enum CancelStorm {
     private static let width = 8
 
     /// Runs `count` requests, or fewer if the task is cancelled, and returns when all have completed.
-    static func run(_ count: Int, of url: URL, with client: any NetworkClient) async -> Tally {
-        let tally = Lock(Tally(completions: Array(repeating: 0, count: count)))
+    static func run(_ count: Int, of url: URL, with client: any NetworkClient) async -> Outcomes {
+        let outcomes = Lock(Outcomes(completions: Array(repeating: 0, count: count)))
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<count where !Task.isCancelled {
                 if index >= width { await group.next() }
-                group.addTask { await request(index, of: url, with: client, into: tally) }
+                group.addTask { await request(index, of: url, with: client, into: outcomes) }
             }
         }
-        return tally.withLock { $0 }
+        return outcomes.withLock { $0 }
     }
 
     private static func request(
         _ index: Int,
         of url: URL,
         with client: any NetworkClient,
-        into tally: Lock<Tally>
+        into outcomes: Lock<Outcomes>
     ) async {
         await withUnsafeContinuation { continuation in
             let token = client.executeRequest(Request(url: url, type: .fetchComponent)) { result in
-                let isFirst = tally.withLock { tally in
-                    tally.count(result, of: index)
-                    return tally.completions[index] == 1
+                let isFirst = outcomes.withLock { outcomes in
+                    outcomes.count(result, of: index)
+                    return outcomes.completions[index] == 1
                 }
                 if isFirst { continuation.resume() }
             }

@@ -143,7 +143,7 @@ struct AccessFlags: ParsableArguments {
     }
 
     /// Replaces API names in a message with the options that they correspond to.
-    func inFlags(_ text: String) -> String {
+    func replacingAPINames(_ text: String) -> String {
         let name = netrc ? "--netrc" : netrcFile != nil ? "--netrc-file" : bearer != nil ? "--oauth2-bearer" : "--user"
         return text.replacing("TransferOptions.authentication", with: name)
             .replacing("AddressGuard.publicOnly", with: "--public-only")

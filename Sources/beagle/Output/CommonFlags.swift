@@ -144,21 +144,21 @@ struct CommonFlags: ParsableArguments {
     func failure(for error: any Error) -> Failure {
         var failure = Failure(wrapping: error)
         guard let error = error as? NetworkError else { return failure }
-        failure.message = inFlags(error.message)
+        failure.message = replacingAPINames(error.message)
         failure.advice = advice(for: error)
         return failure
     }
 
     /// Replaces API names in a message with option names.
-    func inFlags(_ message: String) -> String {
-        access.inFlags(ConnectionFlags.inFlags(message))
+    func replacingAPINames(_ message: String) -> String {
+        access.replacingAPINames(ConnectionFlags.replacingAPINames(message))
     }
 
     /// Returns the advice for an error, in terms of options instead of the API.
     func advice(for error: NetworkError) -> String? {
         var error = error
-        error.advice = error.advice.map(ConnectionFlags.inFlags)
-        if error.isKept { return "send it later with 'beagle outbox flush'; do not submit it again" }
+        error.advice = error.advice.map(ConnectionFlags.replacingAPINames)
+        if error.isStoredInOutbox { return "send it later with 'beagle outbox flush'; do not submit it again" }
         if error.kind == .notInRecording {
             return "send a request that is in the recording, or leave out --replay to use the network"
         }

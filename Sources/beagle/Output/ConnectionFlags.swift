@@ -52,7 +52,7 @@ struct ConnectionFlags: ParsableArguments {
     var cert: String?
 
     @Option(name: .long, help: ArgumentHelp("Certificate type. (default: PEM)", valueName: "PEM|P12"))
-    var certType: CertificateForm?
+    var certType: CertificateFormat?
 
     @Option(name: .long, help: ArgumentHelp("Private key file, unless the key is in --cert.", valueName: "file"))
     var key: String?
@@ -127,7 +127,7 @@ struct ConnectionFlags: ParsableArguments {
             var options = TransferOptions()
             try apply(to: &options)
         } catch {
-            let words = [Self.inFlags(error.message), error.advice]
+            let words = [Self.replacingAPINames(error.message), error.advice]
             throw ValidationError(words.compactMap(\.self).joined(separator: "; "))
         }
     }
@@ -217,7 +217,7 @@ struct ConnectionFlags: ParsableArguments {
     }
 
     /// Replaces API names in a message with option names.
-    static func inFlags(_ message: String) -> String {
+    static func replacingAPINames(_ message: String) -> String {
         flags.reduce(message) { $0.replacing($1.option, with: $1.flag) }
     }
 
@@ -233,7 +233,7 @@ struct ConnectionFlags: ParsableArguments {
 }
 
 /// The format of a client certificate, in any case.
-enum CertificateForm: String, ExpressibleByArgument {
+enum CertificateFormat: String, ExpressibleByArgument {
     case pem = "PEM"
     case p12 = "P12"
 

@@ -21,7 +21,7 @@ extension ExitCode {
     /// The command line is invalid.
     static let usage: Int32 = 64
     /// The response isn't a screen or image.
-    static let notAScreen: Int32 = 101
+    static let invalidContent: Int32 = 101
     /// The server returned GraphQL errors.
     static let graphQLErrors: Int32 = 102
     /// Responses differ from the recorded ones.
@@ -29,7 +29,7 @@ extension ExitCode {
     /// The recording of `--replay` has no response, or `replay --fail-on-skip` has skipped entries.
     static let notInRecording: Int32 = 103
     /// The form is stored in the outbox, and hasn't been accepted yet.
-    static let kept: Int32 = 105
+    static let storedInOutbox: Int32 = 105
 
     /// Returns the exit code for a failed transfer: one for its kind if that is unambiguous, and otherwise libcurl's
     /// error code.
@@ -50,8 +50,8 @@ extension ExitCode {
         case .tooManyRedirects: 47
         case .encoding: 61
         case .tooLarge: 63
-        case .decoding: notAScreen
-        case .kept: kept
+        case .decoding: invalidContent
+        case .kept: storedInOutbox
         case .notInRecording: notInRecording
         default: error.transportCode.flatMap { (1...99).contains($0) ? Int32($0) : nil } ?? fallback(for: error)
         }

@@ -76,7 +76,9 @@ struct Failure: Error {
         self.init(exit: ExitCode.httpError, code: "status", phase: .response, response.head.statusLine)
         let problem = Problem(response.body)
         if let detail = problem?.detail { message += ": \(detail)" }
-        if response.head.status == .unauthorized { advice = DigestChallenge.obstacle(in: response.head.headerFields) }
+        if response.head.status == .unauthorized {
+            advice = DigestChallenge.unsupportedReason(in: response.head.headerFields)
+        }
         url = response.url
         details["status"] = .integer(Int64(response.head.status.code))
         details["body"] = response.jsonBody

@@ -3,13 +3,13 @@ import BeagleNetHTTP
 extension JSONNode {
     /// The value as compact JSON with sorted names and the original notation of numbers and strings, so that numbers
     /// keep all digits.
-    var asWritten: String {
+    var verbatim: String {
         switch kind {
         case .object:
             var values: [String: String] = [:]
-            for (name, value) in members { values[name] = value.asWritten }
+            for (name, value) in members { values[name] = value.verbatim }
             return Self.object(of: values)
-        case .array: return "[\(elements.map(\.asWritten).joined(separator: ","))]"
+        case .array: return "[\(elements.map(\.verbatim).joined(separator: ","))]"
         default: return String(decoding: raw, as: UTF8.self)
         }
     }

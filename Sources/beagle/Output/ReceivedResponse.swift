@@ -22,7 +22,7 @@ struct ReceivedResponse {
     var imageHead: Data?
 
     /// Whether the server responded with an error status. A 416 for a download that is already complete isn't an error.
-    var isRefused: Bool { head.status.code >= 400 && file == nil }
+    var isErrorResponse: Bool { head.status.code >= 400 && file == nil }
 
     /// The bytes that are written to standard output.
     var output: Data { isForFile ? Data() : body }

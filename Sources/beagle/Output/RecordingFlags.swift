@@ -34,13 +34,13 @@ struct RecordingFlags: ParsableArguments {
         let named = record ?? ProcessInfo.processInfo.environment["BEAGLENET_LOG"] ?? ""
         if named.isEmpty { return nil }
         var options = RequestLog.Options()
-        options.logger = FaultLogger(console: console)
+        options.logger = RecordingFaultLogger(console: console)
         return try RequestLog(directory: named, options: options)
     }
 }
 
 /// Reports that recording has stopped.
-private struct FaultLogger: BeagleLogger {
+private struct RecordingFaultLogger: BeagleLogger {
     let console: Console
 
     func log(_ log: any LogType) { console.note("beagle: \(log.message)".printable) }

@@ -6,15 +6,15 @@ import Foundation
 /// Downloads that resume an earlier one.
 extension Session {
     /// Resumes the download that the last run of the same command left, or starts one that can be resumed.
-    func resume(_ request: TransferRequest, to path: String, asking subject: Subject) async throws -> ReceivedResponse {
+    func resume(_ request: TransferRequest, to path: String, for subject: Subject) async throws -> ReceivedResponse {
         let file = try ResumableFile(path: path, url: request.head.urlText)
         while true {
             var request = request
             for field in file.fields { request.head.headerFields[fields: field.name] = [field] }
-            let response = try await begin(request, asking: subject)
-            guard file.takes(response.response.status) else { return try await take(response, keepsBody: false) }
+            let response = try await start(request, for: subject)
+            guard file.accepts(response.response.status) else { return try await take(response, keepsBody: false) }
             switch try file.begin(response.response) {
-            case .again: continue
+            case .restart: continue
             case .complete: break
             case .body: try await write(response.body, to: file, path)
             }
@@ -37,12 +37,12 @@ extension Session {
     func receive(
         _ request: TransferRequest,
         from offset: Int64,
-        asking subject: Subject
+        for subject: Subject
     ) async throws -> ReceivedResponse {
         var request = request
         request.head.headerFields[.range] = "bytes=\(offset)-"
         request.head.headerFields[.acceptEncoding] = "identity"
-        let response = try await begin(request, asking: subject)
+        let response = try await start(request, for: subject)
         guard response.response.status.kind == .successful else { return try await take(response, keepsBody: false) }
         guard var part = PartialBody(response.response), part.start == offset, part.total != nil else {
             throw Failure(
@@ -56,16 +56,16 @@ extension Session {
         guard let path = flags.file else {
             let received = try await take(response, keepsBody: false)
             try part.take(received.count)
-            try part.finishRest()
+            try part.finishRepresentation()
             return received
         }
-        let file = try OpenFile.appendingAlone(path)
+        let file = try OpenFile.appendingExclusively(path)
         do {
             for try await chunk in response.body {
                 try part.take(chunk.count)
                 try chunk.withUnsafeBytes { try file.write($0) }
             }
-            try part.finishRest()
+            try part.finishRepresentation()
         } catch {
             console.note("beagle: \(path) now has \(part.position) bytes; resume with --continue-at \(part.position)")
             throw error

@@ -58,7 +58,7 @@ extension Failure {
     /// - Parameter reason: A description of the actual response.
     static func notAnImage(_ reason: String, _ response: HTTPResponse, url: String) -> Failure {
         var failure = Failure(
-            exit: ExitCode.notAScreen,
+            exit: ExitCode.invalidContent,
             code: "not_an_image",
             phase: .decode,
             "the response is not an image (\(reason))",

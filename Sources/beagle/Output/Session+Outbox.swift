@@ -13,14 +13,14 @@ extension Session {
         _ request: TransferRequest,
         through outbox: Outbox,
         _ interceptors: [any Interceptor],
-        notKeptBecause reason: String?
+        notStoredBecause reason: String?
     ) async throws -> ReceivedResponse {
         let refused = Set(try outbox.entries().filter(\.isRefused).map(\.id))
         defer {
             console.showBar("")
-            tell(of: outbox, refusedBefore: refused)
+            show(of: outbox, refusedBefore: refused)
         }
-        return try await remembering {
+        return try await withSavedState {
             var request = request
             if console.hasTerminal {
                 let bar = ProgressBar(on: console)
@@ -33,7 +33,7 @@ extension Session {
                     recorded(interceptors),
                     transport: self,
                     logger: logger,
-                    reasonNotToKeep: reason
+                    reasonNotToStore: reason
                 )
             }
             return try await take(response, keepsBody: false)
@@ -41,7 +41,7 @@ extension Session {
     }
 
     /// Reports earlier entries that were refused, and problems with the outbox.
-    private func tell(of outbox: Outbox, refusedBefore: Set<String>) {
+    private func show(of outbox: Outbox, refusedBefore: Set<String>) {
         do throws(NetworkError) {
             for entry in try outbox.entries() where entry.isRefused && !refusedBefore.contains(entry.id) { note(entry) }
         } catch {
@@ -73,13 +73,13 @@ extension Session {
         let dependencies = BeagleDependencies()
         dependencies.logger = logger
         dependencies.interceptors =
-            [OutboxInterceptor(outbox)] + (try recorded(interceptors + [GivenCredentials(flags, for: origin)]))
+            [OutboxInterceptor(outbox)] + (try recorded(interceptors + [CommandLineCredentials(flags, for: origin)]))
         return NetworkClientDefault(dependencies: dependencies, transport: self, options: options)
     }
 }
 
 /// Adds the credentials of the command line to entries of an outbox, which are stored without credentials.
-private struct GivenCredentials: Interceptor {
+private struct CommandLineCredentials: Interceptor {
     let place: Pipeline.Place? = .headers
     private let fields: HTTPFields
     private let maxTime: Duration?

@@ -63,16 +63,16 @@ final class Session: Sendable {
         _ request: TransferRequest,
         keepsBody: Bool,
         from continuation: Continuation?,
-        asking subject: Subject
+        for subject: Subject
     ) async throws -> ReceivedResponse {
         defer { console.showBar("") }
         do {
-            let received = try await remembering {
+            let received = try await withSavedState {
                 switch (continuation, flags.file) {
-                case (.rest, let path?): try await resume(request, to: path, asking: subject)
+                case (.rest, let path?): try await resume(request, to: path, for: subject)
                 case (.offset(let offset), _) where offset > 0:
-                    try await receive(request, from: offset, asking: subject)
-                default: try await take(begin(request, asking: subject), to: request, keepsBody: keepsBody)
+                    try await receive(request, from: offset, for: subject)
+                default: try await take(start(request, for: subject), to: request, keepsBody: keepsBody)
                 }
             }
             if flags.verbose {
@@ -94,7 +94,7 @@ final class Session: Sendable {
 
     /// Runs work between loading the state of the last run and saving it for the next one. The state is also saved if
     /// the work fails.
-    func remembering<R>(_ work: () async throws -> R) async throws -> R {
+    func withSavedState<R>(_ work: () async throws -> R) async throws -> R {
         try flags.access.load(into: configuration, console)
         let result: R
         do {
@@ -112,7 +112,7 @@ final class Session: Sendable {
     }
 
     /// Sends the request, and returns the response as soon as its head has arrived.
-    func begin(_ request: TransferRequest, asking subject: Subject) async throws -> StreamingResponse {
+    func start(_ request: TransferRequest, for subject: Subject) async throws -> StreamingResponse {
         var request = request
         request.delivery = .stream
         if console.hasTerminal {
@@ -127,7 +127,7 @@ final class Session: Sendable {
     }
 
     /// The logger for interceptors, which writes notes if `-v` is given.
-    var logger: any BeagleLogger { flags.verbose ? NoteLogger(console: console) : OffLogger() }
+    var logger: any BeagleLogger { flags.verbose ? ConsoleNoteLogger(console: console) : OffLogger() }
 
     /// Receives the whole body. A partial response that wasn't requested is not written to a file.
     private func take(
@@ -136,7 +136,7 @@ final class Session: Sendable {
         keepsBody: Bool
     ) async throws -> ReceivedResponse {
         let isPart = response.response.status == .partialContent && !request.head.headerFields.contains(.range)
-        if isPart, flags.file != nil { throw NetworkError.unaskedPart }
+        if isPart, flags.file != nil { throw NetworkError.unexpectedPartialResponse }
         return try await take(response, keepsBody: keepsBody)
     }
 
@@ -170,13 +170,13 @@ final class Session: Sendable {
     }
 
     private func save(_ response: StreamingResponse, to path: String, onChunk: (Data) -> Void) async throws {
-        let file = try FileSink(path: path, mayWait: true)
+        let file = try FileSink(path: path, mayBlock: true)
         do {
             try await file.write(contentsOf: response.body, of: PartialBody(response.response), onChunk: onChunk)
         } catch {
             let received = byteCount(file.position)
             let end =
-                file.isUndone
+                file.discardsIncompleteData
                 ? "is unchanged; the \(received) received are discarded" : "is incomplete: got \(received)"
             console.note("beagle: \(path) \(end)")
             throw error
@@ -185,7 +185,7 @@ final class Session: Sendable {
 
     // MARK: - Output
 
-    func tell(_ result: CommandResult) {
+    func show(_ result: CommandResult) {
         if flags.json {
             console.line("\(result.envelope(timing: timing))")
         } else {
@@ -194,7 +194,7 @@ final class Session: Sendable {
         }
     }
 
-    func tell(_ failure: Failure) {
+    func show(_ failure: Failure) {
         if flags.json {
             console.line("\(failure.envelope(timing: timing))")
         } else {
@@ -256,7 +256,7 @@ final class Session: Sendable {
 }
 
 /// Writes log messages, such as those for retries, as notes.
-private struct NoteLogger: BeagleLogger {
+private struct ConsoleNoteLogger: BeagleLogger {
     let console: Console
 
     func log(_ log: any LogType) { console.note("* \(log.message)".printable) }
@@ -264,7 +264,7 @@ private struct NoteLogger: BeagleLogger {
 
 /// Sends the command's requests, and shows each attempt.
 extension Session: CookieTransport {
-    var keepsCookies: Bool { transport.keepsCookies }
+    var storesCookies: Bool { transport.storesCookies }
 
     func perform(
         _ request: TransferRequest,

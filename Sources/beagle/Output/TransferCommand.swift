@@ -21,7 +21,7 @@ protocol TransferCommand: AsyncParsableCommand, Sendable {
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult
 
     /// Returns the result for a response with a status of 400 or above. By default, throws a failure.
-    func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult
+    func outcome(ofErrorResponse received: ReceivedResponse, on console: Console) throws -> CommandResult
 
     /// Whether the body of an error response is output too. The default is `false`.
     var showsErrorBody: Bool { get }
@@ -43,12 +43,12 @@ extension TransferCommand {
     var kind: NetworkOperation.Kind { .raw }
     var continuation: Continuation? { nil }
 
-    func outcome(ofRefusal received: ReceivedResponse, on console: Console) throws -> CommandResult {
+    func outcome(ofErrorResponse received: ReceivedResponse, on console: Console) throws -> CommandResult {
         throw Failure(received)
     }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
-        try await session.receive(request, keepsBody: keepsBody, from: continuation, asking: .init(kind: kind))
+        try await session.receive(request, keepsBody: keepsBody, from: continuation, for: .init(kind: kind))
     }
 
     func run() async throws {
@@ -57,10 +57,10 @@ extension TransferCommand {
             // Reading standard input can't be cancelled. Until it is read, a signal simply ends the program.
             let request = try request()
             let result = try await Interrupt.cancelling { try await outcome(of: request, in: session) }
-            session.tell(result)
+            session.show(result)
         } catch {
             let failure = flags.failure(for: error)
-            session.tell(failure)
+            session.show(failure)
             throw ExitCode(failure.exit)
         }
     }
@@ -79,9 +79,10 @@ extension TransferCommand {
         var result: CommandResult
         do {
             result =
-                try received.isRefused
-                ? outcome(ofRefusal: received, on: session.console) : self.result(of: received, on: session.console)
-        } catch var failure as Failure where received.isRefused {
+                try received.isErrorResponse
+                ? outcome(ofErrorResponse: received, on: session.console)
+                : self.result(of: received, on: session.console)
+        } catch var failure as Failure where received.isErrorResponse {
             if showsErrorBody { failure.output = head(of: received) + received.output }
             throw failure
         }

@@ -29,7 +29,7 @@ struct ComponentTree {
     /// Creates the tree of a screen, or `nil` if the value isn't a component.
     init?(_ screen: JSONValue) {
         guard let type = ComponentType(of: screen) else { return nil }
-        var walk = ComponentWalk()
+        var walk = ComponentTreeBuilder()
         root = walk.node(screen, type)
         summary = walk.summary
     }

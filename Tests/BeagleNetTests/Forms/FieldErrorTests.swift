@@ -9,7 +9,7 @@ struct FieldErrorTests {
         FieldError.list(in: Data(body.utf8), contentType: contentType, inputs: Self.inputs)
     }
 
-    private static let aFieldIsTheInputThatIsMeantArguments: [(String, String?, String?)] = [
+    private static let fieldNameIsMatchedToAnInputArguments: [(String, String?, String?)] = [
         (#"{"field":"email","message":"m"}"#, "email", nil),
         (#"{"name":"email","detail":"m"}"#, "email", nil),
         (#"{"field":"Email","message":"m"}"#, "email", nil),
@@ -32,13 +32,13 @@ struct FieldErrorTests {
         (#""m""#, nil, nil),
     ]
 
-    @Test(arguments: Self.aFieldIsTheInputThatIsMeantArguments)
-    func aFieldIsTheInputThatIsMeant(_ error: String, _ field: String?, _ serverName: String?) {
+    @Test(arguments: Self.fieldNameIsMatchedToAnInputArguments)
+    func fieldNameIsMatchedToAnInput(_ error: String, _ field: String?, _ serverName: String?) {
         let expected = FieldError(field: field, message: "m", serverName: serverName)
         #expect(errors("{\"errors\":[\(error)]}") == [expected])
     }
 
-    @Test func nothingThatIsSaidIsLost() {
+    @Test func noErrorIsLost() {
         #expect(
             errors(#"{"errors":[{"field":"zip","code":7},8]}"#).map(\.message) == [#"{"code":7,"field":"zip"}"#, "8"]
         )
@@ -51,7 +51,7 @@ struct FieldErrorTests {
         )
     }
 
-    @Test func theFirstThousandErrorsAreReadAndTheBeginningOfALongName() {
+    @Test func errorCountAndNameLengthAreLimited() {
         let name = String(repeating: "n", count: 5_000)
         let messages = Array(repeating: "\"m\"", count: 2_000).joined(separator: ",")
         let errors = errors("{\"errors\":{\"\(name)\":[\(messages)]}}")
@@ -60,7 +60,7 @@ struct FieldErrorTests {
     }
 
     /// The example of RFC 9457, 3.
-    @Test func aProblemTellsItsFields() {
+    @Test func problemDetailsListTheirFields() {
         let body = """
             {"type": "https://example.net/validation-error", "title": "Your request is not valid.", "errors": [
              {"detail": "must be a positive integer", "pointer": "#/age"},
@@ -74,14 +74,14 @@ struct FieldErrorTests {
         )
     }
 
-    @Test func aProblemWithoutFieldsIsOneOfTheForm() {
+    @Test func problemDetailsWithoutFieldsApplyToTheForm() {
         let body = #"{"title": "t", "detail": "d"}"#
         #expect(errors(body, "application/problem+json; charset=utf-8") == [FieldError(field: nil, message: "d")])
         #expect(errors(#"{"title": "t"}"#, "application/problem+json") == [FieldError(field: nil, message: "t")])
         #expect(errors(body).isEmpty)
     }
 
-    /// What real servers send, shortened: who sends it, the body, and the errors as `field: message`.
+    /// Shortened responses of real servers: the server, the body, and the errors as `field: message`.
     private static let servers: [(server: String, body: String, errors: [String])] = [
         (
             "Django REST framework",
@@ -176,26 +176,26 @@ struct FieldErrorTests {
         }
     }
 
-    @Test func anInputMayHaveANameThatElsewhereMeansTheWholeForm() {
+    @Test func inputMayBeNamedLikeAFormWideKey() {
         let body = Data(#"{"base":["is odd"]}"#.utf8)
         let errors = FieldError.list(in: body, contentType: nil, inputs: ["base"])
         #expect(errors == [FieldError(field: "base", message: "is odd")])
     }
 
-    private static let recordsAndUnknownFormatsAreNoErrorsOfFieldsArguments: [String] = [
+    private static let recordsAndUnknownFormatsAreNotFieldErrorsArguments: [String] = [
         #"{"id":7,"name":"Ada","email":"a@b.c","tags":["x"]}"#, #"{"unknown":["x"]}"#, #"{"email":"is taken"}"#,
         #"{"error":"Conflict","message":"exists"}"#, #"{"detail":"d","title":"t"}"#, #"{"email":[7]}"#,
     ]
 
     @Test(
-        "a conflict that tells of the record that is there is no refusal of fields",
-        arguments: Self.recordsAndUnknownFormatsAreNoErrorsOfFieldsArguments
+        "a conflict response that describes the existing record has no field errors",
+        arguments: Self.recordsAndUnknownFormatsAreNotFieldErrorsArguments
     )
-    func recordsAndUnknownFormatsAreNoErrorsOfFields(_ body: String) {
+    func recordsAndUnknownFormatsAreNotFieldErrors(_ body: String) {
         #expect(errors(body).isEmpty)
     }
 
-    @Test func otherStatusesAreNoRefusals() {
+    @Test func otherStatusesHaveNoFieldErrors() {
         for code in [401, 403, 404, 500] {
             let response = NetworkResponse(
                 data: Data(#"{"errors":[{"field":"email","message":"m"}]}"#.utf8),
@@ -205,17 +205,17 @@ struct FieldErrorTests {
         }
     }
 
-    private static let otherBodiesTellOfNoneArguments: [String] = [
+    private static let otherBodiesHaveNoFieldErrorsArguments: [String] = [
         "", "no JSON", "[]", "{}", #"{"errors":[]}"#, #"{"errors":7}"#,
     ]
 
-    @Test(arguments: Self.otherBodiesTellOfNoneArguments) func otherBodiesTellOfNone(
+    @Test(arguments: Self.otherBodiesHaveNoFieldErrorsArguments) func otherBodiesHaveNoFieldErrors(
         _ body: String
     ) {
         #expect(errors(body).isEmpty)
     }
 
-    @Test func withoutAFormEveryNameIsAFields() {
+    @Test func withoutAFormEveryNameIsAField() {
         let body = Data(##"{"errors":[{"pointer":"#/a/b","detail":"m"},{"field":"x.y","message":"n"}]}"##.utf8)
         let errors = FieldError.list(in: body, contentType: nil, inputs: nil)
         #expect(errors.map(\.field) == ["a.b", "x.y"])

@@ -16,13 +16,13 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: folder.appending(path: path).path)[.posixPermissions] as? Int
     }
 
-    @Test func whatIsPutInTakesThePlaceOfItsNames() throws {
+    @Test func storedFieldsReplaceTheGivenNames() throws {
         defer { remove() }
         for store in stores() {
             #expect(try store.fields(of: "g") == [])
             try store.clear("g")
-            try store.keep([FormField("a", 1), FormField("b", ["x", nil])], insteadOf: [], in: "g")
-            try store.keep([FormField("a", "ü\"\n"), FormField("a", true)], insteadOf: ["a"], in: "g")
+            try store.save([FormField("a", 1), FormField("b", ["x", nil])], replacing: [], in: "g")
+            try store.save([FormField("a", "ü\"\n"), FormField("a", true)], replacing: ["a"], in: "g")
             let expected = [FormField("b", ["x", nil]), FormField("a", "ü\"\n"), FormField("a", true)]
             #expect(try store.fields(of: "g") == expected)
             #expect(try store.fields(of: "other") == [])
@@ -31,24 +31,24 @@ import Testing
         }
     }
 
-    @Test func filesAreTheirOwnersAlone() throws {
+    @Test func filesAreAccessibleToTheirOwnerOnly() throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.appending(path: "a/b").path)
-        try store.keep([FormField("a", 1)], insteadOf: [], in: "g")
+        try store.save([FormField("a", 1)], replacing: [], in: "g")
         #expect(try mode("a/b") == 0o700)
         #expect(try mode("a/b/g.json") == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "a/b").path) == ["g.json"])
     }
 
-    private static let anyNameIsAFileArguments: [(String, String)] = [
+    private static let groupNameIsEscapedInTheFileNameArguments: [(String, String)] = [
         ("../x", "%2E%2E%2Fx"), ("Sign up", "%53ign%20up"), ("sign-up_1", "sign-up_1"), ("\u{1}", "%01"),
     ]
 
-    @Test(arguments: Self.anyNameIsAFileArguments)
-    func anyNameIsAFile(_ group: String, _ name: String) throws {
+    @Test(arguments: Self.groupNameIsEscapedInTheFileNameArguments)
+    func groupNameIsEscapedInTheFileName(_ group: String, _ name: String) throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.path)
-        try store.keep([FormField("a", 1)], insteadOf: [], in: group)
+        try store.save([FormField("a", 1)], replacing: [], in: group)
         #expect(try store.fields(of: group) == [FormField("a", 1)])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["\(name).json"])
         for group in ["", String(repeating: "Ü", count: 34)] {
@@ -57,10 +57,10 @@ import Testing
         }
     }
 
-    @Test func aFileCutAnywhereIsAnErrorUntilItIsCleared() throws {
+    @Test func truncatedFileIsAnErrorUntilCleared() throws {
         defer { remove() }
         let store = DiskFormStore(directory: folder.path)
-        try store.keep([FormField("a", "x"), FormField("b", 1)], insteadOf: [], in: "g")
+        try store.save([FormField("a", "x"), FormField("b", 1)], replacing: [], in: "g")
         let file = folder.appending(path: "g.json")
         let whole = try Data(contentsOf: file)
         let cuts =
@@ -69,22 +69,22 @@ import Testing
             try cut.write(to: file)
             let error = #expect(throws: NetworkError.self) { try store.fields(of: "g") }
             #expect(error?.kind == .decoding && error?.mayHaveReachedServer == false)
-            #expect(throws: NetworkError.self) { try store.keep([], insteadOf: [], in: "g") }
+            #expect(throws: NetworkError.self) { try store.save([], replacing: [], in: "g") }
             #expect(try Data(contentsOf: file) == cut)
         }
         try store.clear("g")
         #expect(try store.fields(of: "g") == [])
     }
 
-    @Test func whatCannotBeWrittenIsAFileError() throws {
+    @Test func unwritableDirectoryIsAFileError() throws {
         defer { remove() }
         try Data().write(to: folder)
         let store = DiskFormStore(directory: folder.appending(path: "a").path)
-        let error = #expect(throws: NetworkError.self) { try store.keep([], insteadOf: [], in: "g") }
+        let error = #expect(throws: NetworkError.self) { try store.save([], replacing: [], in: "g") }
         #expect(error?.kind == .file)
     }
 
-    @Test func aDraftIsRestoredWithoutSecretsAndFiles() throws {
+    @Test func draftIsRestoredWithoutSecretsAndFiles() throws {
         defer { remove() }
         let redactor = Redactor(secrets: ["nickname"])
         Beagle.dependencies.redactor = redactor
@@ -100,8 +100,8 @@ import Testing
                     store: store
                 )
             }
-            // What was kept under the name of a secret is forgotten.
-            try store.keep([FormField("password", "old"), FormField("page", 1)], insteadOf: [], in: "g")
+            // A value stored under the name of a secret is deleted.
+            try store.save([FormField("password", "old"), FormField("page", 1)], replacing: [], in: "g")
             let filled = form()
             filled.inputs = filled.inputs.enumerated().map { index, input in
                 var input = input
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aFormWithoutAGroupKeepsNothing() throws {
+    @Test func formWithoutAGroupStoresNothing() throws {
         let form = Form([Form.Input("a", 1)])
         try form.save()
         try form.restore()
@@ -130,7 +130,7 @@ import Testing
         #expect(form["a"] == 1)
     }
 
-    @Test func theContainerHasAStore() throws {
+    @Test func formUsesTheContainersStore() throws {
         let form = Form([Form.Input("a", 1)], group: "g")
         try form.save()
         #expect(try Beagle.dependencies.formStore.fields(of: "g") == [FormField("a", 1)])

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct FormSubmissionTests {
-    /// A client that answers with these one after another.
+    /// A client that returns these outcomes one after another.
     private func client(_ answers: Result<Int, NetworkError>...) -> StubClient {
         let rest = Lock(answers[...])
         return StubClient { _ in
@@ -29,19 +29,19 @@ import Testing
         return seen
     }
 
-    @Test func aSuccessEndsTheStatesAndIsNotRepeated() async {
+    @Test func successEndsTheStatesAndCannotBeRetried() async {
         let submission = client(.success(204)).submission(of: Form(), to: "http://h/")
         var seen: [String] = []
         for await state in submission.states { seen.append(state.word) }
         #expect(seen == ["started", "finished", "success"])
         #expect(!submission.canRetry && !submission.retry())
-        // Whoever comes late hears the same.
+        // A late subscriber receives the same states.
         seen = []
         for await state in submission.states { seen.append(state.word) }
         #expect(seen == ["started", "finished", "success"])
     }
 
-    @Test func anotherSubmissionOfAnAcceptedFormSucceedsUnsentAndARetryIsSent() async {
+    @Test func acceptedFormIsNotSentAgainExceptByARetry() async {
         let sent = Lock(0)
         let client = StubClient { _ in
             let isFirst = sent.withLock { sent in (sent += 1, sent).1 } == 1
@@ -61,7 +61,7 @@ import Testing
         #expect(sent.withLock { $0 } == 3)
     }
 
-    @Test func aRetryGoesOnInTheSameStates() async {
+    @Test func retryContinuesTheSameStates() async {
         let form = Form([Form.Input("a", isRequired: true)])
         let submission = client(.failure(Self.unreached), .success(429), .success(204)).submission(
             of: form,
@@ -80,15 +80,15 @@ import Testing
         #expect(seen == expected)
     }
 
-    @Test("a gateway that gave up does not know whether the form was accepted", arguments: [303, 408, 500, 502, 504])
-    func whatAGatewayGaveUpIsNotSentAgain(status: Int) async {
+    @Test("a gateway that gave up doesn't know whether the form was accepted", arguments: [303, 408, 500, 502, 504])
+    func ambiguousStatusCannotBeRetried(status: Int) async {
         let form = Form([Form.Input("a", 1)])
         let submission = client(.success(status), .success(204)).submission(of: form, to: "http://h/")
         for await state in submission.states { if case .error = state { break } }
         #expect(!submission.canRetry && !submission.retry())
     }
 
-    @Test func whatIsUnderWayIsNotBegunAgain() async throws {
+    @Test func runningSubmissionCannotBeRetried() async throws {
         let held = HeldCompletion()
         Beagle.dependencies.environment = .example
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.transport())
@@ -100,14 +100,13 @@ import Testing
         #expect(await states(submission, 3) == ["started", "finished", "success"])
     }
 
-    private static let whatMayHaveBeenAcceptedIsSentAgainOnlyWhereThatIsHarmlessArguments:
-        [(FormRemoteAction.Method, Bool, Bool, Bool)] = [
-            (.post, false, false, false), (.post, true, false, true), (.post, true, true, false),
-            (.put, false, true, true),
-        ]
+    private static let possiblyAcceptedFormIsRetriedIfSafeArguments: [(FormRemoteAction.Method, Bool, Bool, Bool)] = [
+        (.post, false, false, false), (.post, true, false, true), (.post, true, true, false),
+        (.put, false, true, true),
+    ]
 
-    @Test(arguments: Self.whatMayHaveBeenAcceptedIsSentAgainOnlyWhereThatIsHarmlessArguments)
-    func whatMayHaveBeenAcceptedIsSentAgainOnlyWhereThatIsHarmless(
+    @Test(arguments: Self.possiblyAcceptedFormIsRetriedIfSafeArguments)
+    func possiblyAcceptedFormIsRetriedIfSafe(
         _ method: FormRemoteAction.Method,
         _ hasKey: Bool,
         _ isChanged: Bool,
@@ -122,7 +121,7 @@ import Testing
         #expect(await states(submission, 3).last == (mayRetry ? "success" : "network"))
     }
 
-    @Test func anAppsOwnKeyAllowsARetry() async {
+    @Test func customIdempotencyKeyAllowsARetry() async {
         let headers = ["Idempotency-Key": "\"a\""]
         let submission = client(.failure(Self.lost), .success(204))
             .submission(of: Form(), to: "http://h/", headers: headers)
@@ -141,7 +140,7 @@ import Testing
         held.complete(.failure(.cancelled))
     }
 
-    @Test func statesEndWithTheSubmission() async throws {
+    @Test func statesEndWhenTheSubmissionIsReleased() async throws {
         var submission: FormSubmission? = client(.failure(Self.unreached)).submission(of: Form(), to: "http://h/")
         let states = submission?.states
         submission = nil

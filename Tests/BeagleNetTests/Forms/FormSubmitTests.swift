@@ -18,7 +18,7 @@ import Testing
 ) struct FormSubmitTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }
 
-    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer) throws
+    private func serve(_ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws
         -> LoopbackServer
     {
         let server = try LoopbackServer(answer: answer)
@@ -30,7 +30,7 @@ import Testing
 
     // MARK: replies
 
-    private static let aSuccessIsOneWhateverItsBodyArguments: [(Int, String, FormReply.Content)] = [
+    private static let successDoesNotDependOnTheBodyArguments: [(Int, String, FormReply.Content)] = [
         (200, "{\"_beagleAction_\":\"beagle:popView\"}", .action(["_beagleAction_": "beagle:popView"])),
         (201, "{\"id\":7}", .json(["id": 7])), (200, "[]", .json([])),
         (200, "{\"_beagleAction_\":1}", .json(["_beagleAction_": 1])),
@@ -38,8 +38,8 @@ import Testing
         (200, "<html>", .other), (200, "{\"cut", .other),
     ]
 
-    @Test(arguments: Self.aSuccessIsOneWhateverItsBodyArguments)
-    func aSuccessIsOneWhateverItsBody(_ status: Int, _ body: String, _ content: FormReply.Content) async throws {
+    @Test(arguments: Self.successDoesNotDependOnTheBodyArguments)
+    func successDoesNotDependOnTheBody(_ status: Int, _ body: String, _ content: FormReply.Content) async throws {
         let server = try serve { _ in .response(status, [:], body) }
         let reply = try await client.submit(Form([Form.Input("a", 1)]), to: "/form")
         #expect(reply.content == content)
@@ -48,7 +48,7 @@ import Testing
         #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["{\"a\":1}"])
     }
 
-    @Test(arguments: [400, 409, 422]) func aRefusalNamesTheInputs(_ status: Int) async throws {
+    @Test(arguments: [400, 409, 422]) func errorResponseNamesTheInputs(_ status: Int) async throws {
         let body = #"{"errors":[{"field":"email","message":"is taken"},{"field":"x","message":"is odd"}]}"#
         let server = try serve { _ in .response(status, [:], body) }
         defer { server.stop() }
@@ -60,19 +60,19 @@ import Testing
         #expect(reply.response?.status.code == status)
     }
 
-    private static let anyOtherRefusalIsAFailureArguments: [(Int, String)] = [
+    private static let otherErrorStatusIsAFailureArguments: [(Int, String)] = [
         (400, "no"), (422, "{}"), (404, #"{"errors":[{"field":"a","message":"m"}]}"#), (409, ""),
     ]
 
-    @Test(arguments: Self.anyOtherRefusalIsAFailureArguments)
-    func anyOtherRefusalIsAFailure(_ status: Int, _ body: String) async throws {
+    @Test(arguments: Self.otherErrorStatusIsAFailureArguments)
+    func otherErrorStatusIsAFailure(_ status: Int, _ body: String) async throws {
         let server = try serve { _ in .response(status, [:], body) }
         defer { server.stop() }
         let error = await #expect(throws: NetworkError.self) { try await client.submit(Form(), to: "/form") }
         #expect(error?.kind == .status && error?.data == Data(body.utf8))
     }
 
-    @Test func anAppReadsItsOwnFormatOfRefusals() async throws {
+    @Test func appReadsItsOwnErrorFormat() async throws {
         let server = try serve { request in .response(418, [:], request.target == "/plain" ? "" : "email=is taken") }
         Beagle.dependencies.fieldErrorReader = FieldErrorReader { response, inputs in
             let words = String(decoding: response.data, as: UTF8.self).split(separator: "=").map(String.init)
@@ -85,7 +85,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test func whatIsNotFilledInIsNotSent() async throws {
+    @Test func incompleteFormIsNotSent() async throws {
         let server = try serve { _ in .response(200) }
         let form = Form([Form.Input("a", isRequired: true)])
         let reply = try await client.submit(form, to: "/form")
@@ -94,9 +94,9 @@ import Testing
         #expect(server.record.connections == 0)
     }
 
-    @Test func aSwappedClientSubmitsToo() async throws {
+    @Test func stubClientSubmitsForms() async throws {
         let store = MemoryFormStore()
-        store.keep([FormField("page", 1)], insteadOf: [], in: "g")
+        store.save([FormField("page", 1)], replacing: [], in: "g")
         let form = Form([Form.Input("a", 1)], group: "g", store: store, sendsIdempotencyKey: true)
         let client = StubClient { request in
             guard case .submitForm(let data) = request.type else { throw CancellationError() }
@@ -113,7 +113,7 @@ import Testing
         case executeRequest, submit, submission
     }
 
-    /// A kept connection that the server closes when it has read the form: whether it acted on it nobody can tell.
+    /// The server closes a reused connection after it has read the form, so it may or may not have acted on it.
     @Test(arguments: [FormRemoteAction.Method.post, .put, .delete], Way.allCases)
     func aFormIsSentOnceWhenItsConnectionIsLost(_ method: FormRemoteAction.Method, _ way: Way) async throws {
         let server = try serve { request in
@@ -163,11 +163,11 @@ import Testing
         #expect(server.record.requestCount == 3)
     }
 
-    @Test func aDraftThatCannotBeKeptIsSentAllTheSame() async throws {
+    @Test func formIsSentEvenIfItsDraftCannotBeStored() async throws {
         struct FullStore: FormStore {
             static let error = NetworkError(.file, during: .file, "the disk is full")
             func fields(of group: String) -> [FormField] { [] }
-            func keep(_: [FormField], insteadOf: Set<String>, in: String) throws(NetworkError) { throw Self.error }
+            func save(_: [FormField], replacing: Set<String>, in: String) throws(NetworkError) { throw Self.error }
             func clear(_: String) throws(NetworkError) { throw Self.error }
         }
         let server = try serve { _ in .response(204) }
@@ -181,7 +181,7 @@ import Testing
         #expect(messages.allSatisfy { !$0.contains("typed") })
     }
 
-    @Test func aGroupThatCannotBeReadIsNotSentInPart() async throws {
+    @Test func formWithAnUnreadableGroupIsNotSent() async throws {
         let server = try serve { _ in .response(204) }
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -210,19 +210,19 @@ import Testing
         #expect(try await first.value.content == .json(7))
         #expect(try await second.value.content == .json(7))
         #expect(server.record.requestCount == 1)
-        // What has ended is no longer joined.
+        // A finished submission is no longer joined.
         form["a"] = 1
         #expect(try await client.submit(form, to: "/form").content == .json(7))
         #expect(server.record.requestCount == 2)
     }
 
-    @Test func anAcceptedFormIsNotSentAgainBeforeItIsEdited() async throws {
+    @Test func acceptedFormIsNotSentAgainUntilEdited() async throws {
         let count = Lock(0)
         let server = try serve { _ in
             .response(200, [:], "\(count.withLock { count in (count += 1, count).1 })")
         }
         let store = MemoryFormStore()
-        store.keep([FormField("page", 1)], insteadOf: [], in: "g")
+        store.save([FormField("page", 1)], replacing: [], in: "g")
         let form = Form([Form.Input("a", 1)], group: "g", store: store)
         func submit(to path: String = "/form", headers: [String: String] = [:]) async throws -> FormReply.Content {
             try await client.submit(form, to: path, headers: headers).content
@@ -242,14 +242,14 @@ import Testing
         #expect(server.record.requestCount == 6)
     }
 
-    @Test func aFormByGETIsSentEachTime() async throws {
+    @Test func formByGETIsSentEveryTime() async throws {
         let server = try serve { _ in .response(204) }
         let search = Form([Form.Input("q", "a")], method: .get)
         for _ in 0..<2 { _ = try await client.submit(search, to: "/search") }
         #expect(server.record.requestCount == 2)
     }
 
-    @Test func anAcceptedFormIsSentAgainWithTheCredentialsOfAnotherPerson() async throws {
+    @Test func acceptedFormIsSentAgainForAnotherUser() async throws {
         let server = try serve { _ in .response(204) }
         let auth = AuthInterceptor<String>(.init(load: { "token" }, attach: { $1.headerFields[.authorization] = $0 }))
         Beagle.dependencies.interceptors.add(auth)
@@ -261,7 +261,7 @@ import Testing
         #expect(server.record.requestCount == 2)
     }
 
-    @Test func aFormThatWasEditedWhileItWasSentIsSentAgain() async throws {
+    @Test func formEditedWhileBeingSentIsSentAgain() async throws {
         let form = Form([Form.Input("a", 1)])
         let server = try serve { request in
             if request.body == Data(#"{"a":1}"#.utf8) { form["a"] = 2 }
@@ -271,7 +271,7 @@ import Testing
         #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"a":1}"#, #"{"a":2}"#])
     }
 
-    @Test func otherValuesAreNotTakenForTheSame() async throws {
+    @Test func changedFormDoesNotJoinARunningSubmission() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(204)]) }
         let form = Form([Form.Input("a", 1)])
@@ -287,7 +287,7 @@ import Testing
         #expect(server.record.requestCount == 1)
     }
 
-    @Test func theLastToLeaveCancels() async throws {
+    @Test func lastCancelledCallerCancelsTheRequest() async throws {
         let server = try serve { request in request.connection == 1 ? .stall : .response(204) }
         let form = Form([Form.Input("a", 1)])
         let client = client
@@ -307,7 +307,7 @@ import Testing
 
     // MARK: keys
 
-    @Test func withoutAKeyWhatTheServerMayHaveDoneIsNotSentAgain() async throws {
+    @Test func possiblyAcceptedFormWithoutAKeyIsNotRetried() async throws {
         let server = try serve { _ in .close }
         let error = await #expect(throws: NetworkError.self) { try await client.submit(Form(), to: "/form") }
         #expect(error?.mayHaveReachedServer == true)
@@ -315,8 +315,8 @@ import Testing
         #expect(keys(server) == [nil])
     }
 
-    /// The server acts on the first request, and its answer is lost.
-    @Test(arguments: [Request.FormData.Encoding.json, .multipart]) func withAKeyTheServerSeesThatItHasActed(
+    /// The server acts on the first request, and its response is lost.
+    @Test(arguments: [Request.FormData.Encoding.json, .multipart]) func keyLetsTheServerDetectARetry(
         _ encoding: Request.FormData.Encoding
     ) async throws {
         let done = Lock<[String: Int]>([:])
@@ -338,7 +338,7 @@ import Testing
         #expect(key.hasPrefix("\"") && key.hasSuffix("\"") && key.count == 38)
     }
 
-    @Test(arguments: [Request.FormData.Encoding.json, .multipart]) func aKeyLastsUntilSuccessOrChange(
+    @Test(arguments: [Request.FormData.Encoding.json, .multipart]) func keyIsReusedUntilSuccessOrChange(
         _ encoding: Request.FormData.Encoding
     ) async throws {
         let count = Lock(0)
@@ -362,7 +362,7 @@ import Testing
         #expect(Set(server.requests.prefix(3).map(\.body)).count == 1)
     }
 
-    @Test func theAppsOwnKeyWins() async throws {
+    @Test func customKeyTakesPrecedence() async throws {
         let server = try serve { _ in .response(204) }
         let form = Form(sendsIdempotencyKey: true)
         _ = try await client.submit(form, to: "/form", headers: ["idempotency-key": "\"own\""])
@@ -372,7 +372,7 @@ import Testing
 
     // MARK: files
 
-    @Test func aPhotoIsSentWithItsProgress() async throws {
+    @Test func photoUploadReportsProgress() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -398,7 +398,7 @@ import Testing
         #expect(last.bytesToSend == last.bytesSent)
     }
 
-    @Test func aFileHasTheTimeItTakes() async throws {
+    @Test func formWithAFileHasNoTimeLimit() async throws {
         let limits = Lock<[(attempt: Duration??, call: Duration?)]>([])
         let client = StubClient { request in
             limits.withLock { $0.append((request.options.map(\.timeouts.total), request.timeout)) }

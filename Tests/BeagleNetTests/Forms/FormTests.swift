@@ -17,13 +17,13 @@ struct FormTests {
         #expect(try fields(form) == expected)
     }
 
-    private static let aListRepeatsItsNameWhereThereIsNoArrayArguments:
+    private static let listRepeatsItsNameIfThereIsNoArrayArguments:
         [(FormRemoteAction.Method, Request.FormData.Encoding, Int)] = [
             (.post, .json, 1), (.post, .urlEncoded, 3), (.put, .multipart, 3), (.get, .json, 3), (.delete, .json, 3),
         ]
 
-    @Test(arguments: Self.aListRepeatsItsNameWhereThereIsNoArrayArguments)
-    func aListRepeatsItsNameWhereThereIsNoArray(
+    @Test(arguments: Self.listRepeatsItsNameIfThereIsNoArrayArguments)
+    func listRepeatsItsNameIfThereIsNoArray(
         _ method: FormRemoteAction.Method,
         _ encoding: Request.FormData.Encoding,
         _ count: Int
@@ -34,7 +34,7 @@ struct FormTests {
         #expect(try fields(Form([Form.Input("photo", photos)])).map(\.file?.filename) == ["a", "b"])
     }
 
-    @Test func momentsAndDaysAreText() throws {
+    @Test func datesAndDaysAreWrittenAsText() throws {
         let date = Date(timeIntervalSince1970: 1_795_321_999.25)
         #expect(FormValue.date(date) == "2026-11-22T04:33:19Z")
         let (east, west) = (try #require(TimeZone(secondsFromGMT: 0)), try #require(TimeZone(secondsFromGMT: -18_000)))
@@ -42,7 +42,7 @@ struct FormTests {
         #expect(FormValue.day(date, in: west) == "2026-11-21")
     }
 
-    @Test func requiredInputsAndChecksAreToldInOrder() {
+    @Test func validationErrorsAreReportedInOrder() {
         let form = Form([
             Form.Input("name", isRequired: true) { _, _ in "is not asked" },
             Form.Input("age", 12) { value, _ in value == 12 ? "is too young" : nil },
@@ -66,7 +66,7 @@ struct FormTests {
         #expect(form.validate().map(\.field) == ["name", "tags"])
     }
 
-    @Test func aNameIsSetAndRemoved() throws {
+    @Test func inputIsSetAndRemovedByName() throws {
         let form = Form([Form.Input("a", 1), Form.Input("b", 2), Form.Input("a", 3)])
         #expect(form["a"] == 1)
         form["a"] = 4
@@ -77,12 +77,12 @@ struct FormTests {
         #expect(try fields(form) == [FormField("a", 4), FormField("c", 5), FormField("a", 6)])
     }
 
-    @Test func storedValuesGiveWayToInputsAndTheseToAdditionalData() throws {
+    @Test func additionalDataOverridesInputsWhichOverrideStoredValues() throws {
         let store = MemoryFormStore()
         let stored = [
             FormField("both", "stored"), FormField("page", 1), FormField("page", 2), FormField("all", "stored"),
         ]
-        store.keep(stored, insteadOf: [], in: "signup")
+        store.save(stored, replacing: [], in: "signup")
         let form = Form(
             [Form.Input("both", ""), Form.Input("own", "x"), Form.Input("all", "input")],
             group: "signup",

@@ -5,12 +5,12 @@ import Testing
 
 struct ImageFormatTests {
     @Test(arguments: ImageSamples.written + ImageSamples.scattered)
-    func theBytesTellTheFormat(sample: ImageSamples.Sample) {
+    func formatIsDetectedFromTheBytes(sample: ImageSamples.Sample) {
         #expect(ImageFormat(of: sample.data) == sample.header.format)
         #expect(ImageFormat(of: sample.data.prefix(32)) == sample.header.format)
     }
 
-    private static let anSVGIsTextWhoseRootIsOneArguments: [(String, Bool)] = [
+    private static let svgIsTextWithAnSVGRootArguments: [(String, Bool)] = [
         ("<svg xmlns='http://www.w3.org/2000/svg'/>", true),
         ("\u{FEFF}<?xml version='1.0'?>\n<!-- a > b --> <svg>", true),
         ("<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'svg11.dtd' [<!ENTITY a 'b'>]><svg>", true),
@@ -18,7 +18,7 @@ struct ImageFormatTests {
         ("   ", false), ("svg", false), ("<!--" + String(repeating: " ", count: 5000) + "--><svg>", false),
     ]
 
-    @Test(arguments: Self.anSVGIsTextWhoseRootIsOneArguments) func anSVGIsTextWhoseRootIsOne(
+    @Test(arguments: Self.svgIsTextWithAnSVGRootArguments) func svgIsTextWithAnSVGRoot(
         text: String,
         _ isOne: Bool
     ) {
@@ -26,22 +26,22 @@ struct ImageFormatTests {
         #expect(ImageHeader(of: Data(text.utf8)) == nil)
     }
 
-    private static let whatIsNoneIsNoneArguments: [String] = [
+    private static let otherBytesHaveNoFormatArguments: [String] = [
         "", "G", "GIF88a", "BM is no bitmap, but the beginning of a text", "RIFF\0\0\0\0WAVEfmt ", "\0\0\u{1}\0\0\0",
         "{\"a\":1}", "<!doctype html>", "\u{89}PNG", "\0\0\0\u{18}ftypmp42\0\0\0\0mp42isom", "%PDF-1.7", "II*",
         "PK\u{3}\u{4}",
     ]
 
-    @Test(arguments: Self.whatIsNoneIsNoneArguments) func whatIsNoneIsNone(text: String) {
+    @Test(arguments: Self.otherBytesHaveNoFormatArguments) func otherBytesHaveNoFormat(text: String) {
         #expect(ImageFormat(of: Data(text.utf8)) == nil)
     }
 
-    private static let brandsTellAVIFFromOthersArguments: [(String, String, ImageFormat)] = [
+    private static let brandsDistinguishAVIFFromHEICArguments: [(String, String, ImageFormat)] = [
         ("avif", "mif1", ImageFormat.avif), ("avis", "msf1", .avif), ("mif1", "avif", .avif), ("mif1", "heic", .heic),
         ("heix", "mif1", .heic), ("mif1", "miafavif", .avif), ("msf1", "hevc", .heic), ("mif1", "miaf", .heic),
     ]
 
-    @Test(arguments: Self.brandsTellAVIFFromOthersArguments) func brandsTellAVIFFromOthers(
+    @Test(arguments: Self.brandsDistinguishAVIFFromHEICArguments) func brandsDistinguishAVIFFromHEIC(
         major: String,
         _ compatible: String,
         _ format: ImageFormat
@@ -49,23 +49,23 @@ struct ImageFormatTests {
         #expect(ImageFormat(of: ImageSamples.box("ftyp", Data("\(major)\0\0\0\0\(compatible)".utf8))) == format)
     }
 
-    /// Its length reads as the first bytes of an icon or a cursor.
-    @Test(arguments: [256, 512]) func aLongBoxOfBrandsIsNoIcon(size: Int) {
+    /// Its length looks like the first bytes of an icon or a cursor.
+    @Test(arguments: [256, 512]) func longBrandBoxIsNotAnIcon(size: Int) {
         let brands = ImageSamples.box("ftyp", Data("avif\0\0\0\0".utf8) + Data(count: size - 16))
         #expect(ImageFormat(of: brands) == .avif)
         let extent = ImageSamples.avif(ImageSamples.extent(37, 23)).dropFirst(24)
         #expect(ImageHeader(of: brands + extent) == ImageHeader(format: .avif, width: 37, height: 23))
-        // What has these letters, and none of the brands.
+        // A box of this type without any of the brands.
         let other = ImageSamples.box("ftyp", Data("none\0\0\0\0".utf8) + Data(count: size - 16))
         #expect(ImageFormat(of: other) == .ico)
     }
 
-    @Test func aJPEGIsOneByItsFirstMarker() {
+    @Test func jpegIsDetectedByItsFirstMarker() {
         #expect(ImageFormat(of: Data([0xFF, 0xD8, 0, 0xFF])) == .jpeg)
         #expect(ImageFormat(of: Data([0xFF, 0xD9, 0xFF, 0xD8])) == nil)
     }
 
-    @Test func aFormatIsItsMediaType() {
+    @Test func formatIsDescribedByItsMediaType() {
         #expect(ImageFormat.svg.description == "image/svg+xml")
         #expect(ImageFormat(rawValue: "image/png") == .png)
     }

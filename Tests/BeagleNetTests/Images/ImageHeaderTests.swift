@@ -5,13 +5,13 @@ import Testing
 @testable import BeagleNet
 
 @Suite(.timeLimit(.minutes(1))) struct ImageHeaderTests {
-    @Test(arguments: ImageSamples.written) func aSizeIsReadAsSoonAsItIsThere(sample: ImageSamples.Sample) {
+    @Test(arguments: ImageSamples.written) func sizeIsReadAsSoonAsItIsAvailable(sample: ImageSamples.Sample) {
         #expect(ImageHeader(of: sample.data) == sample.header)
         #expect(ImageHeader(of: sample.data + Data(repeating: 0xFF, count: 100)) == sample.header)
         for count in sample.data.indices { #expect(ImageHeader(of: sample.data.prefix(count)) == nil, "\(count)") }
     }
 
-    @Test(arguments: ImageSamples.scattered) func whatHasSeveralSizesIsReadAsFarAsItGoes(sample: ImageSamples.Sample) {
+    @Test(arguments: ImageSamples.scattered) func prefixNeverReportsALargerSize(sample: ImageSamples.Sample) {
         #expect(ImageHeader(of: sample.data) == sample.header)
         for count in sample.data.indices {
             let header = ImageHeader(of: sample.data.prefix(count))
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// A slice's first index is not 0.
-    @Test(arguments: ImageSamples.written) func aSliceIsReadFromItsOwnBeginning(sample: ImageSamples.Sample) {
+    @Test(arguments: ImageSamples.written) func sliceIsReadFromItsStartIndex(sample: ImageSamples.Sample) {
         #expect(ImageHeader(of: (Data("GIF".utf8) + sample.data).dropFirst(3)) == sample.header)
     }
 
@@ -41,15 +41,14 @@ import Testing
         withUnsafeBytes(of: size.bigEndian) { Data($0) } + Data(type.utf8) + content + Data(count: 4)
     }
 
-    private static let aPNGMayHaveChunksBeforeItsHeaderArguments: [Data] = [
+    private static let pngMayHaveChunksBeforeItsHeaderArguments: [Data] = [
         chunk("CgBI", 4, Data([0x50, 0, 0x20, 2])), chunk("teSt", 0, Data()),
         chunk("teSt", 8, Data([0, 0, 0, 13]) + Data("IHDR".utf8)),
         Data((0..<5000).flatMap { _ in chunk("teSt", 1, Data([1])) }),
     ]
 
-    /// Xcode puts one of its own before the header, and decoders pass over others.
-    @Test(arguments: Self.aPNGMayHaveChunksBeforeItsHeaderArguments) func aPNGMayHaveChunksBeforeItsHeader(chunks: Data)
-    {
+    /// Xcode puts its own chunk before the header, and decoders skip others.
+    @Test(arguments: Self.pngMayHaveChunksBeforeItsHeaderArguments) func pngMayHaveChunksBeforeItsHeader(chunks: Data) {
         let png = ImageSamples.png(37, 23)
         let image = png.prefix(8) + chunks + png.dropFirst(8)
         #expect(ImageHeader(of: image) == ImageHeader(format: .png, width: 37, height: 23))
@@ -60,18 +59,18 @@ import Testing
     }
 
     @Test(arguments: [.max, .max - 11, 1 << 31, 63, 62] as [UInt32])
-    func aChunkThatLeadsBeyondTheEndHasNoneBehindIt(size: UInt32) {
+    func noHeaderFollowsAChunkBeyondTheEnd(size: UInt32) {
         let png = ImageSamples.png(37, 23)
         #expect(ImageHeader(of: png.prefix(8) + Self.chunk("teSt", size, Data()) + png.dropFirst(8)) == nil)
     }
 
-    private static let aBitmapHasTwoKindsOfHeaderArguments: [([UInt8], Int, Int)] = [
-        // BITMAPCOREHEADER; a height of -23; the lowest height that there is.
+    private static let bitmapHasTwoKindsOfHeaderArguments: [([UInt8], Int, Int)] = [
+        // BITMAPCOREHEADER; a height of -23; the lowest possible height.
         ([12, 0, 0, 0, 37, 0, 23, 0], 37, 23), ([40, 0, 0, 0, 37, 0, 0, 0, 0xE9, 0xFF, 0xFF, 0xFF], 37, 23),
         ([124, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80], 1, 2_147_483_648),
     ]
 
-    @Test(arguments: Self.aBitmapHasTwoKindsOfHeaderArguments) func aBitmapHasTwoKindsOfHeader(
+    @Test(arguments: Self.bitmapHasTwoKindsOfHeaderArguments) func bitmapHasTwoKindsOfHeader(
         header: [UInt8],
         _ width: Int,
         _ height: Int
@@ -81,14 +80,14 @@ import Testing
         for count in bitmap.indices { #expect(ImageHeader(of: bitmap.prefix(count)) == nil) }
     }
 
-    @Test func theLargestOfWebP() {
+    @Test func largestWebPSizesAreRead() {
         let canvas = Data("RIFF\0\0\0\0WEBPVP8X\u{A}\0\0\0\0\0\0\0".utf8) + Data(repeating: 0xFF, count: 6)
         #expect(ImageHeader(of: canvas) == ImageHeader(format: .webp, width: 16_777_216, height: 16_777_216))
         let lossless = Data("RIFF\0\0\0\0WEBPVP8L\0\0\0\0\u{2F}".utf8) + Data(repeating: 0xFF, count: 4)
         #expect(ImageHeader(of: lossless) == ImageHeader(format: .webp, width: 16_384, height: 16_384))
     }
 
-    @Test func aTIFFMayHaveItsHighestBytesFirst() {
+    @Test func bigEndianTIFFIsRead() {
         let head = Data([0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2])
         let entries = Data([1, 0, 0, 3, 0, 0, 0, 1, 0, 37, 0, 0, 1, 1, 0, 4, 0, 0, 0, 1, 0, 0, 0, 23])
         #expect(ImageHeader(of: head + entries) == ImageHeader(format: .tiff, width: 37, height: 23))
@@ -97,8 +96,8 @@ import Testing
         #expect(ImageHeader(of: Data([0x4D, 0x4D, 0, 43, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8])) == nil)
     }
 
-    /// Decoders go by the first or the last.
-    @Test func ofWhatATIFFSaysTwiceTheLargerCounts() {
+    /// Decoders use either the first or the last entry.
+    @Test func largerOfRepeatedTIFFEntriesCounts() {
         func entry(_ tag: UInt8, _ value: UInt8) -> Data { Data([1, tag, 0, 3, 0, 0, 0, 1, 0, value, 0, 0]) }
         let head = Data([0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 4])
         let header = ImageHeader(format: .tiff, width: 37, height: 23)
@@ -106,19 +105,19 @@ import Testing
         #expect(ImageHeader(of: head + entry(0, 1) + entry(1, 1) + entry(0, 37) + entry(1, 23)) == header)
     }
 
-    private static let theNumbersOfATIFFMayHaveASignArguments: [(UInt8, [UInt8])] = [
+    private static let signedTIFFNumbersAreReadArguments: [(UInt8, [UInt8])] = [
         (6, [37, 0, 0, 0]), (8, [0, 37, 0, 0]), (9, [0, 0, 0, 37]),
     ]
 
-    /// Decoders take them for what they are where they are not below zero.
-    @Test(arguments: Self.theNumbersOfATIFFMayHaveASignArguments)
-    func theNumbersOfATIFFMayHaveASign(type: UInt8, _ value: [UInt8]) {
+    /// Decoders accept them if they aren't negative.
+    @Test(arguments: Self.signedTIFFNumbersAreReadArguments)
+    func signedTIFFNumbersAreRead(type: UInt8, _ value: [UInt8]) {
         func entry(_ tag: UInt8) -> Data { Data([1, tag, 0, type, 0, 0, 0, 1]) + Data(value) }
         let head = Data([0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 2])
         #expect(ImageHeader(of: head + entry(0) + entry(1)) == ImageHeader(format: .tiff, width: 37, height: 37))
     }
 
-    @Test(arguments: [16, 17] as [UInt8]) func aTIFFMayHavePlacesAndNumbersOf64Bits(type: UInt8) {
+    @Test(arguments: [16, 17] as [UInt8]) func tiffMayHave64BitOffsetsAndNumbers(type: UInt8) {
         func long(_ number: UInt64) -> Data { withUnsafeBytes(of: number.littleEndian) { Data($0) } }
         func big(_ width: UInt64) -> Data {
             Data([0x49, 0x49, 43, 0, 8, 0, 0, 0]) + long(16) + long(2) + Data([0, 1, type, 0]) + long(1) + long(width)
@@ -127,7 +126,7 @@ import Testing
         #expect(ImageHeader(of: big(37)) == ImageHeader(format: .tiff, width: 37, height: 23))
         #expect(ImageHeader(of: big(1 << 40)) == ImageHeader(format: .tiff, width: Int(UInt32.max), height: 23))
         for count in big(37).indices.dropLast(6) { #expect(ImageHeader(of: big(37).prefix(count)) == nil) }
-        // An entry without room for such a number says where it is.
+        // An entry that is too small for such a number holds its offset.
         let head = Data([0x49, 0x49, 42, 0, 8, 0, 0, 0, 2, 0])
         let entries = Data([0, 1, type, 0, 1, 0, 0, 0, 34, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 23, 0, 0, 0])
         let header = ImageHeader(format: .tiff, width: 65_536, height: 23)
@@ -135,8 +134,8 @@ import Testing
         #expect(ImageHeader(of: head + entries) == nil)
     }
 
-    /// Decoders make room for the images, whatever the screen.
-    @Test(arguments: [0, 0x80]) func aGIFIsAsLargeAsTheLargestImageInIt(flags: UInt8) {
+    /// Decoders allocate memory for the frames, whatever the size of the screen.
+    @Test(arguments: [0, 0x80]) func gifIsAsLargeAsItsLargestFrame(flags: UInt8) {
         let table = Data(repeating: 0x2C, count: flags == 0 ? 0 : 6)
         func image(_ width: UInt8) -> Data {
             Data([0x2C, 0, 0, 0, 0, width, 0, 23, 0, flags]) + table + Data([2, 3, 0x2C, 0x2C, 0x2C, 0])
@@ -149,16 +148,16 @@ import Testing
         for count in screen.count..<gif.count { #expect(ImageHeader(of: gif.prefix(count)) != nil) }
     }
 
-    private static let aGIFReachesAsFarAsItsFramesArguments: [((Int, Int), (Int, Int), (Int, Int), (Int, Int))] = [
-        // Screen, frame at, frame of, all of it.
+    private static let gifSizeIncludesFrameOffsetsArguments: [((Int, Int), (Int, Int), (Int, Int), (Int, Int))] = [
+        // Screen size, frame offset, frame size, total size.
         ((1, 1), (3000, 2000), (1, 1), (3001, 2001)), ((16, 8), (5, 7), (20, 10), (25, 17)),
         ((60, 40), (10, 10), (30, 30), (60, 40)), ((0, 0), (5, 7), (20, 10), (25, 17)),
         ((10, 500), (0, 0), (40, 1), (40, 500)), ((1, 1), (65_535, 65_535), (65_535, 65_535), (131_070, 131_070)),
     ]
 
-    /// A frame at 3000,2000 on a screen of 1 x 1: browsers make room for the frame where it is.
-    @Test(arguments: Self.aGIFReachesAsFarAsItsFramesArguments)
-    func aGIFReachesAsFarAsItsFrames(_ screen: (Int, Int), _ at: (Int, Int), _ of: (Int, Int), _ all: (Int, Int)) {
+    /// A frame at 3000,2000 on a screen of 1 x 1: browsers allocate memory up to the frame's far corner.
+    @Test(arguments: Self.gifSizeIncludesFrameOffsetsArguments)
+    func gifSizeIncludesFrameOffsets(_ screen: (Int, Int), _ at: (Int, Int), _ of: (Int, Int), _ all: (Int, Int)) {
         func numbers(_ numbers: Int...) -> Data {
             numbers.reduce(Data()) { $0 + withUnsafeBytes(of: UInt16($1).littleEndian) { Data($0) } }
         }
@@ -170,8 +169,8 @@ import Testing
         #expect(ImageHeader(of: head + small + frame + small + Data([0x3B])) == header)
     }
 
-    /// The width as a ratio of the height; as libjxl writes it, too.
-    @Test(arguments: zip(1...7, [240, 288, 320, 360, 426, 300, 480])) func aJPEGXLMayHaveARatio(
+    /// The width as a ratio of the height, as libjxl writes it too.
+    @Test(arguments: zip(1...7, [240, 288, 320, 360, 426, 300, 480])) func jpegXLWidthMayBeARatio(
         ratio: Int,
         _ width: Int
     ) {
@@ -184,7 +183,7 @@ import Testing
 
     private static let segment = Data([0xFF, 0xE1, 0, 6, 0xFF, 0xC0, 0xFF, 0xD9])
 
-    private static let aFrameIsFoundBehindOtherSegmentsArguments: [Data] = [
+    private static let jpegFrameIsFoundAfterOtherSegmentsArguments: [Data] = [
         Data(), segment, Data([0xFF, 0xFF, 0xFF]) + segment, segment + Data([1, 2, 3]) + segment,
         Data([0xFF, 0xD0, 0xFF, 1]), Data([0]), Data([0xD8, 1, 2]), Data([0]) + segment,
         Data([0xFF, 0xC4, 0, 4, 0xFF, 0xC0]), Data([0xFF, 0xE0, 0, 0]), Data([0xFF, 0xE0, 0, 1]),
@@ -193,8 +192,8 @@ import Testing
         Data((0..<15_000).flatMap { _ in [0xFF, 0xE0, 0, 0] }),
     ]
 
-    /// What a decoder passes over does not hide a frame. Segments that look like frames are none.
-    @Test(arguments: Self.aFrameIsFoundBehindOtherSegmentsArguments) func aFrameIsFoundBehindOtherSegments(
+    /// Bytes that a decoder skips don't hide a frame. Bytes in a segment that look like a frame aren't one.
+    @Test(arguments: Self.jpegFrameIsFoundAfterOtherSegmentsArguments) func jpegFrameIsFoundAfterOtherSegments(
         segments: Data
     ) {
         let jpeg = ImageSamples.jpeg(segments)
@@ -204,17 +203,17 @@ import Testing
 
     @Test(
         arguments: [
-            // The pixels or the end come first; a segment leads beyond the end.
+            // The pixels or the end come first; a segment extends beyond the end.
             [0xFF, 0xDA, 0, 2], [0xFF, 0xD9], [0xFF, 0xE0, 0xFF, 0xFF],
         ] as [[UInt8]]
-    ) func withoutAFrameThereIsNoSize(segments: [UInt8]) {
+    ) func jpegWithoutAFrameHasNoSize(segments: [UInt8]) {
         #expect(ImageHeader(of: ImageSamples.jpeg(Data(segments))) == nil)
     }
 
     // MARK: - Icons, AVIF
 
-    /// Decoders go by what is inside.
-    @Test func anIconIsAsLargeAsTheImageInIt() {
+    /// Decoders use the size of the embedded image.
+    @Test func iconIsAsLargeAsItsImage() {
         let entry = Data([16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0, 22, 0, 0, 0])
         let icon = Data([0, 0, 1, 0, 1, 0]) + entry + ImageSamples.png(2_147_483_647, 2)
         #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 2_147_483_647, height: 2))
@@ -222,8 +221,8 @@ import Testing
         #expect(ImageHeader(of: astray) == ImageHeader(format: .ico, width: 16, height: 16))
     }
 
-    /// No chunk is gone through for each image that it might belong to.
-    @Test func theImagesOfAnIconMayShareTheirChunks() {
+    /// A chunk isn't read again for each image that it might belong to.
+    @Test func iconImagesMayShareChunks() {
         let count = 65_535
         var icon = Data([0, 0, 1, 0, 0xFF, 0xFF])
         let images = icon.count + 16 * count
@@ -236,7 +235,7 @@ import Testing
         #expect(ImageHeader(of: icon) == ImageHeader(format: .ico, width: 37_000, height: 23))
     }
 
-    /// A sequence parameter set of ITU-T H.265, and a sequence header of AV1, for so many pixels.
+    /// A sequence parameter set of ITU-T H.265 or a sequence header of AV1, with these dimensions.
     private static func coded(_ codec: String, _ width: Int, _ height: Int) -> Data {
         var bits = ""
         func add(_ number: Int, _ count: Int) {
@@ -261,7 +260,7 @@ import Testing
             bytes.append(UInt8(bits[start..<bits.index(start, offsetBy: 8)], radix: 2) ?? 0)
         }
         guard codec == "HEVC" else { return Data([0x12, 0, 0x0A, UInt8(bytes.count)]) + bytes }
-        // A 3 is put behind two zeros.
+        // A 3 is inserted after two zeros.
         var (unit, zeros) = (Data([0x42, 1]), 0)
         for byte in bytes {
             if zeros == 2, byte < 4 {
@@ -283,8 +282,8 @@ import Testing
         return ImageSamples.box("hvcC", Data(count: 22) + Data([1, 0xA1, 0, 1]) + big(unit.count, 2) + unit)
     }
 
-    /// Decoders go by these, whatever `ispe` claims.
-    @Test(arguments: [true, false]) func aGridIsAsLargeAsItSays(isInside: Bool) {
+    /// Decoders use these sizes, whatever `ispe` claims.
+    @Test(arguments: [true, false]) func itemSizeTakesPrecedenceOverTheClaimedSize(isInside: Bool) {
         let claim = ImageSamples.extent(8, 8)
         let header = ImageHeader(format: .heic, width: 1300, height: 700)
         let (grid, overlay) = (Data([0, 0, 1, 1]), Data(count: 10))
@@ -302,29 +301,29 @@ import Testing
             #expect(ImageHeader(of: image) == header, "\(type)")
             for count in image.indices { _ = ImageHeader(of: image.prefix(count)) }
         }
-        // What is no image of its own counts for nothing.
+        // An item that isn't an image is ignored.
         let other = ImageSamples.item("Exif", cases[0].1, isInside: isInside, claims: claim)
         #expect(ImageHeader(of: other) == ImageHeader(format: .heic, width: 8, height: 8))
     }
 
-    @Test func aConfigurationMayTellALargerSizeThanIsClaimed() {
+    @Test func codecConfigurationMayGiveALargerSize() {
         let claim = ImageSamples.extent(41, 31)
         let hevc = ImageSamples.avif(claim + Self.hevcConfiguration(512, 300))
         #expect(ImageHeader(of: hevc) == ImageHeader(format: .avif, width: 512, height: 300))
         let av1 = ImageSamples.box("av1C", Data(count: 4) + Self.coded("AV1", 512, 300))
         #expect(ImageHeader(of: ImageSamples.avif(claim + av1))?.width == 512)
-        // Whole blocks are coded: what is cut off of the last ones is no larger image.
+        // Whole blocks are coded: a last block that is cropped doesn't make the image larger.
         let padded = ImageSamples.avif(claim + Self.hevcConfiguration(64, 64))
         #expect(ImageHeader(of: padded) == ImageHeader(format: .avif, width: 41, height: 31))
         let tooMuch = ImageSamples.avif(claim + Self.hevcConfiguration(65, 64))
         #expect(ImageHeader(of: tooMuch)?.width == 65)
-        // A smaller one than is claimed.
+        // A smaller size than the claimed one.
         let tile = ImageSamples.avif(ImageSamples.extent(255, 255) + Self.hevcConfiguration(64, 64))
         #expect(ImageHeader(of: tile)?.width == 255)
     }
 
-    /// As decoders have it, the header goes on behind a number that begins with 32 zeros (AV1, 4.10.3).
-    @Test func aNumberOfTooManyZerosEndsAfter32() {
+    /// As in decoders, the header continues after a number that begins with 32 zeros (AV1, 4.10.3).
+    @Test func variableLengthNumberEndsAfter32Zeros() {
         func zeros(_ count: Int) -> String { String(repeating: "0", count: count) }
         let timing = "1" + zeros(64) + "1" + zeros(32)
         let size = "1111" + "1111" + "0000000111111111" + "0000000100101011"
@@ -338,7 +337,7 @@ import Testing
         #expect(ImageHeader(of: image) == ImageHeader(format: .avif, width: 512, height: 300))
     }
 
-    @Test func aSequenceIsAsLargeAsItsPicturesAreCoded() {
+    @Test func sequenceIsAsLargeAsItsCodedPictures() {
         let entry = Data(count: 24) + Self.big(41, 2) + Self.big(31, 2) + Data(count: 50)
         func movie(_ coded: Data) -> Data {
             let samples = ImageSamples.box("stsd", Data(count: 8) + ImageSamples.box("hvc1", entry + coded))
@@ -351,11 +350,11 @@ import Testing
         #expect(ImageHeader(of: movie(Self.hevcConfiguration(512, 300)))?.width == 512)
     }
 
-    @Test func theLargestExtentCounts() {
+    @Test func largestExtentCounts() {
         let properties = ImageSamples.extent(8, 8) + ImageSamples.extent(37, 23) + ImageSamples.extent(255, 1)
         let header = ImageHeader(format: .avif, width: 37, height: 23)
         #expect(ImageHeader(of: ImageSamples.avif(properties)) == header)
-        // To the end of what it is in; beyond that; shorter than its own head.
+        // A box up to the end of its container; beyond that; shorter than its own header.
         #expect(ImageHeader(of: ImageSamples.avif(properties, size: 0)) == header)
         #expect(ImageHeader(of: ImageSamples.avif(properties, size: .max)) == header)
         for size: UInt32 in 1...7 { #expect(ImageHeader(of: ImageSamples.avif(properties, size: size)) == nil) }
@@ -368,13 +367,13 @@ import Testing
         for count in long.indices {
             let image = ImageSamples.avif(long.prefix(count))
             #expect(ImageHeader(of: image) == nil)
-            // What follows the box that it is in might be taken for the rest of its head.
+            // Bytes after the enclosing box could be mistaken for the rest of its header.
             #expect(ImageHeader(of: image + Data([0, 0, 0, 32, 0, 0, 0, 32])) == nil)
         }
     }
 
-    /// Who goes by the first bytes alone takes it for an icon.
-    @Test func anAVIFThatReadsAsAnIconIsAsLargeAsTheImageInThat() {
+    /// A decoder that checks only the first bytes takes it for an icon.
+    @Test func avifThatLooksLikeAnIconHasTheSizeOfTheIconsImage() {
         var brands = ImageSamples.box("ftyp", Data("avif\0\0\0\0".utf8) + Data(count: 240))
         brands.replaceSubrange(18..<22, with: [0, 1, 0, 0])
         let header = ImageHeader(format: .avif, width: 300, height: 200)
@@ -383,7 +382,7 @@ import Testing
     }
 
     /// A sequence may have no other images.
-    @Test func aSequenceIsAsLargeAsItsTracks() {
+    @Test func sequenceIsAsLargeAsItsTracks() {
         let track = ImageSamples.box("tkhd", Data(count: 76) + Data([0, 37, 0, 0, 0, 23, 0, 0]))
         let movie = ImageSamples.box("moov", ImageSamples.box("trak", track))
         let brands = ImageSamples.box("ftyp", Data("avis\0\0\0\0avis".utf8))
@@ -392,14 +391,14 @@ import Testing
         #expect(ImageHeader(of: brands + movie.dropLast()) == nil)
     }
 
-    @Test func theBoxOfBrandsMayTellItsLengthInOtherWays() {
+    @Test func brandBoxLengthMayHaveOtherForms() {
         let brands = Data("mif1\0\0\0\0avif".utf8)
         #expect(ImageFormat(of: ImageSamples.box("ftyp", brands, size: 0)) == .avif)
         #expect(ImageFormat(of: ImageSamples.box("ftyp", Data([0, 0, 0, 0, 0, 0, 0, 28]) + brands, size: 1)) == .avif)
         #expect(ImageFormat(of: ImageSamples.box("ftyp", brands.prefix(8)) + brands.suffix(4)) == .heic)
     }
 
-    @Test func aCutCodestreamIsPutTogether() {
+    @Test func splitCodestreamIsJoined() {
         let head = ImageSamples.box("JXL ", Data([0x0D, 0x0A, 0x87, 0x0A]))
         let bits = 1 | 29 << 1 | 1 << 6
         let parts = [[], [0xFF], [0x0A, UInt8(bits & 0xFF)], [UInt8(bits >> 8), 0]].enumerated().map { index, part in
@@ -410,13 +409,13 @@ import Testing
         #expect(ImageHeader(of: head + parts.dropLast().joined()) == nil)
     }
 
-    // MARK: - Anything
+    // MARK: - Random input
 
-    /// Beginnings of each format, with random bytes changed and random bytes behind.
-    @Test(arguments: ImageSamples.written + ImageSamples.scattered) func randomBytesAreSurvived(
+    /// The beginning of each format, with random bytes changed and random bytes appended.
+    @Test(arguments: ImageSamples.written + ImageSamples.scattered) func randomBytesDoNotCrash(
         sample: ImageSamples.Sample
     ) {
-        var random = Noise(seed: UInt64(sample.data.count))
+        var random = SeededGenerator(seed: UInt64(sample.data.count))
         for _ in 0..<500 {
             var bytes = [UInt8](sample.data)
             for _ in 0..<Int.random(in: 1...8, using: &random) {

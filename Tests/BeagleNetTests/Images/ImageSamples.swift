@@ -19,7 +19,7 @@ enum ImageSamples {
         }
     }
 
-    /// What Pillow 13 wrote, with libheif and libjxl, up to the last byte that tells the size.
+    /// Images written by Pillow 13 with libheif and libjxl, up to the last byte of the size.
     static let written = [
         Sample("PNG", .png, 37, 23, "iVBORw0KGgoAAAANSUhEUgAAACUAAAAX"),
         Sample(
@@ -67,9 +67,9 @@ enum ImageSamples {
         Sample("JPEG XL, 6 to 5", .jpegXL, 120, 100, "/woYow=="),
     ]
 
-    /// Those whose sizes do not stand at the end of what is read.
+    /// Images whose size is not at the end of the sample.
     static let scattered = [
-        // x265 codes 64 x 64, of which another box shows 37 x 23.
+        // x265 codes 64 x 64, which another box crops to 37 x 23.
         Sample(
             "HEIC",
             .heic,
@@ -117,7 +117,7 @@ enum ImageSamples {
         ),
     ]
 
-    /// A PNG of 70 bytes that claims so many pixels a side, at most 2,147,483,647 (PNG 3, 11.2.1).
+    /// A PNG of 70 bytes that declares these dimensions, at most 2,147,483,647 each (PNG 3, 11.2.1).
     static func png(_ width: Int, _ height: Int) -> Data {
         var data = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8)
         for side in [width, height] { data += withUnsafeBytes(of: UInt32(side).bigEndian) { Data($0) } }
@@ -125,7 +125,7 @@ enum ImageSamples {
         return data + Data(repeating: 0, count: 70 - data.count)
     }
 
-    /// A JPEG of these segments, its frame and nothing more.
+    /// A JPEG of these segments and a frame.
     static func jpeg(_ segments: Data...) -> Data {
         let frame = Data([0xFF, 0xC0, 0, 17, 8, 0, 23, 0, 37])
         return segments.reduce(Data([0xFF, 0xD8])) { $0 + $1 } + frame

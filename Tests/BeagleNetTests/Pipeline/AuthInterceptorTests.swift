@@ -4,7 +4,7 @@ import CurlPeers
 import Testing
 
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct AuthInterceptorTests {
-    /// A server that takes the token of the day, and what the app has to bring it.
+    /// A server that accepts the current token, and the app's rules for getting one.
     private final class World: Interceptor {
         struct Refused: Error {}
 
@@ -12,7 +12,7 @@ import Testing
         let loads = Lock(0)
         let renewals = Lock(0)
         let tokens = Lock<[String]>([])
-        /// What renewing waits for.
+        /// The signal that a renewal waits for.
         let gate: AsyncStream<Void>?
         let fails: Bool
 
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func aRefusedCredentialIsRenewedOnce(kind: NetworkOperation.Kind) async throws {
+    func rejectedCredentialIsRenewedOnce(kind: NetworkOperation.Kind) async throws {
         let world = World()
         let client = client(world)
         #expect(try await client.run(.of(kind)).shown == "token 1")
@@ -71,13 +71,14 @@ import Testing
         #expect(world.renewals.withLock { $0 } == 1)
     }
 
-    @Test("ten operations of seven kinds, refused at the same time, need one renewal") func manyNeedOneRenewal() async {
+    @Test("ten operations of different kinds that are rejected concurrently share one renewal")
+    func concurrentRejectionsShareOneRenewal() async {
         let world = World()
         let runs = ScriptedRuns()
         let client = BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), runs)
         let all = (NetworkOperation.Kind.known + [.form, .mutation, .raw]).map { kind in
-            let heard = Heard()
-            client.watch(.of(kind), heard.hear)
+            let heard = EventRecorder()
+            client.watch(.of(kind), heard.receive)
             return heard
         }
         for token in ["token 1", "token 2"] {
@@ -89,7 +90,7 @@ import Testing
             }
         }
         for heard in all {
-            await heard.heard(1)
+            await heard.waitForEvents(1)
             #expect(heard.all.first == "token 2")
         }
         #expect(world.renewals.withLock { $0 } == 1)
@@ -98,7 +99,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func whoIsRefusedTwiceGetsTheRefusal() async {
+    @Test func secondRejectionIsReturned() async {
         let world = World()
         let client = client(world)
         world.valid.withLock { $0 = "token 9" }
@@ -116,7 +117,7 @@ import Testing
         #expect(world.tokens.withLock { $0 } == ["a", "aa"])
     }
 
-    @Test func aFailureToRenewReachesAllWhoWait() async throws {
+    @Test func renewalFailureReachesAllWaitingOperations() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
         let world = World(gate: gate.stream, fails: true)
         let client = client(world)
@@ -128,7 +129,7 @@ import Testing
                 if case .failure(let error) = event { failures.continuation.yield(error) }
             }
         }
-        // The first was refused, and the others wait for what takes its token's place.
+        // The first was rejected, and the others wait for the new token.
         #expect(world.tokens.withLock { $0 } == ["token 1", "token 1"])
         gate.continuation.yield()
         var reached = 0
@@ -141,7 +142,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func afterAFailureTheNextTriesAnew() async {
+    @Test func nextOperationRenewsAgainAfterAFailure() async {
         let world = World(fails: true)
         world.valid.withLock { $0 = "token 9" }
         let client = client(world)
@@ -149,7 +150,7 @@ import Testing
         #expect(world.renewals.withLock { $0 } == 2)
     }
 
-    @Test func whoIsCancelledMeanwhileIsNotAskedAgain() async throws {
+    @Test func operationCancelledDuringARenewalIsNotSentAgain() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
         let world = World(gate: gate.stream)
         world.valid.withLock { $0 = "token 2" }
@@ -164,7 +165,7 @@ import Testing
         #expect(!world.tokens.withLock { $0.dropFirst(2).count > 1 })
     }
 
-    @Test("a renewal that hangs fails all who wait after its limit") func aRenewalThatHangs() async {
+    @Test func hangingRenewalTimesOutForAllWaitingOperations() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let never = AsyncStream.makeStream(of: Void.self)
@@ -175,13 +176,13 @@ import Testing
         while world.renewals.withLock({ $0 }) == 0 {
             await Task.yield()
         }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(30))
         #expect(await result.failure?.isTimeout == true)
         withExtendedLifetime(never) {}
     }
 
-    @Test func aCredentialNearItsEndIsRenewedBeforeItIsUsed() async throws {
+    @Test func expiringCredentialIsRenewedBeforeUse() async throws {
         let world = World()
         world.valid.withLock { $0 = "token 2" }
         var rules = world.rules
@@ -192,7 +193,7 @@ import Testing
         #expect(world.renewals.withLock { $0 } == 1)
     }
 
-    @Test func otherOriginsGetNothingAndRenewNothing() async {
+    @Test func otherOriginsReceiveNoCredentialAndCauseNoRenewal() async {
         let world = World()
         let named = AuthInterceptor(world.rules, origins: [Origin(scheme: "https", host: "host")])
         let declared = AuthInterceptor(world.rules)
@@ -207,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func aCredentialWithoutDeclaredOriginsIsAnErrorThatSaysWhatToDeclare(kind: NetworkOperation.Kind) async throws {
+    func credentialWithoutDeclaredOriginsIsAnErrorWithAdvice(kind: NetworkOperation.Kind) async throws {
         let world = World()
         let client = BeagleNetTests.client(AuthInterceptor(world.rules), world)
         let error = try #require(await Result { try await client.run(.of(kind)) }.failure)
@@ -221,14 +222,14 @@ import Testing
         #expect(signedOut.failure?.response?.status == .unauthorized)
     }
 
-    @Test func theOriginsOfTheBuilderMayHaveIt() async throws {
+    @Test func originsOfTheBuilderReceiveTheCredential() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host/api")
         let world = World()
         let client = BeagleNetTests.client(AuthInterceptor(world.rules), world)
         #expect(try await client.run(.of(.component)).shown == "token 1")
     }
 
-    @Test func signingInAgainLoadsAnew() async throws {
+    @Test func resetLoadsTheCredentialAgain() async throws {
         let world = World()
         let auth = AuthInterceptor(world.rules, origins: origins)
         let client = BeagleNetTests.client(auth, world)
@@ -238,8 +239,8 @@ import Testing
         #expect(world.loads.withLock { $0 } == 2)
     }
 
-    @Test("what was refused with one person's credential is not sent with another's")
-    func aRefusalAfterSigningOutStays() async throws {
+    @Test("a request rejected with one user's credential is not sent with another's")
+    func rejectionAfterSigningOutIsReturned() async throws {
         let runs = ScriptedRuns()
         let token = Lock("A")
         let renewals = Lock(0)
@@ -271,10 +272,10 @@ import Testing
     }
 
     @Test(
-        "what was sent with one person's credential is not sent again with another's",
+        "a request sent with one user's credential is not sent again with another's",
         arguments: [.component, .form] as [NetworkOperation.Kind]
     )
-    func aRetryAfterSigningOutIsNone(kind: NetworkOperation.Kind) async {
+    func requestIsNotRetriedAfterSigningOut(kind: NetworkOperation.Kind) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns { operation, _ in operation.attempt > 1 ? .init("again") : nil }
@@ -283,7 +284,7 @@ import Testing
         let client = BeagleNetTests.client(RetryInterceptor(), auth, runs)
         let ofA = Task { await Result { try await client.run(.of(kind, headers: ["Idempotency-Key": "k1"])) } }
         await runs.next().finish(.failure(.status(503)))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         token.withLock { $0 = "B" }
         auth.reset()
         clock.advance(by: .seconds(30))
@@ -292,7 +293,7 @@ import Testing
         #expect(runs.count == 1)
     }
 
-    @Test("what fetching began and outlasts it has credentials") func aTaskThatLastsIsNoFetch() async throws {
+    @Test func taskThatOutlivesTheLoadHasCredentials() async throws {
         let world = World()
         let gate = AsyncStream.makeStream(of: Void.self)
         let lasting = Lock<Task<String?, any Error>?>(nil)
@@ -314,7 +315,7 @@ import Testing
         client.withLock { $0 = nil }
     }
 
-    /// Rules of an app in which somebody else signs in while renewing is in vain.
+    /// Rules of an app in which another user signs in while a renewal fails.
     private func rules(_ token: Lock<String>, _ renewals: Lock<Int> = Lock(0)) -> AuthInterceptor<String>.Rules {
         AuthInterceptor.Rules(
             load: { token.withLock { $0 } },
@@ -327,9 +328,8 @@ import Testing
         )
     }
 
-    @Test("nor is what is refused after a renewal in vain, and it asks for no other") func aRefusalAfterThat()
-        async throws
-    {
+    @Test("a request rejected after a failed renewal is not sent again, and causes no other renewal")
+    func rejectionAfterAFailedRenewalIsReturned() async throws {
         let runs = ScriptedRuns()
         let renewals = Lock(0)
         let client = BeagleNetTests.client(AuthInterceptor(rules(Lock("A"), renewals), origins: origins), runs)
@@ -349,7 +349,7 @@ import Testing
         #expect(renewals.withLock { $0 } == 1)
     }
 
-    @Test func whoComesWhileARenewalIsInVainHasWhatIsLoadedThen() async throws {
+    @Test func operationDuringAFailedRenewalLoadsTheNextCredential() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
         let (token, renewals) = (Lock("A"), Lock(0))
         var rules = rules(token, renewals)
@@ -374,19 +374,19 @@ import Testing
         _ = try await waiting
     }
 
-    @Test func whatIsAboutToExpireIsUsedWhereThereIsNoOther() async throws {
+    @Test func expiringCredentialIsUsedIfThereIsNoOther() async throws {
         var rules = rules(Lock("A"))
         rules.isExpiring = { $0 == "A" }
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         _ = try await BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers).run(.of(.form))
-        #expect(answers.asked.withLock { $0.first?.transfer.head.headerFields[.authorization] } == "A")
+        #expect(answers.operations.withLock { $0.first?.transfer.head.headerFields[.authorization] } == "A")
     }
 
     @Test(
-        "what waits for a credential has reached no server, whatever became of what fetches that",
+        "an operation that waits for a credential hasn't reached the server, however fetching it failed",
         arguments: [true, false]
     )
-    func aFailureToFetchIsNoneOfTheServer(isWhileRenewing: Bool) async {
+    func credentialFailureHasNotReachedTheServer(isWhileRenewing: Bool) async {
         struct Mine: Error {}
         let failures: [any Error] = [Mine(), NetworkError.lost, NetworkError.status(500)]
         for failure in failures {
@@ -398,7 +398,7 @@ import Testing
                 renew: { _ in throw failure },
                 attach: { token, head in head.headerFields[.authorization] = token }
             )
-            let answers = Answers(.failure(.status(401)))
+            let answers = ScriptedResponses(.failure(.status(401)))
             let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers)
             let error = await Result { try await client.run(.of(.form)) }.failure
             #expect(error?.kind == NetworkError(wrapping: failure).kind)
@@ -407,7 +407,7 @@ import Testing
         }
     }
 
-    @Test func anotherServersRefusalRenewsNothing() async throws {
+    @Test func rejectionByAnotherServerCausesNoRenewal() async throws {
         let world = World()
         let stamp = HeadersInterceptor(origins: origins) { _ in throw NetworkError.status(401) }
         let client = BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), stamp, world)
@@ -417,7 +417,7 @@ import Testing
         #expect(world.renewals.withLock { $0 } == 0)
     }
 
-    @Test("a person who is to sign in again is asked for once more") func aRenewalInVain() async {
+    @Test func credentialIsLoadedAgainAfterAFailedRenewal() async {
         let loads = Lock(0)
         let auth = AuthInterceptor(
             AuthInterceptor<String>.Rules(
@@ -431,12 +431,12 @@ import Testing
             ),
             origins: origins
         )
-        let client = BeagleNetTests.client(auth, Answers(.failure(.status(401))))
+        let client = BeagleNetTests.client(auth, ScriptedResponses(.failure(.status(401))))
         for _ in 1...2 { _ = await Result { try await client.run(.of(.component)) } }
         #expect(loads.withLock { $0 } == 2)
     }
 
-    @Test("a renewal may ask through the same client") func aRenewalThroughTheSameClient() async throws {
+    @Test func renewalMayUseTheSameClient() async throws {
         let world = World()
         world.valid.withLock { $0 = "token 2" }
         let slot = Lock<NetworkClientDefault?>(nil)
@@ -454,7 +454,7 @@ import Testing
         slot.withLock { $0 = nil }
     }
 
-    @Test("origins of its own have the credential in the default pipeline, too") func originsOfItsOwn() async throws {
+    @Test func namedOriginsReceiveTheCredentialInTheDefaultPipeline() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://own")
         Beagle.dependencies.interceptors.add(AuthInterceptor(World().rules, origins: origins))
         let transport = ScriptedTransport()
@@ -465,7 +465,7 @@ import Testing
     }
 
     @Test("on the wire: the credential does not follow a redirect to another origin")
-    func theCredentialStaysWithItsOrigin() async throws {
+    func credentialStaysWithItsOrigin() async throws {
         let seen = Lock<[String?]>([])
         let foreign = try LoopbackServer { request in
             seen.withLock { $0.append(request.values(of: "Authorization").first) }

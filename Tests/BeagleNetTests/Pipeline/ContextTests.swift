@@ -8,7 +8,7 @@ import Testing
     private enum Trail: NetworkOperation.ContextKey { static let defaultValue: [String] = [] }
     private enum Choice: NetworkOperation.ContextKey { static let defaultValue: String? = "standard" }
 
-    /// Leaves its name on the trail.
+    /// Appends its name to the trail.
     private func passing(_ name: String) -> Changing {
         Changing { $0.context[Trail.self].append(name) }
     }
@@ -24,7 +24,7 @@ import Testing
         #expect(NetworkOperation.of(.form).context[Screen.self] == "none")
     }
 
-    @Test func anOptionalValueHasADefaultAndMayBeSetToNone() {
+    @Test func optionalValueHasADefaultAndCanBeSetToNil() {
         var context = NetworkOperation.Context()
         #expect(context[Choice.self] == "standard")
         context[Choice.self] = nil
@@ -33,7 +33,7 @@ import Testing
         #expect(context[Choice.self] == "mine")
     }
 
-    @Test func whatIsSetInACopyIsNotInTheOther() {
+    @Test func copiesAreIndependent() {
         var one = NetworkOperation.of(.form)
         one.context[Trail.self] = ["one"]
         var other = one
@@ -48,17 +48,17 @@ import Testing
         #expect(kept[Trail.self] == ["one", "other"])
     }
 
-    // MARK: - On the way
+    // MARK: - In the pipeline
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func whatIsSetIsReadFurtherIn(kind: NetworkOperation.Kind) async throws {
-        let answers = Answers(.success(.init("1")))
+    func innerInterceptorsReadTheValues(kind: NetworkOperation.Kind) async throws {
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(passing("outer"), passing("inner"), answers)
         var operation = NetworkOperation.of(kind)
         operation.context[Screen.self] = "home"
         operation.context[Trail.self] = ["app"]
         _ = try await client.run(operation)
-        let asked = try #require(answers.asked.withLock { $0.first })
+        let asked = try #require(answers.operations.withLock { $0.first })
         #expect(asked.context[Screen.self] == "home")
         #expect(asked.context[Trail.self] == ["app", "outer", "inner"])
         #expect(asked.context[Title.self] == "untitled")
@@ -66,33 +66,33 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func whatOneAttemptLeavesTheNextDoesNotFind(kind: NetworkOperation.Kind) async throws {
+    func eachAttemptBeginsWithTheSameContext(kind: NetworkOperation.Kind) async throws {
         let atOnce = Backoff(base: .zero, limit: 3)
         let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
-        let answers = Answers(.failure(.refused), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.refused), .success(.init("1")))
         _ = try await client(passing("outer"), retry, passing("inner"), answers).run(.of(kind))
-        let trails = answers.asked.withLock { $0.map { $0.context[Trail.self] } }
+        let trails = answers.operations.withLock { $0.map { $0.context[Trail.self] } }
         #expect(trails == [["outer", "inner"], ["outer", "inner"]])
     }
 
-    // MARK: - What is asked
+    // MARK: - Identity
 
-    @Test("a context does not count for what is asked: the run has that of who began it")
-    func aContextDoesNotCountForWhatIsAsked() async {
+    @Test("the context isn't part of the identity: a shared run has the one of its first subscriber")
+    func contextIsNotPartOfTheIdentity() async {
         for kind in NetworkOperation.Kind.known where kind.isShared {
             let runs = ScriptedRuns()
             let client = client(runs)
-            let (one, other) = (Heard(), Heard())
+            let (one, other) = (EventRecorder(), EventRecorder())
             var operation = NetworkOperation.of(kind)
             operation.context[Screen.self] = "home"
-            client.watch(operation, one.hear)
+            client.watch(operation, one.receive)
             operation.context[Screen.self] = "search"
-            client.watch(operation, other.hear)
+            client.watch(operation, other.receive)
             let run = await runs.next()
             #expect(run.operation.context[Screen.self] == "home", "\(kind)")
             run.finish("1")
-            await one.heard(1)
-            await other.heard(1)
+            await one.waitForEvents(1)
+            await other.waitForEvents(1)
             #expect(one.all.first == "1", "\(kind)")
             #expect(other.all.first == "1", "\(kind)")
             #expect(runs.count == 1, "\(kind)")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func whatIsStoredIsFoundWhateverTheContext() async {
+    @Test func storedResponseIsFoundWhateverTheContext() async {
         let world = StoreWorld()
         var operation = NetworkOperation.asking()
         operation.context[Screen.self] = "home"

@@ -18,62 +18,62 @@ import Testing
 
     private static let expected = (1...100).map { "\($0) stale" } + ["last"]
 
-    @Test func eventsComeToAQueueInOrder() async {
+    @Test func eventsAreDeliveredToAQueueInOrder() async {
         let client = client()
-        let heard = Heard()
+        let heard = EventRecorder()
         let queue = DispatchQueue(label: "heard")
         client.watch(component, deliverOn: queue) { event in
             dispatchPrecondition(condition: .onQueue(queue))
-            heard.hear(event)
+            heard.receive(event)
         }
-        await heard.heard(101)
+        await heard.waitForEvents(101)
         #expect(heard.all == Self.expected)
         withExtendedLifetime(client) {}
     }
 
-    @Test func eventsComeToTheMainActorInOrder() async {
+    @Test func eventsAreDeliveredToTheMainActorInOrder() async {
         let client = client()
-        let heard = Heard()
+        let heard = EventRecorder()
         client.watch(component, deliverOn: MainActor.shared) { event in
             MainActor.assertIsolated()
-            heard.hear(event)
+            heard.receive(event)
         }
-        await heard.heard(101)
+        await heard.waitForEvents(101)
         #expect(heard.all == Self.expected)
         withExtendedLifetime(client) {}
     }
 
-    @Test @MainActor func whoCancelsThereHearsNothingMore() async {
+    @Test @MainActor func cancellingOnTheDeliveryContextStopsDelivery() async {
         let client = client()
-        let heard = Heard()
-        // What has come already waits for this function to let the actor go.
-        client.watch(component, deliverOn: MainActor.shared) { heard.hear($0) }?.cancel()
+        let heard = EventRecorder()
+        // Events that were already sent wait until this function leaves the actor.
+        client.watch(component, deliverOn: MainActor.shared) { heard.receive($0) }?.cancel()
         let queue = DispatchQueue(label: "heard")
-        queue.sync { client.watch(component, deliverOn: queue) { heard.hear($0) }?.cancel() }
+        queue.sync { client.watch(component, deliverOn: queue) { heard.receive($0) }?.cancel() }
         queue.sync {}
         await Task { @MainActor in }.value
         #expect(heard.all == [])
         #expect(client.activeOperations == 0)
     }
 
-    @Test func theEndIsHeardWhenTheClientGoes() async {
-        let heard = Heard()
+    @Test func endIsDeliveredWhenTheClientIsReleased() async {
+        let heard = EventRecorder()
         do {
             let client = client()
-            client.watch(component, deliverOn: MainActor.shared) { heard.hear($0) }
-            await heard.heard(101)
+            client.watch(component, deliverOn: MainActor.shared) { heard.receive($0) }
+            await heard.waitForEvents(101)
         }
-        await heard.heard(102)
+        await heard.waitForEvents(102)
         #expect(heard.all.last == "end")
     }
 
-    @Test func whatCannotBeBuiltIsTold() async {
+    @Test func invalidRequestIsDeliveredAsAFailure() async {
         let client = client()
-        let heard = Heard()
+        let heard = EventRecorder()
         let broken = NetworkOperation(Request(url: URL(string: "ftp://host/")!, type: .fetchComponent))
-        #expect(client.watch(broken, deliverOn: MainActor.shared, { heard.hear($0) }) == nil)
-        #expect(client.watch(broken, deliverOn: .global(), { heard.hear($0) }) == nil)
-        await heard.heard(2)
+        #expect(client.watch(broken, deliverOn: MainActor.shared, { heard.receive($0) }) == nil)
+        #expect(client.watch(broken, deliverOn: .global(), { heard.receive($0) }) == nil)
+        await heard.waitForEvents(2)
         #expect(heard.all == ["failure: unsupported_scheme", "failure: unsupported_scheme"])
     }
 }

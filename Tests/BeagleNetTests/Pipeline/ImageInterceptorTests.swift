@@ -9,7 +9,7 @@ import Testing
 @Suite(.beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct ImageInterceptorTests {
     private static let bomb = ImageSamples.png(2_147_483_647, 2_147_483_647)
 
-    /// How an app may ask. Where somebody logs, or a deadline is set, the operation has a task.
+    /// The ways to request an image. With logging or a deadline, the operation has a task.
     enum Asked: CaseIterable {
         case shared, alone, inATask, withACompletion, watching, streaming
     }
@@ -58,8 +58,8 @@ import Testing
 
     // MARK: - Over a socket
 
-    @Test("row 34: a PNG of 70 bytes that claims 2,147,483,647 pixels a side", arguments: Asked.allCases)
-    func aBombIsRefusedByItsHeader(asked: Asked) async throws {
+    @Test("row 34: a PNG of 70 bytes that declares 2,147,483,647 pixels a side", arguments: Asked.allCases)
+    func decompressionBombIsRejectedByItsHeader(asked: Asked) async throws {
         #expect(Self.bomb.count == 70)
         let server = try LoopbackServer { _ in .response(200, ["Content-Type": "image/png"], Self.bomb) }
         let error = try await refusal(by: server, asked)
@@ -75,9 +75,9 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// The failure of an attempt that is not the first.
+    /// The failure of a second attempt.
     @Test(arguments: [Asked.shared, .alone, .inATask, .withACompletion, .watching])
-    func aBombThatComesLaterIsRefused(asked: Asked) async throws {
+    func bombInALaterAttemptIsRejected(asked: Asked) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], Self.bomb)
@@ -86,9 +86,9 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    /// Whether it is asked again is settled by the answer, not by the refusal.
+    /// The response decides whether the request is retried, not the rejection of the image.
     @Test(arguments: [Asked.shared, .alone, .inATask, .withACompletion, .watching])
-    func aBombThatIsAskedAgainAfterIsNotRefused(asked: Asked) async throws {
+    func bombInARetriedResponseIsNotReported(asked: Asked) async throws {
         Beagle.dependencies.interceptors = [DeadlineInterceptor(), ImageInterceptor(), RetryInterceptor()]
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
@@ -100,12 +100,12 @@ import Testing
     }
 
     @Test(arguments: [Request.RequestType.fetchComponent, .rawRequest(.init())])
-    func onlyImagesAreLookedAt(type: Request.RequestType) async throws {
+    func onlyImagesAreInspected(type: Request.RequestType) async throws {
         let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
         for asked in Asked.allCases { #expect(try await image(from: server, asked, type) == Self.bomb) }
     }
 
-    @Test(arguments: Asked.allCases) func whatIsNoImagePasses(asked: Asked) async throws {
+    @Test(arguments: Asked.allCases) func bodyThatIsNotAnImagePasses(asked: Asked) async throws {
         let own = Data("format of the app's own".utf8)
         let server = try LoopbackServer { _ in .response(200, [:], own) }
         #expect(try await image(from: server, asked) == own)
@@ -113,15 +113,15 @@ import Testing
 
     // MARK: - The limit
 
-    private static let asManyPixelsAsAllowedArguments: [(Int?, Int, Int, Bool)] = [
-        // Exactly as many as allowed; one more; none; a limit that was raised, and one that was lifted.
+    private static let imageMayHaveAsManyPixelsAsAllowedArguments: [(Int?, Int, Int, Bool)] = [
+        // Exactly as many as allowed; one more; none; a raised limit, and no limit.
         (100_000_000, 10_000, 10_000, true), (100_000_000, 100_000_001, 1, false), (0, 0, 1, true),
         (0, 1, 1, false),
         (200_000_000, 20_000, 10_000, true), (nil, 2_147_483_647, 2_147_483_647, true),
     ]
 
-    @Test(arguments: Self.asManyPixelsAsAllowedArguments)
-    func asManyPixelsAsAllowed(limit: Int?, _ width: Int, _ height: Int, _ isAllowed: Bool) async throws {
+    @Test(arguments: Self.imageMayHaveAsManyPixelsAsAllowedArguments)
+    func imageMayHaveAsManyPixelsAsAllowed(limit: Int?, _ width: Int, _ height: Int, _ isAllowed: Bool) async throws {
         Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: limit))
         let data = ImageSamples.png(width, height)
         let server = try LoopbackServer { _ in .response(200, [:], data) }
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func aHundredMillionByDefault() throws {
+    @Test func defaultLimitIsAHundredMillionPixels() throws {
         let interceptor = try #require(
             Beagle.dependencies.interceptors.lazy.compactMap { $0 as? ImageInterceptor }.first
         )
@@ -150,15 +150,15 @@ import Testing
         return try await client.stream(Request(url: url, type: .fetchImage))
     }
 
-    private func collected(_ answer: LoopbackServer.Answer) async throws -> Data {
+    private func collected(_ answer: LoopbackServer.Response) async throws -> Data {
         let server = try LoopbackServer { _ in answer }
         let data = try await stream(server).collect().data
         #expect(server.requests.count == 1)
         return data
     }
 
-    /// A file is decoded by whoever opens it.
-    @Test(arguments: [false, true]) func aBombIsNotDownloaded(resuming: Bool) async throws {
+    /// Any app that opens the file would decode it.
+    @Test(arguments: [false, true]) func bombIsNotDownloaded(resuming: Bool) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -178,17 +178,17 @@ import Testing
         #expect(FileManager.default.contents(atPath: path) == Self.small)
     }
 
-    /// Its end is not waited for.
-    @Test func aStreamedBombIsRefusedEarly() async throws {
+    /// The interceptor doesn't wait for the end of the body.
+    @Test func streamedBombIsRejectedEarly() async throws {
         let head = "HTTP/1.1 200 OK\r\n\r\n"
-        let answer = LoopbackServer.Answer.sequence([.raw(head), .raw(Self.bomb), .endless("more")])
+        let answer = LoopbackServer.Response.sequence([.raw(head), .raw(Self.bomb), .endless("more")])
         let server = try LoopbackServer { _ in answer }
         do {
             let response = try await stream(server)
             var chunks = response.body.makeAsyncIterator()
             let error = try await #require(throws: NetworkError.self) { try await chunks.next() }
             #expect(error.kind == .tooLarge && error.url == "\(server.url)/image")
-            // Who goes on reading gets nothing of it, and who begins again neither.
+            // Reading on returns nothing, and reading again fails.
             #expect(try await chunks.next() == nil)
             let again = await #expect(throws: NetworkError.self) { try await response.collect() }
             #expect(again?.kind == .tooLarge)
@@ -196,16 +196,16 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [100, 60_000, 200_000]) func aStreamedImageComesWhole(size: Int) async throws {
+    @Test(arguments: [100, 60_000, 200_000]) func streamedImageIsDeliveredWhole(size: Int) async throws {
         var bytes = ImageSamples.jpeg(Data([0xFF, 0xE0, 0, 4, 1, 2]))
         bytes += Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
         let pieces = stride(from: 0, to: bytes.count, by: 7001).map { bytes[$0..<min($0 + 7001, bytes.count)] }
         #expect(try await collected(.chunked(pieces.map { Data($0) })) == bytes)
     }
 
-    /// Of a head that tells its size in many small pieces.
+    /// The image header arrives in chunks of one byte.
     @Test(arguments: ImageSamples.written + ImageSamples.scattered)
-    func aStreamedHeadIsPutTogether(sample: ImageSamples.Sample) async throws {
+    func streamedImageHeaderIsAssembled(sample: ImageSamples.Sample) async throws {
         Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: sample.header.pixels - 1))
         let pieces = sample.data.map { Data([$0]) }
         let error = try await #require(throws: NetworkError.self) {
@@ -214,8 +214,8 @@ import Testing
         #expect(error.kind == .tooLarge)
     }
 
-    /// The directory of an icon tells less than the image in it, which may be further on.
-    @Test func theImageInAStreamedIconIsWaitedFor() async throws {
+    /// The directory of an icon may declare a smaller size than its image, which can come later.
+    @Test func streamedIconIsReadUpToItsImage() async throws {
         let directory = Data([0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 70, 0, 0, 0, 0, 0x20, 0, 0])
         let icon = directory + Data(count: 0x2000 - directory.count) + Self.bomb
         let pieces = stride(from: 0, to: icon.count, by: 1000).map { Data(icon[$0..<min($0 + 1000, icon.count)]) }
@@ -241,8 +241,8 @@ import Testing
         }
     }
 
-    /// A transport of somebody else's may give pieces of nothing.
-    @Test(arguments: [bomb, small]) func piecesOfNothingAreNoEnd(image: Data) async throws {
+    /// A third-party transport may yield empty chunks.
+    @Test(arguments: [bomb, small]) func emptyChunksDoNotEndTheBody(image: Data) async throws {
         let transport = Pieces(pieces: [Data(), image.prefix(1), Data(), image.dropFirst(), Data(), Data([1])])
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let url = try #require(URL(string: "http://host/"))
@@ -255,8 +255,8 @@ import Testing
         }
     }
 
-    /// A head that tells the size behind a first piece of which nothing can be told.
-    @Test func theLastOfManyBrandsIsWaitedFor() async throws {
+    /// An image whose format is still unknown after the first chunk.
+    @Test func longListOfBrandsIsReadToItsEnd() async throws {
         let image = ImageSamples.avif(ImageSamples.extent(255, 255))
         let brands = Data("none\0\0\0\0".utf8) + Data((0..<251).flatMap { _ in Data("none".utf8) }) + Data("avif".utf8)
         let bytes = ImageSamples.box("ftyp", brands) + image.dropFirst(24)
@@ -277,8 +277,8 @@ import Testing
         return Request(url: try #require(URL(string: "\(server.url)/image")), type: .fetchImage, additionalData: part)
     }
 
-    /// It may begin anywhere. One that nobody asked for is looked at.
-    @Test func aPartThatWasAskedForIsNotLookedAt() async throws {
+    /// A part may begin anywhere in the image. A part that wasn't requested is inspected.
+    @Test func requestedPartIsNotInspected() async throws {
         let server = try LoopbackServer { _ in .response(206, ["Content-Range": "bytes 5-74/75"], Self.bomb) }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         #expect(try await client.executeRequest(part(server)).data == Self.bomb)
@@ -286,7 +286,7 @@ import Testing
         for asked in Asked.allCases { #expect(try await refusal(by: server, asked).kind == .tooLarge) }
     }
 
-    @Test func theWholeInThePlaceOfAPartIsLookedAt() async throws {
+    @Test func wholeImageInsteadOfAPartIsInspected() async throws {
         let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         let error = await #expect(throws: NetworkError.self) { try await client.executeRequest(part(server)) }
@@ -295,8 +295,8 @@ import Testing
         #expect(streamed?.kind == .tooLarge)
     }
 
-    /// What is no image does not wait for more.
-    @Test func aStreamOfAnotherFormatIsGivenAsItComes() async throws {
+    /// Bytes that aren't an image aren't held back.
+    @Test func streamOfAnotherFormatIsNotDelayed() async throws {
         let gate = try LoopbackServer.Gate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
         let server = try LoopbackServer { _ in .sequence([.raw("\(head)a"), .gate(gate), .raw("b")]) }
@@ -309,7 +309,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func aStreamOfNothingIsEmpty() async throws {
+    @Test func emptyStreamStaysEmpty() async throws {
         #expect(try await collected(.response(200)).isEmpty)
     }
 
@@ -317,7 +317,7 @@ import Testing
 
     private static let small = ImageSamples.png(37, 23)
 
-    /// A store with an image from before there was a limit, and a network that answers with another.
+    /// A store with an image from before the limit was set, and a network that returns another.
     private func world(stored: Data = bomb, network: Data, _ fields: HTTPFields = [:]) async -> StoreWorld {
         let current = Lock((stored, HTTPFields()))
         let world = StoreWorld(answers: { _ in
@@ -331,7 +331,7 @@ import Testing
         return world
     }
 
-    /// Everything that somebody hears, as names.
+    /// The names of all results that a caller receives.
     private func heard(_ world: StoreWorld, _ policy: RequestPolicy) async -> [String] {
         @Sendable func name(_ result: NetworkOperation.Result) -> String {
             let data = result.response?.data
@@ -348,24 +348,24 @@ import Testing
         }
     }
 
-    /// A stored image that is refused is never given, and asked for anew where the policy allows it.
-    @Test(arguments: RequestPolicy.allCases) func aStoredBombIsRefused(policy: RequestPolicy) async {
+    /// A rejected stored image is never returned. It is requested again if the policy allows it.
+    @Test(arguments: RequestPolicy.allCases) func storedBombIsRejected(policy: RequestPolicy) async {
         let world = await world(network: Self.small)
         #expect(await heard(world, policy) == [policy == .cacheOnly ? "too_large" : "small"])
         #expect(world.requests == (policy == .cacheOnly ? 1 : 2))
-        // The good one is stored in its place.
+        // The valid image replaces it in the store.
         if policy != .cacheOnly { #expect(await heard(world, .cacheFirst) == ["stored small"]) }
     }
 
-    @Test(arguments: RequestPolicy.allCases) func aBombInBothIsRefused(policy: RequestPolicy) async {
+    @Test(arguments: RequestPolicy.allCases) func bombInStoreAndNetworkIsRejected(policy: RequestPolicy) async {
         let world = await world(network: Self.bomb)
         #expect(await heard(world, policy) == ["too_large"])
         #expect(await heard(world, policy) == ["too_large"])
     }
 
-    /// Whatever else is said of one that is refused.
+    /// Whatever other fields the rejected response has.
     @Test(arguments: [[:], [.cacheControl: "no-store"], [.setCookie: "a=1"]] as [HTTPFields])
-    func aBombTakesNoStoredImagesPlace(fields: HTTPFields) async {
+    func bombDoesNotReplaceAStoredImage(fields: HTTPFields) async {
         let world = await world(stored: Self.small, network: Self.bomb, fields)
         for policy in [RequestPolicy.networkOnly, .networkFirst] {
             #expect(await heard(world, policy) == ["too_large"])
@@ -374,7 +374,7 @@ import Testing
         #expect(await heard(world, .cacheFirst) == ["stored small"])
     }
 
-    @Test func aBombThatTheNetworkCannotReplaceIsRefused() async {
+    @Test func storedBombIsRejectedIfTheNetworkFails() async {
         let isLost = Lock(false)
         let world = StoreWorld(answers: { _ in
             if isLost.withLock({ $0 }) { return .failure(.lost) }
@@ -385,14 +385,14 @@ import Testing
         _ = await world.heard(.asking(.image))
         Beagle.dependencies.interceptors.add(ImageInterceptor())
         isLost.withLock { $0 = true }
-        // Why the network gave none is what the app is told.
+        // The app receives the network's error.
         #expect(await heard(world, .networkFirst) == ["network"])
         #expect(await heard(world, .cacheFirst) == ["network"])
         #expect(await heard(world, .cacheAndNetwork) == ["network"])
     }
 
-    /// A stored one that is refused is no answer for those who come while another is asked for.
-    @Test func manyWhoFindAStoredBombShareARequest() async throws {
+    /// A rejected stored image isn't returned to callers that join while another is requested.
+    @Test func callersThatFindAStoredBombShareARequest() async throws {
         let gate = try LoopbackServer.Gate()
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
@@ -412,7 +412,7 @@ import Testing
             group.addTask { try await client.executeRequest(request).data }
             #expect(await server.until { $0.requests.count == 2 })
             for _ in 0..<3 { group.addTask { try await client.executeRequest(request).data } }
-            // So that they find the first under way.
+            // So that they find the first request in progress.
             try await Task.sleep(for: .milliseconds(100))
             gate.open()
             for try await data in group { #expect(data == Self.small) }
@@ -420,8 +420,8 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    /// What is in memory needs no run, with the limit above it.
-    @Test @MainActor func aStoredImageIsGivenAtOnce() async throws {
+    /// An image in memory needs no run, even with the limit above the cache.
+    @Test @MainActor func storedImageIsReturnedImmediately() async throws {
         let world = await world(network: Self.small)
         _ = await heard(world, .networkOnly)
         let isOver = Lock(false)
@@ -433,7 +433,7 @@ import Testing
 
     // MARK: - Other clients
 
-    @Test func aStubAnswersAsItsClosureSays() async throws {
+    @Test func stubHasNoLimit() async throws {
         Beagle.dependencies.networkClient = StubClient { _ in NetworkResponse(data: Self.bomb) }
         #expect(try await Beagle.dependencies.networkClient.image("http://host/image").data == Self.bomb)
     }

@@ -2,9 +2,9 @@ import BeagleNet
 import BeagleNetTesting
 import Testing
 
-/// What the small interceptors do for each kind of operation.
+/// The small interceptors, for each kind of operation.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct InterceptorKindTests {
-    /// Where `NetworkOperation.of(_:)` goes.
+    /// The origin of `NetworkOperation.of(_:)`.
     private static let host: Set<Origin> = [Origin(scheme: "http", host: "host")]
     private static let elsewhere: Set<Origin> = [Origin(scheme: "http", host: "elsewhere")]
     private static let language = HTTPField.Name("X-Language")!
@@ -13,28 +13,28 @@ import Testing
     /// The kinds that are one message to the transport.
     private static let messages: [NetworkOperation.Kind] = [.component, .image, .form, .raw, .query, .mutation]
 
-    /// Whether answers of a kind may be stored.
+    /// Whether responses of a kind may be stored.
     private func isStorable(_ kind: NetworkOperation.Kind) -> Bool {
         [NetworkOperation.Kind.component, .image, .query].contains(kind)
     }
 
-    /// What reached the end of a pipeline of these interceptors.
+    /// The operation that reaches the end of a pipeline with these interceptors.
     private func asked(
         _ operation: NetworkOperation,
         _ interceptors: any Interceptor...
     ) async throws -> NetworkOperation {
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         Beagle.dependencies.interceptors = interceptors + [answers]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
         #expect(try await client.run(operation).shown == "1")
         #expect(answers.count == 1)
-        return try #require(answers.asked.withLock { $0.first })
+        return try #require(answers.operations.withLock { $0.first })
     }
 
     // MARK: - Headers
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func fieldsAreAddedAndWhatIsThereStays(kind: NetworkOperation.Kind) async throws {
+    func fieldsAreAddedAndExistingOnesKept(kind: NetworkOperation.Kind) async throws {
         let headers = HeadersInterceptor(origins: Self.host) { operation in
             [Self.language: operation.kind.name, .acceptLanguage: "pt"]
         }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func fieldsGoToTheOriginsThatAreNamedOrElseDeclared(kind: NetworkOperation.Kind) async throws {
+    func fieldsAreSentToNamedOrElseDeclaredOrigins(kind: NetworkOperation.Kind) async throws {
         let origins: [(named: Set<Origin>?, base: String?, isMeant: Bool)] = [
             (Self.host, nil, true), (Self.host, "http://elsewhere", true), (Self.elsewhere, "http://host", false),
             (nil, "http://host/api", true), (nil, "http://elsewhere", false), (nil, "https://host", false),
@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func aCredentialAmongFieldsWithoutDeclaredOriginsIsAnError(kind: NetworkOperation.Kind) async {
-        let answers = Answers(.success(.init("1")))
+    func credentialFieldWithoutDeclaredOriginsIsAnError(kind: NetworkOperation.Kind) async {
+        let answers = ScriptedResponses(.success(.init("1")))
         let headers = HeadersInterceptor { _ in [.init("X-Api-Key")!: "s3cret"] }
         let result = await Result { try await client(headers, answers).run(.of(kind)) }
         #expect(result.failure?.kind == .badRequest)
@@ -72,20 +72,20 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func fieldsAreMadeAnewForEachAttempt(kind: NetworkOperation.Kind) async throws {
+    func fieldsAreMadeForEachAttempt(kind: NetworkOperation.Kind) async throws {
         let atOnce = Backoff(base: .zero, limit: 3)
         let retry = RetryInterceptor(backoff: atOnce, subscriptionBackoff: atOnce)
         let headers = HeadersInterceptor(origins: Self.host) { operation in [Self.language: "\(operation.attempt)"] }
-        let answers = Answers(.failure(.refused), .success(.init("1")))
+        let answers = ScriptedResponses(.failure(.refused), .success(.init("1")))
         _ = try await client(retry, headers, answers).run(.of(kind))
-        let fields = answers.asked.withLock { $0.map(\.transfer.head.headerFields) }
+        let fields = answers.operations.withLock { $0.map(\.transfer.head.headerFields) }
         #expect(fields.map { $0[values: Self.language] } == [["1"], ["2"]])
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func whatMakingFieldsThrowsFailsTheOperationUnsent(kind: NetworkOperation.Kind) async {
+    func errorWhileMakingFieldsFailsTheOperationUnsent(kind: NetworkOperation.Kind) async {
         struct Mine: Error {}
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let headers = HeadersInterceptor(origins: Self.host) { _ in throw Mine() }
         let result = await Result { try await client(headers, answers).run(.of(kind)) }
         #expect(result.failure?.underlying is Mine)
@@ -94,8 +94,8 @@ import Testing
 
     // MARK: - Origins
 
-    @Test("a field of an origin is kept for declared ones, and where none are", arguments: NetworkOperation.Kind.known)
-    func aFieldOfAnOriginGoesToDeclaredOnes(kind: NetworkOperation.Kind) async throws {
+    @Test("a scoped field is kept for declared origins, or if there are none", arguments: NetworkOperation.Kind.known)
+    func originScopedFieldIsKeptForDeclaredOrigins(kind: NetworkOperation.Kind) async throws {
         let declared: [(base: String?, policy: OriginPolicyInterceptor, isKept: Bool)] = [
             (nil, .init(), true), ("http://host", .init(), true), ("http://elsewhere", .init(), false),
             ("http://elsewhere", .init(origins: Self.host), true),
@@ -105,12 +105,12 @@ import Testing
             Beagle.dependencies.httpRequestBuilder.baseURL = base.flatMap { URL(string: $0) }
             let transfer = try await asked(.of(kind), Changing.adding(.authorization, "hunter2"), policy).transfer
             #expect(transfer.head.headerFields[.authorization] == (isKept ? "hunter2" : nil), "\(base ?? "none")")
-            #expect(transfer.originScopedFields.contains(.authorization), "no redirect takes it along")
+            #expect(transfer.originScopedFields.contains(.authorization), "the field isn't dropped on redirects")
         }
     }
 
-    @Test("the app's own fields are held back, though a request brings them", arguments: NetworkOperation.Kind.known)
-    func namedFieldsAreHeldBack(kind: NetworkOperation.Kind) async throws {
+    @Test(arguments: NetworkOperation.Kind.known)
+    func scopedFieldsAreRemovedEvenIfTheRequestSetsThem(kind: NetworkOperation.Kind) async throws {
         let own: [(origins: Set<Origin>, isKept: Bool)] = [(Self.host, true), (Self.elsewhere, false), ([], true)]
         for (origins, isKept) in own {
             let policy = OriginPolicyInterceptor(origins: origins, scopedFields: [Self.partner])
@@ -125,8 +125,8 @@ import Testing
     // MARK: - Status
 
     @Test(arguments: NetworkOperation.Kind.known, [200, 204, 299, 300, 304, 401, 403, 404, 500])
-    func whatIsNoSuccessIsAFailureWithItsAnswer(kind: NetworkOperation.Kind, code: Int) async throws {
-        let answers = Answers(.success(.init(NetworkResponse(text: "told", status: .init(code: code)))))
+    func errorStatusIsAFailureWithTheResponse(kind: NetworkOperation.Kind, code: Int) async throws {
+        let answers = ScriptedResponses(.success(.init(NetworkResponse(text: "told", status: .init(code: code)))))
         let result = await Result { try await client(StatusInterceptor(), answers).run(.of(kind)) }
         if code < 300 {
             #expect(try result.get().status?.code == code)
@@ -139,8 +139,8 @@ import Testing
         #expect(error.request?.path == "/\(kind)")
     }
 
-    @Test("and so where nothing stands below it", arguments: messages)
-    func theInnermostCheckRefusesWhatTheTransportGives(kind: NetworkOperation.Kind) async {
+    @Test(arguments: messages)
+    func innermostStatusCheckAppliesToTheTransport(kind: NetworkOperation.Kind) async {
         Beagle.dependencies.interceptors = [StatusInterceptor()]
         let refusing = ScriptedTransport(status: .forbidden, "told")
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: refusing)
@@ -154,14 +154,14 @@ import Testing
     // MARK: - Rates
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func theSecondOfAnOriginWaitsItsTurn(kind: NetworkOperation.Kind) async throws {
+    func secondRequestToAnOriginWaits(kind: NetworkOperation.Kind) async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(1, per: .seconds(2)), answers)
         _ = try await client.run(.of(kind))
         let waiting = Task { try await client.run(.of(kind)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(2))
         #expect(answers.count == 1)
         clock.advance(by: .seconds(2))
@@ -170,14 +170,14 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func whoIsCancelledWhileItWaitsAsksNothing(kind: NetworkOperation.Kind) async throws {
+    func operationCancelledWhileWaitingSendsNothing(kind: NetworkOperation.Kind) async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(1), answers)
         _ = try await client.run(.of(kind))
         let waiting = Task { await Result { try await client.run(.of(kind)) } }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         waiting.cancel()
         #expect(await waiting.value.failure?.isCancelled == true)
         #expect(answers.count == 1)
@@ -187,7 +187,7 @@ import Testing
     // MARK: - Ages
 
     @Test(arguments: NetworkOperation.Kind.known, RequestPolicy.allCases)
-    func onlyWhatAStoredAnswerIsEnoughForIsLimited(kind: NetworkOperation.Kind, policy: RequestPolicy) async throws {
+    func ageLimitAppliesToCacheFirstOperationsOnly(kind: NetworkOperation.Kind, policy: RequestPolicy) async throws {
         let limit = RequestPolicyInterceptor(ttl: .seconds(10))
         let expected: Duration? = (isStorable(kind) || kind == .raw) && policy == .cacheFirst ? .seconds(10) : nil
         let asked = try await asked(.asking(kind, policy), limit)
@@ -195,8 +195,8 @@ import Testing
         #expect(asked.policy == policy)
     }
 
-    @Test("what is stored is asked anew, and what is never stored is asked once", arguments: messages)
-    func whatIsStoredIsGivenAsStaleAndAskedAnew(kind: NetworkOperation.Kind) async {
+    @Test("a stored response is refetched; a kind that is never stored is requested once", arguments: messages)
+    func storedResponseIsReturnedAsStaleAndRefetched(kind: NetworkOperation.Kind) async {
         let world = StoreWorld(RequestPolicyInterceptor(ttl: .zero))
         world.answers(.text("{}"))
         #expect(await world.heard(.asking(kind)) == ["{}"])
@@ -207,12 +207,13 @@ import Testing
 
     // MARK: - Logs
 
-    /// What an answer, a refusal and a failure leave in a log, of messages and answers that hold secrets.
+    /// The log of a response, an error status and a failure, whose messages contain secrets.
     private func logged(_ kind: NetworkOperation.Kind, _ style: LogInterceptor.Style) async -> [[String]] {
         let fields: HTTPFields = [.setCookie: "id=hunter2"]
         let answer = NetworkResponse(response: HTTPResponse(status: .ok, headerFields: fields))
         let all = [
-            Answers(.success(.init(answer))), Answers(.failure(.status(503, fields))), Answers(.failure(.lost)),
+            ScriptedResponses(.success(.init(answer))), ScriptedResponses(.failure(.status(503, fields))),
+            ScriptedResponses(.failure(.lost)),
         ]
         var messages: [[String]] = []
         for answers in all {
@@ -227,7 +228,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func anExchangeIsOneLineWithoutSecrets(kind: NetworkOperation.Kind) async {
+    func exchangeIsLoggedInOneLineWithoutSecrets(kind: NetworkOperation.Kind) async {
         let logged = await logged(kind, .exchanges)
         #expect(logged.map(\.count) == [1, 1, 1])
         for (lines, outcome) in zip(logged, ["200", "503", "the connection was lost"]) {
@@ -238,14 +239,14 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known, [LogInterceptor.Style.messages, .commands])
-    func bothEndsAreToldWithoutSecrets(kind: NetworkOperation.Kind, style: LogInterceptor.Style) async {
+    func requestAndOutcomeAreLoggedWithoutSecrets(kind: NetworkOperation.Kind, style: LogInterceptor.Style) async {
         let logged = await logged(kind, style)
         #expect(logged.map(\.count) == [2, 2, 2])
         for message in logged.joined() { #expect(!message.contains("hunter2")) }
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func whatComesBeforeTheAnswerHasNoLine(kind: NetworkOperation.Kind) async throws {
+    func intermediateResultsAreNotLogged(kind: NetworkOperation.Kind) async throws {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let runs = ScriptedRuns { _, emit in

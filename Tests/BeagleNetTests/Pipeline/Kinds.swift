@@ -1,7 +1,7 @@
 import BeagleNet
 
 extension NetworkOperation.Kind {
-    /// Every kind that the product knows.
+    /// Every kind that the package defines.
     static let known: [NetworkOperation.Kind] = [.component, .image, .form, .raw, .query, .mutation, .subscription]
 }
 
@@ -25,7 +25,7 @@ extension NetworkOperation {
 }
 
 extension NetworkError {
-    /// A failure that the server may have acted before.
+    /// A failure after which the server may have acted.
     static let lost = NetworkError(.network, during: .firstByte, "the connection was lost")
     /// A failure before anything was sent.
     static let refused = NetworkError(.connect, during: .connect, "the connection was refused")
@@ -37,9 +37,9 @@ extension NetworkError {
     }
 }
 
-/// The end of a pipeline that answers the attempts of each operation in turn, the last answer to all that follow.
-struct Answers: Interceptor {
-    let asked = Lock<[NetworkOperation]>([])
+/// The end of a pipeline that returns these outcomes in turn, and then repeats the last one.
+struct ScriptedResponses: Interceptor {
+    let operations = Lock<[NetworkOperation]>([])
     private let outcomes: [Result<NetworkOperation.Result, NetworkError>]
 
     init(_ outcomes: Result<NetworkOperation.Result, NetworkError>...) {
@@ -50,16 +50,16 @@ struct Answers: Interceptor {
         self.outcomes = outcomes
     }
 
-    var count: Int { asked.withLock { $0.count } }
+    var count: Int { operations.withLock { $0.count } }
 
     func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let number = asked.withLock { asked in
-            asked.append(operation)
-            return asked.count
+        let number = operations.withLock { operations in
+            operations.append(operation)
+            return operations.count
         }
         do throws(NetworkError) {
             return try outcomes[min(number, outcomes.count) - 1].get()
@@ -71,7 +71,7 @@ struct Answers: Interceptor {
     }
 }
 
-/// Changes whatever is asked.
+/// Changes each operation.
 struct Changing: Interceptor {
     let change: @Sendable (inout NetworkOperation) -> Void
 
@@ -85,7 +85,7 @@ struct Changing: Interceptor {
         return try await next(operation, emit)
     }
 
-    /// Puts a field on it that belongs to the origin.
+    /// Adds an origin-scoped field.
     static func adding(_ name: HTTPField.Name, _ value: String) -> Changing {
         Changing { operation in
             operation.transfer.head.headerFields.append(HTTPField(name: name, value: value))
@@ -94,7 +94,7 @@ struct Changing: Interceptor {
     }
 }
 
-/// A client of these interceptors, which asks no network.
+/// A client with these interceptors, which uses no network.
 func client(_ interceptors: any Interceptor...) -> NetworkClientDefault {
     Beagle.dependencies.interceptors = interceptors
     return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())

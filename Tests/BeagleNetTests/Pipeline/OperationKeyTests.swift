@@ -8,7 +8,7 @@ struct OperationKeyTests {
     private func operation(
         _ options: TransferOptions = .standard,
         _ name: String = "",
-        for person: Int = 0,
+        for credentialOwner: Int = 0,
         request changeRequest: (inout Request) -> Void = { _ in },
         transfer change: (inout TransferRequest) -> Void = { _ in }
     ) throws -> NetworkOperation {
@@ -19,7 +19,7 @@ struct OperationKeyTests {
         change(&transfer)
         var operation = NetworkOperation(request)
         operation.partition = name
-        return operation.sending(transfer, .none, for: person)
+        return operation.sending(transfer, .none, for: credentialOwner)
     }
 
     private func key(_ options: TransferOptions) throws -> NetworkOperation.Key? { try operation(options).key }
@@ -53,9 +53,9 @@ struct OperationKeyTests {
         let keys = try all.map { try #require(try key($0)) }
         #expect(Set(keys).count == all.count)
         #expect(try all.map { try key($0) } == keys)
-        let questions = try all.map { try #require(try operation($0).question) }
+        let questions = try all.map { try #require(try operation($0).comparedContent) }
         #expect(Set(questions).count == all.count)
-        #expect(try all.map { try operation($0).question } == questions)
+        #expect(try all.map { try operation($0).comparedContent } == questions)
     }
 
     @Test func eachPartOfAMessageTellsOperationsApart() throws {
@@ -73,10 +73,10 @@ struct OperationKeyTests {
             ] + others.map { try operation(transfer: $0) }
         }
         let operations = try all()
-        let questions = try operations.map { try #require($0.question) }
+        let questions = try operations.map { try #require($0.comparedContent) }
         #expect(Set(questions).count == operations.count)
         #expect(Set(operations.map { $0.key }).count == operations.count)
-        #expect(try all().map { $0.question } == questions)
+        #expect(try all().map { $0.comparedContent } == questions)
         #expect(try all().map { $0.key } == operations.map { $0.key })
         // Method, scheme and names of fields are compared alone: three of these meet others.
         #expect(Set(questions.map(\.hashValue)).count == operations.count - 3)
@@ -97,14 +97,14 @@ struct OperationKeyTests {
             return NetworkOperation(request).sending(try builder.build(request), .none, for: 0)
         }
         #expect(Set(operations.map { $0.key }).count == 1)
-        #expect(Set(operations.map { $0.question }).count == 1)
+        #expect(Set(operations.map { $0.comparedContent }).count == 1)
     }
 
     @Test func whatChangesOnItsWayKeepsItsKey() throws {
         var operation = try operation()
-        let question = operation.question
+        let question = operation.comparedContent
         operation.transfer.head.path = "/b"
-        #expect(operation.question == question)
+        #expect(operation.comparedContent == question)
         #expect(try operation.key == self.operation().key)
         #expect(!operation.sends(operation.key))
         operation.transfer.head.path = "/a"

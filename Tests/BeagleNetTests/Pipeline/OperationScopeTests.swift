@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func closingCancelsEverythingUnderIt(kind: NetworkOperation.Kind) async {
+    func closingCancelsAllNestedOperations(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let cell = OperationScope(in: OperationScope(in: screen))
@@ -35,7 +35,7 @@ import Testing
         #expect(OperationScope(in: screen).isClosed)
     }
 
-    @Test func theOthersGoOn() async throws {
+    @Test func closingDoesNotAffectTheParentScope() async throws {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let list = OperationScope(in: screen)
@@ -50,11 +50,8 @@ import Testing
         #expect(try await staying.value.get() == "1")
     }
 
-    @Test(
-        "the completion of what was cancelled is called once, whatever comes afterwards",
-        arguments: [NetworkOperation.Kind.component, .image, .form, .raw]
-    )
-    func aCompletionIsNotCalledTwice(kind: NetworkOperation.Kind) async {
+    @Test(arguments: [NetworkOperation.Kind.component, .image, .form, .raw])
+    func completionOfACancelledRequestIsCalledOnce(kind: NetworkOperation.Kind) async {
         for isScoped in [true, false] {
             let runs = ScriptedRuns()
             let screen = OperationScope()
@@ -72,7 +69,7 @@ import Testing
             run.finish("1")
             client.endAll()
             for await _ in completed { break }
-            // Whatever else there was to come has the time of an exchange.
+            // Any other completion has the time of an exchange to arrive.
             let last = task(client, .form)
             await runs.next().finish("2")
             _ = await last.value
@@ -82,13 +79,13 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func closingEndsWhatIsWatchedInIt(kind: NetworkOperation.Kind) async {
+    func closingEndsWatchedOperations(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let client = client(runs)
-        let (heard, other) = (Heard(), Heard())
-        let token = client.watch(.of(kind), in: screen, heard.hear)
-        client.watch(.of(.raw), other.hear)
+        let (heard, other) = (EventRecorder(), EventRecorder())
+        let token = client.watch(.of(kind), in: screen, heard.receive)
+        client.watch(.of(.raw), other.receive)
         _ = await runs.next()
         let staying = await runs.next()
         screen.close()
@@ -96,48 +93,47 @@ import Testing
         #expect(runs.cancels == 1)
         token?.cancel()
         staying.finish("1")
-        await other.heard(2)
+        await other.waitForEvents(2)
         #expect(other.all == ["1", "end"])
         #expect(heard.all.count == 2)
-        let late = Heard()
-        #expect(client.watch(.of(kind), in: screen, late.hear) == nil)
+        let late = EventRecorder()
+        #expect(client.watch(.of(kind), in: screen, late.receive) == nil)
         #expect(late.all == ["failure: cancelled"])
         client.watch(.of(kind), in: screen) { event in
             if case .failure(let error) = event {
                 #expect(!error.mayHaveReachedServer)
             } else {
-                Issue.record("not closed")
+                Issue.record("the scope is not closed")
             }
         }
     }
 
-    @Test("closed in a callback of one who watches, it cancels what all of its watchers wait for")
-    func closingWhileTold() async {
+    @Test func closingInACallbackEndsAllSubscribers() async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let client = client(runs)
-        let (first, second, cancels) = (Heard(), Heard(), Lock<Int?>(nil))
+        let (first, second, cancels) = (EventRecorder(), EventRecorder(), Lock<Int?>(nil))
         client.watch(.of(.component), in: screen) { event in
-            first.hear(event)
+            first.receive(event)
             guard case .result = event else { return }
             screen.close()
             cancels.withLock { $0 = runs.cancels }
         }
-        client.watch(.of(.component), in: screen, second.hear)
+        client.watch(.of(.component), in: screen, second.receive)
         await runs.next().emit(.init("1", hasNext: true))
-        await second.heard(2)
+        await second.waitForEvents(2)
         #expect(cancels.withLock { $0 } == 1)
         #expect(first.all == ["1 more", "failure: cancelled", "end"])
         #expect(second.all.suffix(2) == ["failure: cancelled", "end"])
     }
 
-    @Test("what is watched in one scope is the container's as well, and ends once") func twoOwners() async {
+    @Test func operationOwnedByTwoScopesEndsOnce() async {
         let runs = ScriptedRuns()
         let (screen, session) = (OperationScope(), OperationScope())
         let client = client(runs)
         Beagle.dependencies.operationScope = session
-        let heard = Heard()
-        client.watch(.of(.component), in: screen, heard.hear)
+        let heard = EventRecorder()
+        client.watch(.of(.component), in: screen, heard.receive)
         _ = await runs.next()
         session.close()
         screen.close()
@@ -145,26 +141,26 @@ import Testing
         #expect(runs.cancels == 1)
     }
 
-    @Test("who watches the same in two scopes is told of the own one's end") func twoScopesOfOneRun() async {
+    @Test func closingAScopeDoesNotEndARunSharedWithAnother() async {
         let runs = ScriptedRuns()
         let (screen, cell) = (OperationScope(), OperationScope())
         let client = client(runs)
-        let (first, second) = (Heard(), Heard())
-        client.watch(.of(.component), in: screen, first.hear)
-        client.watch(.of(.component), in: cell, second.hear)
+        let (first, second) = (EventRecorder(), EventRecorder())
+        client.watch(.of(.component), in: screen, first.receive)
+        client.watch(.of(.component), in: cell, second.receive)
         let run = await runs.next()
         screen.close()
         #expect(first.all == ["failure: cancelled", "end"])
         #expect(runs.cancels == 0)
         run.finish("1")
-        await second.heard(1)
+        await second.waitForEvents(1)
         cell.close()
         #expect(second.all == ["1", "failure: cancelled", "end"])
         #expect(client.activeOperations == 0)
     }
 
-    @Test("what is watched is let go by its scope when it ends by itself or by its token", arguments: [true, false])
-    func whatHasEndedIsNotOwned(isByItself: Bool) async {
+    @Test(arguments: [true, false])
+    func endedOperationIsReleasedByItsScope(isByItself: Bool) async {
         final class Witness: Sendable {}
         let runs = ScriptedRuns()
         let screen = OperationScope()
@@ -193,13 +189,13 @@ import Testing
     // MARK: - As a dependency
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func theScopeOfAContainerOwnsAllThatItsClientIsAsked(kind: NetworkOperation.Kind) async {
+    func containerScopeOwnsAllOperationsOfItsClient(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
         let screen = OperationScope()
         let client = client(runs)
         Beagle.dependencies.operationScope = screen
-        let heard = Heard()
-        client.watch(.of(kind), heard.hear)
+        let heard = EventRecorder()
+        client.watch(.of(kind), heard.receive)
         let results = AsyncStream.makeStream(of: NetworkClient.NetworkResult.self)
         let request = Request(url: URL(string: "http://host/1")!, type: .fetchComponent)
         client.executeRequest(request) { results.continuation.yield($0) }
@@ -218,10 +214,10 @@ import Testing
     }
 
     @Test(
-        "what an operation asks, and who enters twice, waits for no end of its own",
+        "an operation's own requests, and entering a scope twice, don't wait for its end",
         arguments: OperationScope.Rule.allCases
     )
-    func anOperationDoesNotWaitForItself(rule: OperationScope.Rule) async throws {
+    func operationDoesNotWaitForItself(rule: OperationScope.Rule) async throws {
         let slot = Lock<NetworkClientDefault?>(nil)
         let rules = AuthInterceptor<String>.Rules(
             load: {
@@ -230,7 +226,7 @@ import Testing
             },
             attach: { token, head in head.headerFields[.authorization] = token }
         )
-        let answers = Answers(.success(.init("token")))
+        let answers = ScriptedResponses(.success(.init("token")))
         let auth = AuthInterceptor(rules, origins: [Origin(scheme: "http", host: "host")])
         let client = client(auth, answers)
         slot.withLock { $0 = client }
@@ -243,7 +239,7 @@ import Testing
         slot.withLock { $0 = nil }
     }
 
-    @Test("a swapped scope and policy reach the default client of the container's scope") func swapping() async throws {
+    @Test func replacedScopeAndPolicyReachTheClient() async throws {
         let runs = ScriptedRuns(immediate: { _, _ in .init("1") })
         let dependencies = BeagleDependencies()
         dependencies.interceptors = [runs]
@@ -267,7 +263,7 @@ import Testing
 
     // MARK: - Rules
 
-    @Test func dropCancelsTheNewOne() async throws {
+    @Test func dropRuleCancelsTheNewOperation() async throws {
         let runs = ScriptedRuns()
         let client = client(runs).scoped(in: OperationScope(.drop))
         let old = task(client, .form)
@@ -281,7 +277,7 @@ import Testing
         #expect(try await next.value.get() == "2")
     }
 
-    @Test func replaceCancelsTheOldOneDownToTheTransport() async throws {
+    @Test func replaceRuleCancelsTheOldTransfer() async throws {
         let held = HeldCompletion()
         let transport = held.transport()
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -296,7 +292,7 @@ import Testing
         _ = old
     }
 
-    @Test func queueRunsOneAfterAnother() async throws {
+    @Test func queueRuleRunsOperationsOneAfterAnother() async throws {
         let runs = ScriptedRuns()
         let scope = OperationScope(.queue)
         let client = client(runs).scoped(in: scope)

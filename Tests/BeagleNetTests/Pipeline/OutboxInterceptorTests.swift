@@ -13,20 +13,20 @@ import Testing
         return NetworkOperation(Request(url: url, type: .rawRequest(data)))
     }
 
-    // MARK: - What is kept
+    // MARK: - Choosing what to keep
 
     @Test(arguments: NetworkOperation.Kind.known)
     func formsAndMutationsAreKept(kind: NetworkOperation.Kind) async throws {
         defer { folder.remove() }
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.failure(.refused)))
         let error = await Result { try await client.run(.of(kind)) }.failure
         #expect((error?.kind == .kept) == [.form, .mutation].contains(kind))
     }
 
-    @Test func anOperationMayChoose() async throws {
+    @Test func operationChoosesItsOutbox() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         var form = NetworkOperation.form(1)
         form.outbox = .never
         #expect(await Result { try await client.run(form) }.failure?.kind == .connect)
@@ -34,13 +34,13 @@ import Testing
         other.outbox = .queue("mine")
         #expect(await Result { try await client.run(other) }.failure?.kind == .kept)
         #expect(try outbox.entries().map(\.queue) == ["mine"])
-        // A form that asks changes nothing.
+        // A form sent by GET changes nothing on the server.
         let query = Request.RequestType.submitForm(.init(method: .get, values: ["a": "1"]))
         let get = NetworkOperation(Request(url: URL(string: "http://host/")!, type: query))
         #expect(await Result { try await client.run(get) }.failure?.kind == .connect)
         let named = self.client(
             OutboxInterceptor(outbox, kinds: [.raw]) { "\($0.transfer.head.method)" },
-            Answers(.failure(.refused))
+            ScriptedResponses(.failure(.refused))
         )
         #expect(await Result { try await named.run(raw()) }.failure?.kind == .kept)
         #expect(await Result { try await named.run(.form(1)) }.failure?.kind == .connect)
@@ -55,10 +55,10 @@ import Testing
         let outbox = Outbox(directory: folder.path)
         var failure = isRefused ? NetworkError.refused : .status(503)
         failure.advice = advice
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(failure)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(failure)))
         let form = Form([Form.Input("name", .text("Ana")), Form.Input("pin", .text("1234"))])
         let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
-        #expect(error.kind == failure.kind && !error.isKept)
+        #expect(error.kind == failure.kind && !error.isStoredInOutbox)
         let reason = #"its input "pin" is secret; set Form.outbox to store it"#
         #expect(error.advice == (advice.map { "\($0); " } ?? "") + "the outbox did not keep the request: \(reason)")
         let lines = logger.messages.filter { $0.contains(reason) }
@@ -72,9 +72,12 @@ import Testing
         #expect(!logger.messages.joined().contains("1234"))
     }
 
-    @Test func whatTheServerDecidedOnIsNotCalledLost() async throws {
+    @Test func rejectedFormHasNoOutboxAdvice() async throws {
         defer { folder.remove() }
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.status(403))))
+        let client = client(
+            OutboxInterceptor(Outbox(directory: folder.path)),
+            ScriptedResponses(.failure(.status(403)))
+        )
         let form = Form([Form.Input("pin", .text("1234"))])
         let error = try #require(await Result { try await client.submit(form, to: "http://host/a") }.failure)
         #expect(error.advice?.contains("outbox") != true)
@@ -85,24 +88,24 @@ import Testing
         return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
     }
 
-    @Test func retriesBelowItSendTheSameKey() async throws {
+    @Test func retriesBelowTheOutboxSendTheSameKey() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.lost), .failure(.status(503)), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(.lost), .failure(.status(503)), .success(.init("ok")))
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), retry, answers)
         #expect(try await client.run(.form(1)).shown == "ok")
-        let keys = answers.asked.withLock { $0.map(\.sentKey) }
+        let keys = answers.operations.withLock { $0.map(\.sentKey) }
         #expect(keys.count == 3 && Set(keys).count == 1 && keys[0]?.hasPrefix("\"") == true)
     }
 
-    @Test func anAppsOwnKeyIsKept() async throws {
+    @Test func customKeyIsPreserved() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.refused), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(.refused), .success(.init("ok")))
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), answers)
         _ = await Result { try await client.run(.form(1, headers: ["Idempotency-Key": "own"])) }
         _ = try await outbox.flush(with: client)
-        #expect(answers.asked.withLock { $0.map(\.sentKey) } == ["own", "own"])
+        #expect(answers.operations.withLock { $0.map(\.sentKey) } == ["own", "own"])
     }
 
     // MARK: - Bodies
@@ -112,7 +115,7 @@ import Testing
         let file = folder.path + ".txt"
         try Data("photo".utf8).write(to: URL(filePath: file))
         let outbox = Outbox(directory: folder.path)
-        let first = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let first = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         var upload = raw(.file(path: file))
         upload.outbox = .queue("a")
         _ = await Result { try await first.run(upload) }
@@ -125,10 +128,10 @@ import Testing
             try await first.run(NetworkOperation(Request(url: URL(string: "http://host/f")!, type: .submitForm(data))))
         }
         try FileManager.default.removeItem(atPath: file)
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.delivered.count == 2)
-        let asked = answers.asked.withLock { $0 }
+        let asked = answers.operations.withLock { $0 }
         let plain = try #require(asked.first { $0.path == "/raw" })
         #expect(plain.transfer.body?.data == Data("photo".utf8))
         let form = try #require(asked.first { $0.path == "/f" })
@@ -137,9 +140,9 @@ import Testing
         #expect(text.contains("photo") && text.contains(boundary))
     }
 
-    @Test func whatCanBeReadOnceOrIsMissingIsRefusedAndNotSent() async throws {
+    @Test func unstorableBodyIsRejectedAndNotSent() async throws {
         defer { folder.remove() }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(
             OutboxInterceptor(Outbox(directory: folder.path, limits: .init(maxEntryBytes: 900))),
             answers
@@ -152,26 +155,26 @@ import Testing
             var operation = raw(body)
             operation.outbox = .queue("a")
             let error = await Result { try await client.run(operation) }.failure
-            #expect(error?.kind == kind && error?.isKept == false && error?.mayHaveReachedServer == false)
+            #expect(error?.kind == kind && error?.isStoredInOutbox == false && error?.mayHaveReachedServer == false)
         }
         #expect(answers.count == 0)
         #expect(folder.files == [])
     }
 
-    @Test func aStreamedAnswerDoesNotComeFromAnOutbox() async throws {
+    @Test func streamedRequestBypassesTheOutbox() async throws {
         defer { folder.remove() }
         let client = client(
             OutboxInterceptor(Outbox(directory: folder.path), kinds: [.raw]),
-            Answers(.failure(.refused))
+            ScriptedResponses(.failure(.refused))
         )
         let request = raw().request
         let error = await Result { try await client.stream(request) }.failure
         #expect(error?.kind == .connect)
     }
 
-    // MARK: - The same again
+    // MARK: - Duplicates
 
-    @Test func theSameMessageUnderTheSameKeyIsOneEntry() async throws {
+    @Test func sameMessageWithTheSameKeyIsOneEntry() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()
@@ -190,37 +193,37 @@ import Testing
         #expect(try outbox.entries().count == 1)
         run.finish("ok")
         #expect(try await first.shown == "ok")
-        // It has joined, or has come when the first was answered, and then asks anew.
+        // The second has joined, or it came after the first had ended and is sent again.
         while runs.count == 1, folder.files.count > 0 { await Task.yield() }
         if runs.count == 2 { await runs.next().finish("ok") }
         #expect(try await second.shown == "ok")
         #expect(folder.files == [])
     }
 
-    @Test func aKeptFormIsNotRetriedByHandAndSubmittedAgainIsAnother() async throws {
+    @Test func keptFormCannotBeRetriedButCanBeSubmittedAgain() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let answers = Answers(.failure(.refused), .failure(.lost), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(.refused), .failure(.lost), .success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), answers)
         let form = Form([Form.Input("a", "1")], sendsIdempotencyKey: true)
         let submission = client.submission(of: form, to: "http://host/form")
         for await state in submission.states {
             guard case .error(.network(let error)) = state else { continue }
-            #expect(error.isKept)
+            #expect(error.isStoredInOutbox)
             break
         }
         #expect(!submission.canRetry && !submission.retry())
         let error = await Result { try await client.submit(form, to: "http://host/form") }.failure
-        #expect(error?.isKept == true)
+        #expect(error?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 2)
         #expect(try await outbox.flush(with: client).remaining.count == 2)
         #expect(try await outbox.flush(with: client).delivered.count == 2)
-        #expect(Set(answers.asked.withLock { $0.map(\.sentKey) }).count == 2)
+        #expect(Set(answers.operations.withLock { $0.map(\.sentKey) }).count == 2)
     }
 
-    // MARK: - Two on one directory
+    // MARK: - Two outboxes on one directory
 
-    @Test func oneSendsAndTheOtherLeavesItsEntriesToIt() async throws {
+    @Test func oneOutboxSendsTheEntriesOfBoth() async throws {
         defer { folder.remove() }
         let (one, two) = (Outbox(directory: folder.path), Outbox(directory: folder.path))
         let runs = ScriptedRuns()
@@ -249,7 +252,7 @@ import Testing
         sender.cancel()
     }
 
-    @Test func whatAnotherProcessTookAwayIsNotWaitedForInVain() async throws {
+    @Test func waitEndsIfAnotherProcessRemovedTheEntry() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()
@@ -267,7 +270,7 @@ import Testing
 
     // MARK: - Progress and watching
 
-    @Test func progressReachesTheOneWhoWaitsAndNobodyAfterwards() async throws {
+    @Test func progressReachesTheCallerUntilItIsCancelled() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -283,7 +286,7 @@ import Testing
         run.finish("ok")
     }
 
-    @Test func changesTellWhatThereIsWithoutSecrets() async throws {
+    @Test func changesListTheEntriesWithoutSecrets() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()

@@ -7,7 +7,7 @@ import Testing
     private let folder = OutboxFolder()
     private let key = ["Idempotency-Key": "k"]
 
-    /// Submits a form that nobody answers.
+    /// Submits a form that gets no response.
     @discardableResult
     private func keep(
         _ number: Int,
@@ -17,26 +17,26 @@ import Testing
     ) async -> NetworkError? {
         var form = NetworkOperation.form(number, headers: headers)
         change(&form)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         return await Result { [form] in try await client.run(form) }.failure
     }
 
     private func flush(_ outbox: Outbox) async throws -> Outbox.Report {
-        try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok")))))
     }
 
     // MARK: - Files
 
-    @Test func whatAKilledProcessLeftHalfWrittenIsNotInTheWayOfTheSame() async throws {
+    @Test func partiallyWrittenFileDoesNotBlockTheSameEntry() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path), headers: key)
         let path = "\(folder.path)/\(folder.files[0])"
         try FileManager.default.moveItem(atPath: path, toPath: path + ".part")
-        #expect(await keep(1, in: Outbox(directory: folder.path), headers: key)?.isKept == true)
+        #expect(await keep(1, in: Outbox(directory: folder.path), headers: key)?.isStoredInOutbox == true)
         #expect(folder.files.count == 1)
     }
 
-    @Test func allThatSendingNeedsIsThereWithTheFirstEntry() async throws {
+    @Test func firstEntryCreatesEverythingThatSendingNeeds() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: "\(folder.path)/a/b/")), runs)
@@ -48,9 +48,9 @@ import Testing
         _ = try await answer
     }
 
-    // MARK: - What is no entry
+    // MARK: - Invalid entries
 
-    @Test func damageIsToldToTheNextFlushWhoeverFoundIt() async throws {
+    @Test func damageIsReportedByTheNextFlush() async throws {
         defer { folder.remove() }
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
@@ -60,7 +60,7 @@ import Testing
         let outbox = Outbox(directory: folder.path)
         #expect(try outbox.look().damages.count == 2)
         #expect(folder.files.count == 2)
-        let answering = client(OutboxInterceptor(outbox), Answers(.success(.init("ok"))))
+        let answering = client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
         #expect(try await answering.run(.form(3)).shown == "ok")
         #expect(logger.messages.filter { $0.contains("is damaged") && $0.contains("/damaged/") }.count == 2)
         #expect(try outbox.entries() == [])
@@ -69,7 +69,7 @@ import Testing
         #expect(try outbox.look().damages.map(\.kind) == [.decoding, .decoding])
     }
 
-    @Test func aFileOfANewerFormatStaysWhereItIs() async throws {
+    @Test func fileOfANewerFormatStaysInPlace() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox)
@@ -84,7 +84,7 @@ import Testing
         #expect(try await flush(outbox).damages.isEmpty)
     }
 
-    @Test func whatCannotBeReadHoldsUpNothing() async throws {
+    @Test func unreadableFileBlocksNothing() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox)
@@ -96,38 +96,38 @@ import Testing
         #expect(report.damages.map(\.kind) == [.file, .file])
         #expect(report.damages.allSatisfy { $0.advice?.contains("\(folder.path)/") == true })
         #expect(folder.files == ["x.entry", "y.entry"])
-        #expect(await keep(2, in: outbox)?.isKept == true)
+        #expect(await keep(2, in: outbox)?.isStoredInOutbox == true)
     }
 
-    @Test func theSameIsWrittenAnewWhereItWasDamaged() async throws {
+    @Test func damagedEntryIsWrittenAgain() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox, headers: key)
         try Data("x".utf8).write(to: URL(filePath: "\(folder.path)/\(folder.files[0])"))
-        #expect(await keep(1, in: outbox, headers: key)?.isKept == true)
+        #expect(await keep(1, in: outbox, headers: key)?.isStoredInOutbox == true)
         #expect(folder.files.count == 1)
         #expect(folder.names("\(folder.path)/damaged").count == 1)
         let report = try await flush(outbox)
         #expect(report.delivered.count == 1 && report.damages.count == 1)
     }
 
-    // MARK: - The same again
+    // MARK: - Duplicates
 
-    @Test func whatIsToDifferFromTheSameMessageIsAnotherMessage() async throws {
+    @Test func sameKeyWithADifferentMessageIsRejected() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1, in: outbox, headers: key)
-        #expect(await keep(1, in: outbox, headers: key)?.isKept == true)
+        #expect(await keep(1, in: outbox, headers: key)?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 1)
         #expect(await keep(1, in: outbox, headers: key) { $0.outbox = .queue("other") }?.kind == .badRequest)
         #expect(await keep(1, in: outbox, headers: ["Idempotency-Key": "k", "X-Trace": "7"])?.kind == .badRequest)
-        #expect(await keep(1, in: outbox, headers: key) { $0.partition = "Eve" }?.isKept == true)
+        #expect(await keep(1, in: outbox, headers: key) { $0.partition = "Eve" }?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 2)
     }
 
     // MARK: - Order
 
-    /// A message whose body is ready when the test says so.
+    /// A request whose body is complete when the test says so.
     private func slow(_ isRead: AsyncStream<Void>.Continuation, _ gate: AsyncStream<Void>) -> NetworkOperation {
         let body = HTTPBody.stream(isReplayable: true) {
             AsyncStream<Data> {
@@ -142,10 +142,10 @@ import Testing
         return operation
     }
 
-    @Test func whatWasAskedLaterIsWrittenLater() async throws {
+    @Test func entriesAreWrittenInOrder() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         let (reads, isRead) = AsyncStream.makeStream(of: Void.self)
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let first = slow(isRead, gate)
@@ -156,23 +156,23 @@ import Testing
         let newer = Task { [second] in await Result { try await client.run(second) } }
         let left = Task { [second] in await Result { try await client.run(second) } }
         // Another queue does not wait.
-        #expect(await keep(3, in: outbox)?.isKept == true)
+        #expect(await keep(3, in: outbox)?.isStoredInOutbox == true)
         left.cancel()
         let error = await left.value.failure
-        #expect(error?.kind == .cancelled && error?.isKept == false)
+        #expect(error?.kind == .cancelled && error?.isStoredInOutbox == false)
         opener.finish()
-        #expect(await older.value.failure?.isKept == true)
-        #expect(await newer.value.failure?.isKept == true)
+        #expect(await older.value.failure?.isStoredInOutbox == true)
+        #expect(await newer.value.failure?.isStoredInOutbox == true)
         let paths = try outbox.entries().filter { $0.queue == "q" }.map(\.url)
         #expect(paths == ["http://host/slow", "http://host/2?…"])
     }
 
-    // MARK: - What is not on the disk
+    // MARK: - Data that is not stored
 
-    @Test func aFormWithAFilledInSecretIsKeptOnlyWhereThatIsAskedFor() async throws {
+    @Test func formWithASecretIsKeptOnlyOnRequest() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         func submit(_ password: String, _ choice: OutboxChoice = .automatic) async -> NetworkError.Kind? {
             let form = Form([Form.Input("name", "Ana"), Form.Input("password", .text(password))], outbox: choice)
             return await Result { try await client.submit(form, to: "http://host/in") }.failure?.kind
@@ -188,7 +188,7 @@ import Testing
         #expect(await Result { try await client.submit(extra, to: "http://host/in") }.failure?.kind == .connect)
     }
 
-    @Test func whatBelongsToTheOriginIsBroughtAnew() async throws {
+    @Test func originScopedHeadersAreAddedWhenSending() async throws {
         defer { folder.remove() }
         Beagle.dependencies.httpRequestBuilder.origins = [Origin(scheme: "http", host: "host")]
         Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Tenant": "old"]
@@ -196,15 +196,15 @@ import Testing
         await keep(1, in: outbox)
         #expect(!folder.text.contains("X-Tenant"))
         Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Tenant": "new"]
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         _ = try await outbox.flush(with: client(TwoCookies(), OutboxInterceptor(outbox), answers))
-        let fields = try #require(answers.asked.withLock { $0.first }).transfer.head.headerFields
+        let fields = try #require(answers.operations.withLock { $0.first }).transfer.head.headerFields
         #expect(fields[values: HTTPField.Name("X-Tenant")!] == ["new"])
         #expect(fields[values: .cookie] == ["a=1", "b=2"])
-        #expect(answers.asked.withLock { $0.first?.transfer.options.timeouts.total } == .some(nil))
+        #expect(answers.operations.withLock { $0.first?.transfer.options.timeouts.total } == .some(nil))
     }
 
-    @Test func whatHasGuardsOfItsOwnIsNotKept() async throws {
+    @Test func requestWithItsOwnGuardsIsNotKept() async throws {
         defer { folder.remove() }
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
@@ -223,8 +223,8 @@ import Testing
             }
             #expect(error?.kind == .badRequest)
             #expect(folder.files == [])
-            // The client brings these again.
-            Beagle.dependencies.interceptors = [OutboxInterceptor(outbox), Answers(.failure(.refused))]
+            // The client applies its own options again.
+            Beagle.dependencies.interceptors = [OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused))]
             let client = NetworkClientDefault(
                 dependencies: Beagle.dependencies,
                 transport: ScriptedTransport(),
@@ -234,14 +234,14 @@ import Testing
             form.request.options = options
             form.request.options?.timeouts.total = nil
             let kept = await Result { [form] in try await client.run(form) }.failure
-            #expect(kept?.isKept == true)
+            #expect(kept?.isStoredInOutbox == true)
             for entry in try outbox.entries() { try outbox.remove(entry.id) }
         }
     }
 
     // MARK: - Forms
 
-    @Test func aFormThatIsCancelledSaysWhetherItIsKept() async throws {
+    @Test func cancelledFormReportsWhetherItIsKept() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -251,15 +251,15 @@ import Testing
             let run = await runs.next()
             task.cancel()
             let error = await task.value.failure
-            #expect(error?.kind == .cancelled && error?.isKept == isKept)
+            #expect(error?.kind == .cancelled && error?.isStoredInOutbox == isKept)
             run.finish("ok")
         }
     }
 
-    @Test func aKeptFormForgetsItsGroup() async throws {
+    @Test func keptFormClearsItsGroup() async throws {
         defer { folder.remove() }
         let store = MemoryFormStore()
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.failure(.refused)))
         for (choice, count) in [(OutboxChoice.automatic, 0), (.never, 1)] {
             let form = Form([Form.Input("a", "1")], group: "g", store: store, outbox: choice)
             _ = await Result { try await client.submit(form, to: "http://host/form") }
@@ -268,7 +268,7 @@ import Testing
     }
 }
 
-/// Gives each message two fields of one name.
+/// Adds two fields of the same name to each request.
 private struct TwoCookies: Interceptor {
     func intercept(
         _ operation: NetworkOperation,

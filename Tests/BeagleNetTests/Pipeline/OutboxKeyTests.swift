@@ -9,9 +9,9 @@ import Testing
     private func key(_ byte: UInt8) throws -> OutboxKey { try OutboxKey(Data(repeating: byte, count: 32)) }
 
     private func keep(_ number: Int, in outbox: Outbox) async {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         let result = await Result { try await client.run(.form(number)) }
-        #expect(result.failure?.isKept == true)
+        #expect(result.failure?.isStoredInOutbox == true)
     }
 
     private var bytes: Data {
@@ -26,29 +26,31 @@ import Testing
         // Another process.
         let outbox = Outbox(directory: folder.path, key: try key(1))
         #expect(try outbox.entries().map(\.url) == ["http://host/1?…"])
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.delivered.count == 1)
-        #expect(answers.asked.withLock { $0.compactMap(\.transfer.body?.data) } == [Data(#"{"number":"1"}"#.utf8)])
+        #expect(answers.operations.withLock { $0.compactMap(\.transfer.body?.data) } == [Data(#"{"number":"1"}"#.utf8)])
         #expect(folder.files == [])
     }
 
     @Test(arguments: [nil, 2] as [UInt8?])
-    func anotherKeyIsReported(byte: UInt8?) async throws {
+    func wrongKeyIsReported(byte: UInt8?) async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path, key: try key(1)))
         let outbox = Outbox(directory: folder.path, key: try byte.map { try key($0) })
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.isEmpty)
         let damage = try #require(report.damages.first)
         #expect(damage.kind == .unsupported)
         #expect(damage.message.hasSuffix(byte == nil ? "the outbox has no key" : "the outbox has a different key"))
-        // It stays where it is.
+        // The entry stays in place.
         #expect(folder.files.count == 1)
         #expect(try Outbox(directory: folder.path, key: try key(1)).entries().count == 1)
     }
 
-    @Test func changedEntryIsSetAside() async throws {
+    @Test func tamperedEntryIsMovedAside() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path, key: try key(1)))
         let name = try #require(folder.files.first)
@@ -60,13 +62,13 @@ import Testing
         #expect(folder.names("\(folder.path)/damaged") == [name])
     }
 
-    @Test func clearEntryIsReadWithAKey() async throws {
+    @Test func unencryptedEntryIsReadWithAKey() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path))
         #expect(try Outbox(directory: folder.path, key: try key(1)).entries().count == 1)
     }
 
-    @Test("an entry above the limit of this outbox is read, if its size is what its first line tells")
+    @Test("an entry above this outbox's limit is read if its size is the one in its first line")
     func largeEncryptedEntryIsRead() async throws {
         defer { folder.remove() }
         await keep(1, in: Outbox(directory: folder.path, key: try key(1)))
@@ -77,7 +79,7 @@ import Testing
         #expect(try Outbox(directory: folder.path, limits: limits, key: try key(1)).entries() == [])
     }
 
-    @Test(arguments: [0, 16, 31, 33]) func keyOfAnotherLengthIsRefused(count: Int) {
+    @Test(arguments: [0, 16, 31, 33]) func keyOfTheWrongLengthIsRejected(count: Int) {
         let error = #expect(throws: NetworkError.self) { try OutboxKey(Data(repeating: 1, count: count)) }
         #expect(error?.kind == .badConfiguration)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BeagleNet
 
-/// The end of a pipeline that answers each operation as a function says.
+/// The end of a pipeline that returns the outcome of a function for each operation.
 private struct Answering: Interceptor {
     let asked = Lock<[String]>([])
     let answer: @Sendable (NetworkOperation) async -> Result<NetworkOperation.Result, NetworkError>
@@ -27,7 +27,7 @@ private struct Answering: Interceptor {
     }
 }
 
-/// Sends operations to an authority that no URL has.
+/// Sends operations to an invalid authority.
 private struct Unreadable: Interceptor {
     func intercept(
         _ operation: NetworkOperation,
@@ -45,40 +45,40 @@ private struct Unreadable: Interceptor {
     private let key = ["Idempotency-Key": "k"]
     private let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
 
-    /// Puts forms in that nobody answers.
+    /// Submits forms that get no response.
     private func keep(_ numbers: ClosedRange<Int>, in outbox: Outbox, host: String = "host") async {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         for number in numbers {
             let result = await Result { try await client.run(.form(number, host: host)) }
-            #expect(result.failure?.isKept == true)
+            #expect(result.failure?.isStoredInOutbox == true)
         }
     }
 
     private func failure(_ outcome: NetworkError, in outbox: Outbox) async -> NetworkError? {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(outcome)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(outcome)))
         return await Result { try await client.run(.form(1)) }.failure
     }
 
-    /// The refusal of a request that was asked on the way.
+    /// The error status of a prerequisite request.
     private static func inner(_ code: Int) -> NetworkError {
         var error = NetworkError.status(code)
         error.request = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/token")
         return error
     }
 
-    // MARK: - What an answer means
+    // MARK: - Meaning of a response
 
     @Test(arguments: [400, 401, 403, 404, 422])
-    func theRefusalOfWhatIsAskedOnTheWayIsNoAnswer(code: Int) async throws {
+    func errorOfAPrerequisiteRequestKeepsTheEntry(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let rules = AuthInterceptor<String>.Rules(load: { throw Self.inner(code) }, attach: { _, _ in })
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), AuthInterceptor(rules, origins: origins), answers)
-        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isStoredInOutbox == true)
         let fields = HeadersInterceptor(origins: origins) { _ in throw Self.inner(code) }
         let other = self.client(OutboxInterceptor(outbox), fields, answers)
-        #expect(await Result { try await other.run(.form(2)) }.failure?.isKept == true)
+        #expect(await Result { try await other.run(.form(2)) }.failure?.isStoredInOutbox == true)
         let report = try await outbox.flush(with: other)
         #expect(report.refused == [] && report.remaining.count == 2 && report.failures.count == 1)
         #expect(answers.count == 0)
@@ -90,11 +90,11 @@ private struct Unreadable: Interceptor {
     }
 
     @Test(arguments: [401, 407, 409])
-    func whatMayHaveBeenSentBeforeStaysUntilThatIsClear(code: Int) async throws {
+    func possiblySentEntryStaysAfterAnAmbiguousStatus(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let answers = Answers(.failure(.status(code)))
+        let answers = ScriptedResponses(.failure(.status(code)))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused == [] && report.remaining.count == 2)
         #expect(report.failures.map(\.response?.status.code) == [code])
@@ -102,108 +102,112 @@ private struct Unreadable: Interceptor {
     }
 
     @Test(arguments: [401, 409])
-    func whatIsSubmittedAgainMayHaveBeenSentBefore(code: Int) async throws {
+    func resubmittedEntryCountsAsPossiblySent(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.lost), .failure(.status(code))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.lost), .failure(.status(code))))
         for _ in 0..<2 {
             let error = await Result { try await client.run(.form(1, headers: key)) }.failure
-            #expect(error?.isKept == true)
+            #expect(error?.isStoredInOutbox == true)
         }
         // The same from another process.
         let later = Outbox(directory: folder.path)
-        let other = self.client(OutboxInterceptor(later), Answers(.failure(.status(code))))
-        #expect(await Result { try await other.run(.form(1, headers: key)) }.failure?.isKept == true)
+        let other = self.client(OutboxInterceptor(later), ScriptedResponses(.failure(.status(code))))
+        #expect(await Result { try await other.run(.form(1, headers: key)) }.failure?.isStoredInOutbox == true)
     }
 
     @Test(arguments: [401, 409])
-    func whatARetryHasSentBeforeStays(code: Int) async throws {
+    func entrySentByAnEarlierAttemptStays(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3))
-        let lost = client(OutboxInterceptor(outbox), retry, Answers(.failure(.lost), .failure(.status(code))))
-        #expect(await Result { try await lost.run(.form(1)) }.failure?.isKept == true)
-        // What never reached the server was not sent.
-        let refused = Answers(.failure(.refused), .failure(.status(code)))
+        let lost = client(OutboxInterceptor(outbox), retry, ScriptedResponses(.failure(.lost), .failure(.status(code))))
+        #expect(await Result { try await lost.run(.form(1)) }.failure?.isStoredInOutbox == true)
+        // An attempt that never reached the server doesn't count as sent.
+        let refused = ScriptedResponses(.failure(.refused), .failure(.status(code)))
         let other = client(OutboxInterceptor(outbox), retry, refused)
         let error = await Result { try await other.run(.form(2, host: "other")) }.failure
-        #expect(error?.response?.status.code == code && error?.isKept == false)
+        #expect(error?.response?.status.code == code && error?.isStoredInOutbox == false)
     }
 
-    @Test func anAddressThatIsBlockedNowMayBeAllowedLater() async throws {
+    @Test func entryForABlockedAddressIsKept() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        #expect(await failure(NetworkError(.blocked, during: .resolve, ""), in: outbox)?.isKept == true)
+        #expect(await failure(NetworkError(.blocked, during: .resolve, ""), in: outbox)?.isStoredInOutbox == true)
     }
 
     @Test(arguments: [NetworkError.Kind.badURL, .badRequest, .badConfiguration, .notConfigured])
-    func aClientThatCannotBuildStopsTheQueue(kind: NetworkError.Kind) async throws {
+    func buildErrorStopsTheQueue(kind: NetworkError.Kind) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let answers = Answers(.failure(NetworkError(kind, during: .build, "")))
+        let answers = ScriptedResponses(.failure(NetworkError(kind, during: .build, "")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused == [] && report.remaining.count == 2)
-        #expect(answers.asked.withLock { $0.allSatisfy { $0.path == "/1" } })
+        #expect(answers.operations.withLock { $0.allSatisfy { $0.path == "/1" } })
     }
 
-    @Test func anEntryThatCannotBeAskedForIsMovedAside() async throws {
+    @Test func entryWithAnInvalidURLIsMovedAside() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let first = client(Unreadable(), OutboxInterceptor(outbox) { _ in "all" }, Answers(.failure(.refused)))
+        let first = client(
+            Unreadable(),
+            OutboxInterceptor(outbox) { _ in "all" },
+            ScriptedResponses(.failure(.refused))
+        )
         for number in 1...2 { _ = await Result { try await first.run(.form(number)) } }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused.map(\.state) == [.refused("bad_url")])
         #expect(report.delivered.count == 1)
     }
 
     @Test(arguments: [NetworkError.Kind.tooLarge, .encoding, .decoding])
-    func aBodyThatNobodyCanReadIsAnAnswerAllTheSame(kind: NetworkError.Kind) async throws {
+    func unreadableResponseBodyStillCountsAsDelivery(kind: NetworkError.Kind) async throws {
         defer { folder.remove() }
         var error = NetworkError(kind, during: .body, "")
         error.response = HTTPResponse(status: .created)
         let outbox = Outbox(directory: folder.path)
         let told = await failure(error, in: outbox)
-        #expect(told?.kind == kind && told?.isKept == false)
+        #expect(told?.kind == kind && told?.isStoredInOutbox == false)
         #expect(try outbox.entries() == [])
         await keep(1...1, in: outbox)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.failure(error))))
+        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(.failure(error))))
         #expect(report.delivered.map(\.status) == [201])
         error.response = HTTPResponse(status: .serviceUnavailable)
-        #expect(await failure(error, in: outbox)?.isKept == true)
+        #expect(await failure(error, in: outbox)?.isStoredInOutbox == true)
     }
 
     @Test(arguments: [NetworkError.Kind.tooManyRedirects, .insecureRedirect])
-    func aServerThatMisdirectsBlocksNothing(kind: NetworkError.Kind) async throws {
+    func redirectErrorDoesNotBlockTheQueue(kind: NetworkError.Kind) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let answers = Answers(.failure(NetworkError(kind, during: .redirect, "")), .success(.init("ok")))
+        let answers = ScriptedResponses(.failure(NetworkError(kind, during: .redirect, "")), .success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(report.refused.map(\.state) == [.refused(kind.rawValue)])
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
     }
 
-    private static let onlyTheServersAnswerCountsArguments: [NetworkOperation.Result] = [
+    private static let onlyAServerResponseCountsAsDeliveryArguments: [NetworkOperation.Result] = [
         NetworkOperation.Result("stored", from: .cache), NetworkOperation.Result("likely", from: .optimistic),
         NetworkOperation.Result(
             .progress(TransferProgress(bytesSent: 1, bytesToSend: 1, bytesReceived: 1, bytesToReceive: 1))
         ),
     ]
 
-    @Test(arguments: Self.onlyTheServersAnswerCountsArguments)
-    func onlyTheServersAnswerCounts(result: NetworkOperation.Result) async throws {
+    @Test(arguments: Self.onlyAServerResponseCountsAsDeliveryArguments)
+    func onlyAServerResponseCountsAsDelivery(result: NetworkOperation.Result) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.success(result)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.success(result)))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.isKept == true && error?.message.contains("came from a cache") == true)
+        #expect(error?.isStoredInOutbox == true && error?.message.contains("came from a cache") == true)
     }
 
-    // MARK: - What is asked in order to send
+    // MARK: - Prerequisite requests
 
-    @Test func aTokenThatIsRenewedThroughTheSameClientIsNotKept() async throws {
+    @Test func tokenRenewalThroughTheSameClientIsNotKept() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let own = Lock<NetworkClientDefault?>(nil)
@@ -226,7 +230,7 @@ private struct Unreadable: Interceptor {
         #expect(end.paths == ["/1", "/9", "/1"])
     }
 
-    @Test func whatIsAskedForFieldsPassesByAndWhatLastsIsKept() async throws {
+    @Test func prerequisiteRequestIsNotKeptButALaterOneIs() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let own = Lock<NetworkClientDefault?>(nil)
@@ -251,10 +255,10 @@ private struct Unreadable: Interceptor {
         #expect(try await client.run(.form(1)).shown == "ok")
         #expect(end.paths == ["/9", "/1"])
         gate.continuation.yield()
-        #expect(await later.withLock { $0 }?.value?.isKept == true)
+        #expect(await later.withLock { $0 }?.value?.isStoredInOutbox == true)
     }
 
-    @Test func whatIsSubmittedOnProgressIsKept() async throws {
+    @Test func formSubmittedInAProgressCallbackIsKept() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns { operation, emit in
             if operation.path == "/2" { return .init("2") }
@@ -271,7 +275,7 @@ private struct Unreadable: Interceptor {
             }
         }
         let run = await runs.next()
-        // It waits for the first.
+        // The second waits for the first.
         while folder.files.count < 2, runs.count < 2 { await Task.yield() }
         #expect(runs.count == 1)
         run.finish("1")
@@ -282,9 +286,9 @@ private struct Unreadable: Interceptor {
 
     // MARK: - One outbox among others
 
-    @Test func theEndOfOneQueueIsNotInTheWayOfAnother() async throws {
+    @Test func endOfOneQueueDoesNotDisturbAnother() async throws {
         defer { folder.remove() }
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.success(.init("ok"))))
+        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.success(.init("ok"))))
         await withTaskGroup(of: NetworkError?.self) { group in
             for host in 0..<2 {
                 group.addTask {
@@ -299,7 +303,7 @@ private struct Unreadable: Interceptor {
         }
     }
 
-    @Test func whatAnotherProcessHasLeftIsSent() async throws {
+    @Test func entriesOfAnotherOutboxAreSent() async throws {
         defer { folder.remove() }
         let (one, two) = (Outbox(directory: folder.path), Outbox(directory: folder.path))
         let runs = ScriptedRuns()
@@ -311,8 +315,8 @@ private struct Unreadable: Interceptor {
             let second = client(OutboxInterceptor(two), ScriptedRuns())
             return await Result { try await second.run(.form(2, host: "other")) }.failure
         }
-        #expect(error?.isKept == true)
-        // Somebody has looked meanwhile, and there is somebody who sends.
+        #expect(error?.isStoredInOutbox == true)
+        // The directory was read meanwhile, and there is a sender.
         #expect(try one.entries().count == 2)
         await one.sending(with: first) {
             run.finish("1")
@@ -324,7 +328,7 @@ private struct Unreadable: Interceptor {
         }
     }
 
-    @Test func whatLooksLikeAnEntryAndIsNotThereIsNoNews() async throws {
+    @Test func danglingLinkDoesNotTriggerASend() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...1, in: outbox)
@@ -341,23 +345,25 @@ private struct Unreadable: Interceptor {
         }
     }
 
-    @Test func anEntryThatIsTakenOutBeforeItIsReadStopsNothing() async throws {
+    @Test func entryRemovedBeforeItIsReadBlocksNothing() async throws {
         defer { folder.remove() }
         let name = Lock<String?>(nil)
         let path = folder.path
         let outbox = Outbox(directory: path, limits: .init(maxAge: .seconds(60))) {
-            // Asked for after the directory was listed.
+            // Called after the directory was listed.
             if let name = name.withLock({ $0 }) { unlink("\(path)/\(name)") }
             return 1_000
         }
         await keep(1...2, in: outbox)
         name.withLock { $0 = folder.files[0] }
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
-        #expect(report.trouble == nil && report.failures.isEmpty)
+        #expect(report.abortError == nil && report.failures.isEmpty)
     }
 
-    @Test func whatIsTakenOutWhileItIsRefusedStopsNothing() async throws {
+    @Test func entryRemovedWhileItIsRejectedBlocksNothing() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
@@ -368,13 +374,13 @@ private struct Unreadable: Interceptor {
             return .failure(.status(422))
         }
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), end))
-        #expect(report.delivered.count == 1 && report.trouble == nil)
+        #expect(report.delivered.count == 1 && report.abortError == nil)
         #expect(try outbox.entries() == [])
     }
 
     // MARK: - Reports
 
-    @Test func aSecondPassIsOnlyForThoseWhoLackedAClient() async throws {
+    @Test func secondPassSendsOnlyEntriesThatLackedAClient() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...1, in: outbox)
@@ -394,14 +400,14 @@ private struct Unreadable: Interceptor {
         #expect(report.failures.map(\.response?.status.code) == [503])
     }
 
-    @Test func aReportOutlivesTroubleAndWhatIsSettledIsNotSentAgain() async throws {
+    @Test func reportSurvivesAFileErrorAndSettledEntriesAreNotResent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
         let refused = "\(folder.path)/refused"
         let end = Answering { operation in
             guard operation.path == "/2" else { return .success(.init("ok")) }
-            // Nothing can be put there now.
+            // Nothing can be moved there now.
             try? FileManager.default.removeItem(atPath: refused)
             #expect(FileManager.default.createFile(atPath: refused, contents: nil))
             return .failure(.status(422))
@@ -410,14 +416,14 @@ private struct Unreadable: Interceptor {
         let report = try await outbox.flush(with: client)
         #expect(report.delivered.map(\.entry.url) == ["http://host/1?…"])
         #expect(report.refused.map(\.state) == [.refused("422")])
-        #expect(report.trouble?.kind == .file)
+        #expect(report.abortError?.kind == .file)
         try FileManager.default.removeItem(atPath: refused)
         #expect(try await outbox.flush(with: client).remaining == [])
         #expect(end.paths == ["/1", "/2"])
         #expect(try outbox.entries().map(\.state) == [.refused("422")])
     }
 
-    /// Puts something in the place of a file that no removal takes away, or the file back.
+    /// Replaces a file with a directory, which can't be removed like a file, or restores the file.
     private func protect(_ name: String, _ isProtected: Bool) throws {
         let (path, aside, files) = ("\(folder.path)/\(name)", "\(folder.path)/aside", FileManager.default)
         if isProtected {
@@ -430,15 +436,15 @@ private struct Unreadable: Interceptor {
     }
 
     @Test(
-        "what is answered and cannot be removed is not sent again, and after a restart under the same key",
+        "a delivered entry that cannot be removed is sent again only after a restart, with the same key",
         arguments: [false, true]
     )
-    func whatCannotBeRemovedIsNotActedUponTwice(restarts: Bool) async throws {
+    func deliveredEntryThatCannotBeRemovedIsNotExecutedTwice(restarts: Bool) async throws {
         defer { folder.remove() }
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let name = Lock("")
-        // A server that heeds the key.
+        // A server that honors the key.
         let keys = Lock<Set<String>>([])
         let end = Answering { operation in
             let isFirst = keys.withLock { keys in
@@ -455,7 +461,7 @@ private struct Unreadable: Interceptor {
         let first = client(OutboxInterceptor(outbox), end)
         #expect(try await first.run(.form(1)).shown == "ok")
         #expect(logger.messages.contains { $0.contains("could not be removed") && $0.contains("cannot remove") })
-        #expect(await Result { try await first.run(.form(2)) }.failure?.isKept == true)
+        #expect(await Result { try await first.run(.form(2)) }.failure?.isStoredInOutbox == true)
         #expect(end.paths == ["/1"])
         try protect(name.withLock { $0 }, false)
         let next = restarts ? Outbox(directory: folder.path) : outbox
@@ -466,13 +472,13 @@ private struct Unreadable: Interceptor {
         #expect(folder.files == [])
     }
 
-    @Test func whatWasTooOldIsAsNewAfterARetry() async throws {
+    @Test func expiredEntryIsSentAfterARetry() async throws {
         defer { folder.remove() }
         let now = Lock(1_000.0)
         let outbox = Outbox(directory: folder.path, limits: .init(maxAge: .seconds(60))) { now.withLock { $0 } }
         await keep(1...1, in: outbox)
         now.withLock { $0 += 61 }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), answers)
         let expired = try #require(try await outbox.flush(with: client).refused.first)
         #expect(try outbox.retry(expired.id))
@@ -482,7 +488,7 @@ private struct Unreadable: Interceptor {
         #expect(try outbox.entries() == [])
     }
 
-    @Test func aRefusalAfterTheLastHasLeftStays() async throws {
+    @Test func rejectionAfterTheCallerCancelledIsStored() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()
@@ -490,14 +496,14 @@ private struct Unreadable: Interceptor {
         let task = Task { await Result { try await client.run(.form(1)) } }
         let run = await runs.next()
         task.cancel()
-        #expect(await task.value.failure?.isKept == true)
+        #expect(await task.value.failure?.isStoredInOutbox == true)
         var error = NetworkError.status(422)
         error.request = run.operation.transfer.head
         run.finish(.failure(error))
         for await entries in outbox.changes where entries.first?.state == .refused("422") { break }
     }
 
-    @Test func aRefusalIsHeardOrStaysWheneverSomebodyLeaves() async throws {
+    @Test func rejectionIsEitherReturnedOrStored() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let sent = AsyncStream.makeStream(of: Void.self)
@@ -511,7 +517,7 @@ private struct Unreadable: Interceptor {
             for await _ in sent.stream { break }
             for _ in 0..<(number % 10) { await Task.yield() }
             task.cancel()
-            let hasLeft = await task.value.failure?.isKept == true
+            let hasLeft = await task.value.failure?.isStoredInOutbox == true
             var entries = try outbox.entries()
             while entries.contains(where: { $0.state != .refused("422") }) {
                 await Task.yield()
@@ -522,7 +528,7 @@ private struct Unreadable: Interceptor {
         }
     }
 
-    @Test func whatIsSubmittedBehindACancelledFlushIsSent() async throws {
+    @Test func formSubmittedAfterACancelledFlushIsSent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns { operation, _ in operation.path == "/2" ? .init("second") : nil }
@@ -530,7 +536,7 @@ private struct Unreadable: Interceptor {
         let first = Task { await Result { try await client.run(.form(1)) } }
         let run = await runs.next()
         let flush = Task { try await outbox.flush(with: client) }
-        while !outbox.state.withLock({ $0.runs.values.contains { $0.isAskedAgain } }) { await Task.yield() }
+        while !outbox.state.withLock({ $0.runs.values.contains { $0.needsRecheck } }) { await Task.yield() }
         flush.cancel()
         let second = Task { await Result { try await client.run(.form(2)) } }
         while try outbox.entries().count < 2 { await Task.yield() }
@@ -542,7 +548,7 @@ private struct Unreadable: Interceptor {
 
     // MARK: - The sender
 
-    @Test func eachQueueHasAWaitOfItsOwn() async throws {
+    @Test func eachQueueHasItsOwnBackoff() async throws {
         defer { folder.remove() }
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
@@ -551,32 +557,32 @@ private struct Unreadable: Interceptor {
             operation.path == "/1" ? .failure(.status(503, [.retryAfter: "60"])) : .failure(.refused)
         }
         let client = client(OutboxInterceptor(outbox), end)
-        let backoff = Backoff(base: .seconds(4), cap: .seconds(4), maxAsked: .seconds(60))
+        let backoff = Backoff(base: .seconds(4), cap: .seconds(4), maxServerDelay: .seconds(60))
         let sender = outbox.sendAutomatically(with: client, backoff: backoff)
         _ = await Result { try await client.run(.form(1)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         _ = await Result { try await client.run(.form(2, host: "other")) }
-        await clock.sleepers(2)
+        await clock.waitForSleepers(2)
         let count = end.count("/1")
-        // Five times that of the one comes, and never that of the other.
+        // The backoff of one queue ends five times, that of the other never.
         for round in 1...5 {
             let before = end.count("/2")
             clock.advance(by: .seconds(4))
             while end.count("/2") == before { await Task.yield() }
-            await clock.sleepers(2)
+            await clock.waitForSleepers(2)
             #expect(end.count("/1") == count, "\(round)")
         }
         withExtendedLifetime((sender, client)) {}
     }
 
-    @Test func theNetworksReturnDuringADoomedAttemptIsAReasonForAnother() async throws {
+    @Test func networkReturnDuringAFailingAttemptTriggersAnother() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(outbox), runs)
         let (returned, taken) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
         let number = Lock(0)
-        // Asked for its second element, it tells that the first was heeded.
+        // A request for the second element shows that the first was handled.
         let network = AsyncStream<Void> {
             let isFirst = number.withLock { number in
                 number += 1
@@ -599,7 +605,7 @@ private struct Unreadable: Interceptor {
         withExtendedLifetime((sender, client)) {}
     }
 
-    @Test func lettingGoEndsItWhileItSends() async throws {
+    @Test func releasingTheSenderCancelsASend() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...1, in: outbox)

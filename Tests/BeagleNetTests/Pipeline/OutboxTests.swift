@@ -3,19 +3,19 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// A directory for an outbox, and what to do with it.
+/// A temporary directory for an outbox.
 struct OutboxFolder {
     let path = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
 
-    /// The files of entries that wait.
+    /// The files of waiting entries.
     var files: [String] { names(path).filter { $0.hasSuffix(".entry") } }
 
     func names(_ path: String) -> [String] {
-        // No directory has no files.
+        // A missing directory has no files.
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
-    /// Everything that is in the files, as text.
+    /// The contents of the files, as text.
     var text: String {
         files.map { String(decoding: FileManager.default.contents(atPath: "\(path)/\($0)") ?? Data(), as: UTF8.self) }
             .joined()
@@ -43,20 +43,20 @@ extension NetworkOperation {
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxTests {
     private let folder = OutboxFolder()
 
-    private func paths(_ answers: Answers) -> [String] { answers.asked.withLock { $0.map(\.path) } }
+    private func paths(_ answers: ScriptedResponses) -> [String] { answers.operations.withLock { $0.map(\.path) } }
 
-    /// Puts forms in that nobody answers.
+    /// Submits forms that get no response.
     private func keep(_ numbers: ClosedRange<Int>, in outbox: Outbox, host: String = "host") async {
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         for number in numbers {
             let result = await Result { try await client.run(.form(number, host: host)) }
-            #expect(result.failure?.isKept == true)
+            #expect(result.failure?.isStoredInOutbox == true)
         }
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
-    @Test func anEntryIsOnDiskWhileItIsSentAndGoneWhenItIsAnswered() async throws {
+    @Test func entryIsOnDiskWhileBeingSentAndThenRemoved() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -71,49 +71,52 @@ extension NetworkOperation {
     }
 
     @Test(arguments: [200, 201, 204, 299])
-    func aSuccessIsTheAnswer(code: Int) async throws {
+    func successIsReturned(code: Int) async throws {
         defer { folder.remove() }
         let response = NetworkResponse(response: HTTPResponse(status: .init(code: code)))
-        let client = client(OutboxInterceptor(Outbox(directory: folder.path)), Answers(.success(.init(response))))
+        let client = client(
+            OutboxInterceptor(Outbox(directory: folder.path)),
+            ScriptedResponses(.success(.init(response)))
+        )
         #expect(try await client.run(.form(1)).status?.code == code)
         #expect(folder.files == [])
     }
 
     @Test(arguments: [301, 304, 400, 401, 403, 404, 407, 409, 410, 422, 451, 501])
-    func aRefusalThatSomebodyHearsIsTheirs(code: Int) async throws {
+    func waitingCallerReceivesTheRejection(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.status(code))))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.response?.status.code == code && error?.isKept == false)
+        #expect(error?.response?.status.code == code && error?.isStoredInOutbox == false)
         #expect(try outbox.entries() == [])
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
-    func aStatusThatMayPassKeepsTheEntry(code: Int) async throws {
+    func transientStatusKeepsTheEntry(code: Int) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(.status(code))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.status(code))))
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.kind == .kept && error?.isKept == true)
+        #expect(error?.kind == .kept && error?.isStoredInOutbox == true)
         #expect((error?.underlying as? NetworkError)?.response?.status.code == code)
         #expect(try outbox.entries().map(\.state) == [.waiting])
     }
 
-    private static let aFailureKeepsTheEntryAndSaysSoArguments: [NetworkError] = [
+    private static let failureKeepsTheEntryAndReportsItArguments: [NetworkError] = [
         NetworkError.refused, .lost, NetworkError(.timeout, during: .firstByte, ""),
         NetworkError(.tls, during: .tls, ""),
         NetworkError(.shutdown, during: .queue, ""), NetworkError(.other, during: .response, ""),
         NetworkError(.tooLarge, during: .body, ""), NetworkError(.cancelled, during: .body, ""),
-        // A network that asks people to sign in answers for everybody, from an address of its own.
+        // A network with a sign-in page responds for every host, from its own address.
         NetworkError(.blocked, during: .connect, ""),
     ]
 
-    @Test(arguments: Self.aFailureKeepsTheEntryAndSaysSoArguments)
-    func aFailureKeepsTheEntryAndSaysSo(failure: NetworkError) async throws {
+    @Test(arguments: Self.failureKeepsTheEntryAndReportsItArguments)
+    func failureKeepsTheEntryAndReportsIt(failure: NetworkError) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(failure)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(failure)))
         let error = try #require(await Result { try await client.run(.form(1)) }.failure)
         #expect(error.kind == .kept)
         #expect(error.mayHaveReachedServer && !error.isRetryable)
@@ -121,31 +124,31 @@ extension NetworkOperation {
         #expect(!error.description.contains("s3cret"))
     }
 
-    @Test func whatCanNeverBeSentIsAnErrorAndNotKept() async throws {
+    @Test func invalidRequestIsAnErrorAndNotKept() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let bad = NetworkError(.badRequest, during: .build, "")
-        let client = client(OutboxInterceptor(outbox), Answers(.failure(bad)))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(bad)))
         #expect(await Result { try await client.run(.form(1)) }.failure?.kind == .badRequest)
         #expect(try outbox.entries() == [])
     }
 
     // MARK: - After a restart
 
-    @Test func afterARestartEverythingGoesOutInItsOrderAsItWas() async throws {
+    @Test func entriesAreSentUnchangedAndInOrderAfterARestart() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.refused))
+        let answers = ScriptedResponses(.failure(.refused))
         let before = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
         for number in 1...3 { _ = await Result { try await before.run(.form(number, headers: ["X-Trace": "7"])) } }
         let outbox = Outbox(directory: folder.path)
-        let later = Answers(.success(.init("ok")))
+        let later = ScriptedResponses(.success(.init("ok")))
         let after = client(OutboxInterceptor(outbox), later)
         let report = try await outbox.flush(with: after)
         #expect(report.delivered.map(\.entry.url) == (1...3).map { "http://host/\($0)?…" })
         #expect(report.delivered.map(\.status) == [200, 200, 200])
         #expect(report.remaining == [] && report.failures.isEmpty && report.refused == [])
         #expect(folder.files == [])
-        later.asked.withLock { asked in
+        later.operations.withLock { asked in
             #expect(asked.map { $0.transfer.head.path } == (1...3).map { "/\($0)?token=s3cret" })
             #expect(asked.map { $0.transfer.body?.data } == (1...3).map { Data(#"{"number":"\#($0)"}"#.utf8) })
             #expect(asked.allSatisfy { $0.transfer.head.headerFields[.contentType] == "application/json" })
@@ -154,12 +157,12 @@ extension NetworkOperation {
             let keys = Set(asked.map(\.sentKey))
             #expect(keys.count == 3)
         }
-        // The first was tried with the key that it was sent with now; those behind it not at all.
-        let tried = answers.asked.withLock { $0.map(\.sentKey) }
-        #expect(tried.first == later.asked.withLock { $0.first?.sentKey })
+        // The first was already sent with the same key before; the others weren't sent.
+        let tried = answers.operations.withLock { $0.map(\.sentKey) }
+        #expect(tried.first == later.operations.withLock { $0.first?.sentKey })
     }
 
-    @Test func credentialsAreNotOnDiskAndAreBroughtAnew() async throws {
+    @Test func credentialsAreNotStoredButAddedWhenSending() async throws {
         defer { folder.remove() }
         let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
         func rules(_ token: String) -> AuthInterceptor<String>.Rules {
@@ -172,23 +175,23 @@ extension NetworkOperation {
         let first = client(
             OutboxInterceptor(outbox),
             AuthInterceptor(rules("t0ken"), origins: origins),
-            Answers(.failure(.refused))
+            ScriptedResponses(.failure(.refused))
         )
         _ = await Result { try await first.run(.form(1, headers: ["Cookie": "c00kie"])) }
         for secret in ["t0ken", "old-k3y", "d3vice", "c00kie"] { #expect(!folder.text.contains(secret)) }
 
         Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Api-Key": "new-k3y", "X-Device": "d3vice"]
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let second = client(OutboxInterceptor(outbox), AuthInterceptor(rules("t1ken"), origins: origins), answers)
         #expect(try await outbox.flush(with: second).delivered.count == 1)
-        let fields = answers.asked.withLock { $0[0].transfer.head.headerFields }
+        let fields = answers.operations.withLock { $0[0].transfer.head.headerFields }
         #expect(fields[.authorization] == "t1ken")
         #expect(fields[HTTPField.Name("X-Api-Key")!] == "new-k3y")
         #expect(fields[HTTPField.Name("X-Device")!] == "d3vice")
         #expect(fields[.cookie] == nil)
     }
 
-    @Test func theDirectoryIsItsOwnersAlone() async throws {
+    @Test func directoryIsAccessibleToItsOwnerOnly() async throws {
         defer { folder.remove() }
         await keep(1...1, in: Outbox(directory: folder.path))
         func mode(_ path: String) throws -> Int? {
@@ -201,7 +204,7 @@ extension NetworkOperation {
 
     // MARK: - Order
 
-    @Test func aNewerOneWaitsForTheAnswerToTheOlder() async throws {
+    @Test func newerEntryWaitsForTheOlderOne() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -218,12 +221,12 @@ extension NetworkOperation {
         #expect(try await second.shown == "2")
     }
 
-    @Test func nothingIsSentBeforeAnOlderOneAndQueuesDoNotWaitForEachOther() async throws {
+    @Test func olderEntriesAreSentFirstAndQueuesAreIndependent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
         await keep(3...3, in: outbox, host: "other")
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(outbox), answers)
         let error = await Result { try await client.run(.form(4)) }.failure
         #expect(error?.kind == .kept)
@@ -232,7 +235,7 @@ extension NetworkOperation {
         #expect(try await client.run(.form(5, host: "third")).shown == "ok")
     }
 
-    @Test func flushingStopsAQueueAtItsFirstFailureAndNoOther() async throws {
+    @Test func failureDuringAFlushStopsOnlyItsQueue() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...3, in: outbox)
@@ -252,7 +255,7 @@ extension NetworkOperation {
         #expect(asked.withLock { $0.filter { ["/1", "/2", "/3"].contains($0) } } == ["/1", "/2"])
     }
 
-    @Test func aFailureIsToldToAllWhoWaitBehindIt() async throws {
+    @Test func failureIsReportedToAllCallersInTheQueue() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
@@ -269,21 +272,21 @@ extension NetworkOperation {
 
     // MARK: - Cancelling
 
-    @Test func cancelledBeforeItIsWrittenNothingIsKept() async {
+    @Test func operationCancelledBeforeWritingIsNotKept() async {
         defer { folder.remove() }
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await Result { try await client.run(.form(1)) }
         }
         let error = await task.value.failure
-        #expect(error?.kind == .cancelled && error?.isKept == false)
+        #expect(error?.kind == .cancelled && error?.isStoredInOutbox == false)
         #expect(answers.count == 0)
         #expect(folder.files == [])
     }
 
-    @Test func cancelledWhileItIsSentItIsSeenThrough() async throws {
+    @Test func operationCancelledWhileBeingSentIsCompleted() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let outbox = Outbox(directory: folder.path)
@@ -292,7 +295,7 @@ extension NetworkOperation {
         let run = await runs.next()
         task.cancel()
         let error = await task.value.failure
-        #expect(error?.kind == .cancelled && error?.isKept == true && error?.mayHaveReachedServer == true)
+        #expect(error?.kind == .cancelled && error?.isStoredInOutbox == true && error?.mayHaveReachedServer == true)
         #expect(try outbox.entries().map(\.state) == [.sending])
         #expect(runs.cancels == 0)
         run.finish("ok")
@@ -300,7 +303,7 @@ extension NetworkOperation {
         #expect(folder.files == [])
     }
 
-    @Test func aDeadlineEndsTheWaitOnly() async throws {
+    @Test func deadlineEndsOnlyTheWait() async throws {
         defer { folder.remove() }
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
@@ -312,21 +315,24 @@ extension NetworkOperation {
         )
         async let result = Result { try await client.run(.form(1)) }
         let run = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await result.failure
-        #expect(error?.kind == .timeout && error?.isKept == true && error?.mayHaveReachedServer == true)
+        #expect(error?.kind == .timeout && error?.isStoredInOutbox == true && error?.mayHaveReachedServer == true)
         #expect(folder.files.count == 1)
         run.finish("ok")
     }
 
-    // MARK: - What is refused
+    // MARK: - Rejections
 
-    @Test func aRefusalThatNobodyHearsStaysUntilItIsRetriedOrRemoved() async throws {
+    @Test func unreportedRejectionStaysUntilRetriedOrRemoved() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let refusing = client(OutboxInterceptor(outbox), Answers(.failure(.status(422)), .success(.init("ok"))))
+        let refusing = client(
+            OutboxInterceptor(outbox),
+            ScriptedResponses(.failure(.status(422)), .success(.init("ok")))
+        )
         let report = try await outbox.flush(with: refusing)
         #expect(report.refused.map(\.state) == [.refused("422")])
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
@@ -344,7 +350,7 @@ extension NetworkOperation {
         #expect(try !other.remove(refused.id))
     }
 
-    @Test func whatIsTooOldIsMovedAside() async throws {
+    @Test func expiredEntryIsMovedAside() async throws {
         defer { folder.remove() }
         let now = Lock(1_000.0)
         let limits = Outbox.Limits(maxAge: .seconds(60))
@@ -353,24 +359,28 @@ extension NetworkOperation {
         now.withLock { $0 += 50 }
         await keep(2...2, in: outbox)
         now.withLock { $0 += 20 }
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.refused.map(\.state) == [.refused("expired")])
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
     }
 
-    @Test func anEntryThatIsRemovedIsNotSent() async throws {
+    @Test func removedEntryIsNotSent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
         let first = try #require(try outbox.entries().first)
         #expect(try outbox.remove(first.id))
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
     }
 
     // MARK: - Bad input
 
-    @Test func aFileThatWasCutAnywhereIsMovedAsideAndTheOthersGoOn() async throws {
+    @Test func truncatedFileIsMovedAsideAndOthersAreSent() async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))
         let name = folder.files[0]
@@ -384,7 +394,9 @@ extension NetworkOperation {
         }
         try whole.prefix(30).write(to: URL(filePath: path))
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.map(\.kind) == [.decoding])
         #expect(report.damages.first?.message.contains(path) == true)
@@ -400,20 +412,22 @@ extension NetworkOperation {
         let names = ["00000000000000000000-ab.entry", "x.entry", "18446744073709551615-a.entry", "-.entry"]
         for name in names { try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/\(name)")) }
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.count == 1)
         #expect(report.damages.count == names.count)
         #expect(folder.names("\(folder.path)/damaged") == names.sorted())
     }
 
-    private static let anEntryOfAbsurdSizeIsMovedAsideUnreadArguments: [String?] = [
+    private static let oversizedFileIsMovedAsideUnreadArguments: [String?] = [
         nil, "", "beagle-outbox 1 abc\n", "beagle-outbox 1 abc\n{\"length\":4}\nabcd",
         "beagle-outbox 2 aes-256-gcm abc 4\nabcd", "beagle-outbox 2 aes-256-gcm abc -9223372036854775808\nabcd",
     ]
 
-    /// Files of 4 TiB that take no room on the disk, in place of an entry, a piece behind it, and beside it.
-    @Test(arguments: Self.anEntryOfAbsurdSizeIsMovedAsideUnreadArguments)
-    func anEntryOfAbsurdSizeIsMovedAsideUnread(_ text: String?) async throws {
+    /// Sparse files of 4 TiB in place of an entry, with different first lines.
+    @Test(arguments: Self.oversizedFileIsMovedAsideUnreadArguments)
+    func oversizedFileIsMovedAsideUnread(_ text: String?) async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))
         let path = "\(folder.path)/\(folder.files[0])"
@@ -421,14 +435,16 @@ extension NetworkOperation {
         try #require(truncate(path, 1 << 42) == 0)
         let outbox = Outbox(directory: folder.path)
         #expect(try outbox.look().entries.map(\.url) == ["http://host/2?…"])
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.map(\.kind) == [.decoding])
         #expect(folder.names("\(folder.path)/damaged").count == 1)
     }
 
-    /// An entry that says itself to be so large is left where it is.
-    @Test func anEntryThatIsTooLargeToBeReadStays() async throws {
+    /// An entry that declares such a size itself is left in place.
+    @Test func entryThatIsTooLargeToReadStays() async throws {
         defer { folder.remove() }
         await keep(1...2, in: Outbox(directory: folder.path))
         let path = "\(folder.path)/\(folder.files[0])"
@@ -436,18 +452,22 @@ extension NetworkOperation {
         try Data(head.utf8).write(to: URL(filePath: path))
         try #require(truncate(path, 1 << 42 + off_t(head.utf8.count)) == 0)
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.map(\.kind) == [.tooLarge])
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    /// An outbox with a lower limit than the one that has written the entry.
-    @Test func anEntryAboveTheLimitIsSentAllTheSame() async throws {
+    /// The outbox has a lower limit than the one that wrote the entry.
+    @Test func entryAboveTheLimitIsStillSent() async throws {
         defer { folder.remove() }
         await keep(1...1, in: Outbox(directory: folder.path))
         let outbox = Outbox(directory: folder.path, limits: Outbox.Limits(maxEntryBytes: 10))
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.count == 1)
     }
 
@@ -473,13 +493,15 @@ extension NetworkOperation {
         }
         let before = outside.names(outside.path)
         let outbox = Outbox(directory: folder.path)
-        let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        let report = try await outbox.flush(
+            with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok"))))
+        )
         #expect(report.delivered.map(\.entry.url) == ["http://host/2?…"])
         #expect(report.damages.count == 1)
         #expect(outside.names(outside.path) == before)
     }
 
-    @Test func aFileThatIsDamagedAfterItWasReadIsNotSent() async throws {
+    @Test func fileDamagedAfterItWasReadIsNotSent() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
@@ -487,25 +509,25 @@ extension NetworkOperation {
         var data = try #require(FileManager.default.contents(atPath: path))
         data[data.count - 3] ^= 1
         try data.write(to: URL(filePath: path))
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let report = try await outbox.flush(with: client(OutboxInterceptor(outbox), answers))
         #expect(paths(answers) == ["/2"])
         #expect(report.damages.count == 1)
     }
 
-    @Test func whatCannotBeWrittenIsNotSent() async throws {
+    @Test func operationThatCannotBeWrittenIsNotSent() async throws {
         defer { folder.remove() }
         try Data().write(to: URL(filePath: folder.path))
-        let answers = Answers(.success(.init("ok")))
+        let answers = ScriptedResponses(.success(.init("ok")))
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), answers)
         let error = await Result { try await client.run(.form(1)) }.failure
-        #expect(error?.kind == .file && error?.isKept == false && error?.mayHaveReachedServer == false)
+        #expect(error?.kind == .file && error?.isStoredInOutbox == false && error?.mayHaveReachedServer == false)
         #expect(answers.count == 0)
     }
 
-    @Test func aFullOutboxRefusesBeforeAnythingIsSent() async throws {
+    @Test func fullOutboxRejectsOperationsBeforeSending() async throws {
         defer { folder.remove() }
-        let answers = Answers(.failure(.refused))
+        let answers = ScriptedResponses(.failure(.refused))
         for (limits, kind) in [
             (Outbox.Limits(maxEntries: 1), NetworkError.Kind.file), (Outbox.Limits(maxBytes: 700), .file),
             (Outbox.Limits(maxEntryBytes: 5), .tooLarge),
@@ -515,14 +537,14 @@ extension NetworkOperation {
             for number in 1...9 { _ = await Result { try await client.run(.form(number)) } }
             let (before, files) = (answers.count, folder.files.count)
             let error = await Result { try await client.run(.form(10)) }.failure
-            #expect(error?.kind == kind && error?.isKept == false && error?.mayHaveReachedServer == false)
+            #expect(error?.kind == kind && error?.isStoredInOutbox == false && error?.mayHaveReachedServer == false)
             #expect(answers.count == before)
             #expect(folder.files.count == files)
             #expect(folder.names(folder.path).allSatisfy { !$0.hasSuffix(".part") })
         }
     }
 
-    @Test func whatAKilledProcessHasLeftHalfWrittenIsNoEntry() async throws {
+    @Test func partiallyWrittenFileIsNotAnEntry() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...1, in: outbox)
@@ -531,7 +553,7 @@ extension NetworkOperation {
         #expect(try outbox.entries().count == 1)
         let old = Date(timeIntervalSinceNow: -7_200)
         try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path)
-        _ = try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(.success(.init("ok")))))
+        _ = try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init("ok")))))
         #expect(folder.names(folder.path) == ["damaged", "refused", "send.lock"])
     }
 }

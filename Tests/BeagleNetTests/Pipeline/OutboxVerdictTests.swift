@@ -7,7 +7,7 @@ import Testing
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct OutboxVerdictTests {
     private let folder = OutboxFolder()
 
-    /// The answer of a page to which redirects have led.
+    /// The response of a page that was reached through redirects.
     private static func answer(_ hops: [(String, Int)], url: String = "http://host/page") -> NetworkResponse {
         var metrics = TransferMetrics()
         metrics.hops = hops.map { TransferHop(method: $0.0, url: "http://host/1", status: $0.1, duration: .zero) }
@@ -15,28 +15,28 @@ import Testing
         return NetworkResponse(url: url, metrics: metrics)
     }
 
-    /// What becomes of a form that was kept, and of whose answer nobody hears.
+    /// Keeps a form, flushes the outbox with this outcome, and returns the report.
     private func report(
         on outcome: Result<NetworkOperation.Result, NetworkError>,
         in outbox: Outbox
     ) async throws -> Outbox.Report {
-        let unreached = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
-        #expect(await Result { try await unreached.run(.form(1)) }.failure?.isKept == true)
-        return try await outbox.flush(with: client(OutboxInterceptor(outbox), Answers(outcome)))
+        let unreached = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
+        #expect(await Result { try await unreached.run(.form(1)) }.failure?.isStoredInOutbox == true)
+        return try await outbox.flush(with: client(OutboxInterceptor(outbox), ScriptedResponses(outcome)))
     }
 
-    private static let aPageElsewhereIsAnAnswerAfterSeeOtherAloneArguments: [([(String, Int)], Bool)] = [
+    private static let redirectedPageCountsAsDeliveryOnlyAfterSeeOtherArguments: [([(String, Int)], Bool)] = [
         ([("POST", 303)], true), ([("PUT", 303)], true), ([("POST", 303), ("GET", 302)], true),
         ([("POST", 302)], false), ([("POST", 301)], false), ([("POST", 302), ("GET", 303)], false),
         ([("POST", 307), ("POST", 302)], false), ([("POST", 307), ("POST", 303)], true),
-        // These go on as what they were.
+        // These redirects keep the method.
         ([("POST", 307)], true), ([("POST", 308)], true), ([("PUT", 302)], true), ([("GET", 302)], true),
-        // Credentials were asked for.
+        // The server asked for credentials.
         ([("POST", 401)], true),
     ]
 
-    @Test(arguments: Self.aPageElsewhereIsAnAnswerAfterSeeOtherAloneArguments)
-    func aPageElsewhereIsAnAnswerAfterSeeOtherAlone(hops: [(String, Int)], isDelivered: Bool) async throws {
+    @Test(arguments: Self.redirectedPageCountsAsDeliveryOnlyAfterSeeOtherArguments)
+    func redirectedPageCountsAsDeliveryOnlyAfterSeeOther(hops: [(String, Int)], isDelivered: Bool) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let report = try await report(on: .success(.init(Self.answer(hops))), in: outbox)
@@ -46,11 +46,11 @@ import Testing
     }
 
     @Test(arguments: [(302, "http://host/thanks", true), (303, "http://host/sign-in", false)])
-    func theAppMaySayWhatItsServerMeans(status: Int, url: String, isDelivered: Bool) async throws {
+    func appDecidesWhetherAResponseIsADelivery(status: Int, url: String, isDelivered: Bool) async throws {
         defer { folder.remove() }
         let own = Lock<Outbox?>(nil)
         let outbox = Outbox(directory: folder.path) { entry, response in
-            // It may ask, as no lock is held.
+            // The closure may read the outbox, as no lock is held.
             #expect(own.withLock { $0 }?.state.withLock { $0.sending } == [entry.id])
             return response.url.hasSuffix("/thanks")
         }
@@ -63,12 +63,11 @@ import Testing
     }
 
     @Test(
-        "what is wrong with the request for a credential is not the entry's fault",
         arguments: [
             NetworkError.Kind.badURL, .badRequest, .unsupportedScheme,
         ]
     )
-    func whatWasAskedAsideIsNoAnswer(kind: NetworkError.Kind) async throws {
+    func credentialFailureDoesNotRejectTheEntry(kind: NetworkError.Kind) async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let rules = AuthInterceptor<String>.Rules(
@@ -76,20 +75,20 @@ import Testing
             attach: { _, _ in }
         )
         let auth = AuthInterceptor(rules, origins: [Origin(scheme: "http", host: "host")])
-        let client = client(OutboxInterceptor(outbox), auth, Answers(.success(.init("1"))))
-        #expect(await Result { try await client.run(.form(1)) }.failure?.isKept == true)
+        let client = client(OutboxInterceptor(outbox), auth, ScriptedResponses(.success(.init("1"))))
+        #expect(await Result { try await client.run(.form(1)) }.failure?.isStoredInOutbox == true)
         #expect(try outbox.entries().count == 1)
     }
 
-    @Test func theAnswerToOneWhoWaitsIsTheirs() async throws {
+    @Test func waitingCallerReceivesTheRedirectedResponse() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
-        let client = client(OutboxInterceptor(outbox), Answers(.success(.init(Self.answer([("POST", 302)])))))
+        let client = client(OutboxInterceptor(outbox), ScriptedResponses(.success(.init(Self.answer([("POST", 302)])))))
         #expect(try await client.run(.form(1)).response?.url == "http://host/page")
         #expect(try outbox.entries() == [])
     }
 
-    @Test func aPageThatNobodyCanReadIsNoAnswerEither() async throws {
+    @Test func unreadableRedirectedPageIsNotADelivery() async throws {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         var error = NetworkError(.tooLarge, during: .body, "")
@@ -98,13 +97,13 @@ import Testing
         #expect(try await report(on: .failure(error), in: outbox).refused.map(\.state) == [.refused("redirected")])
     }
 
-    @Test(arguments: [302, 303]) func ourTransportTellsOfTheRedirect(status: Int) async throws {
+    @Test(arguments: [302, 303]) func transportReportsTheRedirectToTheOutbox(status: Int) async throws {
         defer { folder.remove() }
         let server = try LoopbackServer { request in
             request.target.hasPrefix("/1") ? .response(status, ["Location": "/page"]) : .response(200, [:], "Sign in")
         }
         let outbox = Outbox(directory: folder.path)
-        let unreached = client(OutboxInterceptor(outbox), Answers(.failure(.refused)))
+        let unreached = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
         _ = await Result { try await unreached.run(.form(1, host: "127.0.0.1:\(server.port)")) }
         Beagle.dependencies.interceptors = [OutboxInterceptor(outbox), StatusInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)

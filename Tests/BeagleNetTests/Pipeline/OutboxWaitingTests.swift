@@ -7,10 +7,10 @@ import Testing
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxWaitingTests {
     private let folder = OutboxFolder()
 
-    // MARK: - Who joins
+    // MARK: - Joining
 
-    @Test("who joins a sending that ends meanwhile hears how it ended, and who comes afterwards is sent anew")
-    func whoJoinsHearsTheOutcomeOfWhatHasJustEnded() async throws {
+    @Test("a caller that joins a send as it ends receives its outcome; a later call is sent again")
+    func joiningCallerReceivesTheOutcomeOfAFinishedSend() async throws {
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let outbox = Outbox(directory: folder.path)
@@ -21,10 +21,10 @@ import Testing
         for answer in ["1", "2"] {
             async let first = client.run(form)
             let run = await runs.next()
-            // As if somebody were before the second who takes long to be written.
-            let place = outbox.line.enter("q")
+            // As if an entry ahead of the second one took long to write.
+            let place = outbox.writeQueue.enter("q")
             async let second = client.run(form)
-            while outbox.state.withLock({ $0.live.values.allSatisfy { $0.comers == 0 } }) { await Task.yield() }
+            while outbox.state.withLock({ $0.live.values.allSatisfy { $0.pendingWaiters == 0 } }) { await Task.yield() }
             run.finish(answer)
             #expect(try await first.shown == answer)
             place.leave()
@@ -37,16 +37,16 @@ import Testing
 
     // MARK: - A slow disk
 
-    @Test func whatALogIsToldWaitsForNoDisk() async {
+    @Test func loggingDoesNotWaitForTheDisk() async {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let isTold = AsyncStream.makeStream(of: Void.self)
-        // Held as it is while the directory is read.
+        // Locked, as while the directory is read.
         outbox.files.index.withLock { _ in
             let isDone = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 outbox.files.note(.lost)
-                outbox.tellLog(OffLogger())
+                outbox.logProblems(OffLogger())
                 if outbox.takeDamages().isEmpty { isTold.continuation.yield() }
                 isTold.continuation.finish()
                 isDone.signal()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BeagleNet
 
-/// Operations of callers without a task, over a real socket: those that share a run, and those with completions.
+/// Operations of callers without a task, over a real socket: operations that share a run or have a completion.
 @Suite(.leavesNothing, .beagle(.live) { $0.logger = .off }, .timeLimit(.minutes(1))) struct PipelineRunTests {
     private func client() -> NetworkClientDefault {
         NetworkClientDefault(dependencies: Beagle.dependencies)
@@ -18,7 +18,7 @@ import Testing
         return NetworkOperation(Request(url: url, type: .fetchComponent))
     }
 
-    /// Notes whether it runs in a task.
+    /// Records whether it runs in a task.
     private final class TaskObserver: RequestObserver, RequestObservation {
         let place: Pipeline.Place? = .recorder
         let tasks = Lock<[Bool]>([])
@@ -63,7 +63,7 @@ import Testing
         ("limits", false, { [RateLimitInterceptor(100), CircuitBreakerInterceptor()] }),
         ("cache", false, { [CacheInterceptor(), RequestPolicyInterceptor()] }),
         (
-            "fields that are waited for", true,
+            "asynchronous fields", true,
             {
                 [
                     HeadersInterceptor { _ in
@@ -75,7 +75,7 @@ import Testing
         ("interceptor", true, { [Waiting()] }),
     ]
 
-    /// The second request: the first waits for the token.
+    /// Checks the second request, because the first waits for the token.
     @Test(arguments: configurations.indices, [false, true])
     func aTaskIsMadeOnlyIfSomethingWaits(index: Int, isShared: Bool) async throws {
         let server = try LoopbackServer(.response(200))
@@ -123,9 +123,9 @@ import Testing
         case server, wait, credential
     }
 
-    /// A transfer that takes too long, a wait before another attempt, and one before the first.
+    /// A slow transfer, a wait before a retry, and a wait before the first attempt.
     @Test(arguments: Slow.allCases, [false, true])
-    private func aDeadlineEndsWhateverIsUnderWay(slow: Slow, hasTask: Bool) async throws {
+    private func deadlineEndsAnyStageOfAnOperation(slow: Slow, hasTask: Bool) async throws {
         let server = try LoopbackServer(slow == .server ? .stall : .response(503, ["Retry-After": "50"]))
         let url = try #require(URL(string: server.url))
         Beagle.dependencies.environment = BeagleEnvironment(name: "test", baseURL: url)
@@ -192,7 +192,7 @@ import Testing
         #expect(counter.ends.withLock { $0 } == 2)
     }
 
-    /// Notes what is sent and what comes of it.
+    /// Records each request and its outcome.
     private struct Spectator: RequestObserver {
         let place: Pipeline.Place? = .recorder
         let seen = Lock<[String]>([])
@@ -224,8 +224,8 @@ import Testing
         case inATask, withOthers, withACompletion
     }
 
-    /// It sees each message: the first one without a task, later ones in a task.
-    @Test(arguments: Asked.allCases) private func whoLooksOnHearsEachOutcome(asked: Asked) async throws {
+    /// The observer sees each request: the first one without a task, later ones in a task.
+    @Test(arguments: Asked.allCases) private func observerReceivesEachOutcome(asked: Asked) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(404, [:], "no")
@@ -250,7 +250,7 @@ import Testing
         #expect(agents == ["seen", "seen"])
     }
 
-    @Test func refusalThatMayPassIsAskedAgain() async throws {
+    @Test func transientStatusIsRetried() async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], "here")
@@ -260,7 +260,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test(arguments: [404, 501]) func refusalIsAFailureOfAll(status: Int) async throws {
+    @Test(arguments: [404, 501]) func errorStatusFailsAllSubscribers(status: Int) async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer { _ in .sequence([.gate(gate), .response(status, [:], "no")]) }
         let (client, operation) = (client(), try operation(server))
@@ -276,7 +276,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test func whoLeavesLastEndsTheMessage() async throws {
+    @Test func lastCancelledSubscriberEndsTheOperation() async throws {
         let server = try LoopbackServer(.stall)
         let (client, operation) = (client(), try operation(server))
         let tasks = (0..<2).map { _ in Task { try await client.run(operation) } }
@@ -290,13 +290,13 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [false, true]) func whoLeavesEndsTheWaitForAnotherAttempt(isForAll: Bool) async throws {
+    @Test(arguments: [false, true]) func cancellingEndsTheWaitForARetry(isForAll: Bool) async throws {
         let server = try LoopbackServer(.response(503, ["Retry-After": "50"]))
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let (client, operation) = (client(), try operation(server))
         let task = Task { try await client.run(operation) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         if isForAll { client.endAll() } else { task.cancel() }
         #expect(await task.result.failure?.kind == .cancelled)
         #expect(client.activeOperations == 0)
@@ -304,7 +304,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func whatIsToBeSeenThroughIs() async throws {
+    @Test func detachedOperationIsRetriedAfterItsCallerCancelled() async throws {
         let gate = try LoopbackServer.Gate()
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
@@ -320,14 +320,14 @@ import Testing
         task.cancel()
         #expect(await task.result.failure?.kind == .cancelled)
         gate.open()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(client.activeOperations == 1)
         clock.advance(by: .seconds(10))
         while client.activeOperations > 0 { await Task.yield() }
         #expect(server.requests.count == 2)
     }
 
-    @Test func completionHearsTheOutcomeOfAllAttempts() async throws {
+    @Test func completionReceivesTheFinalOutcome() async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], "here")
@@ -336,7 +336,7 @@ import Testing
         Beagle.dependencies.clock = clock
         let outcomes = try await Self.all(
             of: ask(server) { _ in
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 clock.advance(by: .seconds(10))
             }
         )
@@ -344,7 +344,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test(arguments: [false, true]) func tokenEndsWhateverIsUnderWay(isAnswered: Bool) async throws {
+    @Test(arguments: [false, true]) func tokenCancelsATransferOrAWait(isAnswered: Bool) async throws {
         let server = try LoopbackServer { request in
             if request.target == "/after" { return .response(200) }
             return isAnswered ? .response(503, ["Retry-After": "50"]) : .stall
@@ -353,7 +353,7 @@ import Testing
         Beagle.dependencies.clock = clock
         let outcomes = try await Self.all(
             of: ask(server) { token in
-                if isAnswered { await clock.sleepers(1) }
+                if isAnswered { await clock.waitForSleepers(1) }
                 while server.requests.isEmpty { await Task.yield() }
                 token?.cancel()
             }
@@ -366,7 +366,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func scopeIsLeftByWhatHasEnded() async throws {
+    @Test func endedOperationLeavesItsScope() async throws {
         let server = try LoopbackServer(.response(200))
         let scope = OperationScope()
         Beagle.dependencies.operationScope = scope
@@ -377,7 +377,7 @@ import Testing
 
     private typealias Outcome = Result<NetworkResponse, NetworkError>
 
-    /// Asks with a completion. The stream ends when everything has let go of that.
+    /// Sends a request with a completion. The stream ends when the completion has been released.
     private func ask(
         _ server: LoopbackServer,
         _ act: ((any RequestToken)?) async -> Void = { _ in }
@@ -393,7 +393,7 @@ import Testing
         await stream.reduce(into: []) { $0.append($1) }
     }
 
-    /// Ends a stream when nobody has it any more.
+    /// Ends a stream when it is released.
     private final class StreamEnd: Sendable {
         let continuation: AsyncStream<Outcome>.Continuation
 
@@ -406,7 +406,7 @@ import Testing
         }
     }
 
-    @Test func transportThatIsShutDownEndsIt() async throws {
+    @Test func transportShutdownEndsTheOperation() async throws {
         let server = try LoopbackServer(.stall)
         let transport = CurlTransport()
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -418,7 +418,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test func whoWatchesHearsOfEachRun() async throws {
+    @Test func subscriberReceivesTheResultOfEachRun() async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             .response(200, [:], "\(count.add(1, ordering: .relaxed).newValue)")
@@ -437,7 +437,7 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    @Test func progressIsToldFromTheTransport() async throws {
+    @Test func transportProgressIsReported() async throws {
         let server = try LoopbackServer(.response(200, [:], String(repeating: "x", count: 1 << 20)))
         var operation = try operation(server)
         operation.reportsProgress = true
@@ -449,7 +449,7 @@ import Testing
         #expect(told.withLock { $0 } == 1 << 20)
     }
 
-    @Test func progressIsToldOfALaterAttempt() async throws {
+    @Test func progressOfALaterAttemptIsReported() async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1
@@ -465,7 +465,7 @@ import Testing
         #expect(told.withLock { $0 } == 1 << 20)
     }
 
-    @Test func whatIsTooOldIsAskedOnceMore() async throws {
+    @Test func refetchAfterRunRunsOnceMore() async throws {
         let gate = try LoopbackServer.Gate()
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
@@ -490,8 +490,8 @@ import Testing
         #expect(client.activeOperations == 0)
     }
 
-    /// Many answers of one turn: each of those who wait hears, once, what it asked for.
-    @Test func eachHearsItsOwn() async throws {
+    /// Many responses arrive at the same time: each caller receives its own, once.
+    @Test func eachCallerReceivesItsOwnResponse() async throws {
         let server = try LoopbackServer { .response(200, [:], $0.target) }
         let client = client()
         let answers = try await withThrowingTaskGroup(of: (String, String).self) { group in

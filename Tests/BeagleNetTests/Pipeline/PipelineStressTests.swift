@@ -2,22 +2,22 @@ import BeagleNet
 import BeagleNetTesting
 import Testing
 
-/// The interceptors that change what is asked, together, while many ask, leave and close at the same time.
+/// The interceptors that change an operation, together, while many callers run, cancel and close scopes concurrently.
 @Suite(.beagle(), .timeLimit(.minutes(5))) struct PipelineStressTests {
     private static let kinds: [NetworkOperation.Kind] = [.component, .form, .image, .raw]
     private static let threads = 8
     private static let turns = 40
 
-    /// A server that every now and then wants another token, is out of order or out of reach.
+    /// A server that at times requires another token, returns an error or is unreachable.
     private final class Server: Sendable {
         private struct State {
             var isCalm = false
             var requests = 0
-            /// The token that it takes: how often it has wanted another.
+            /// The valid token: the number of times that it has changed.
             var token = 0
             var loads = 0
             var renewals = 0
-            /// How often it took each form, whatever it answered then.
+            /// The number of times that it accepted each form, whatever its response.
             var forms: [Int: Int] = [:]
         }
 
@@ -28,7 +28,7 @@ import Testing
         var renewals: Int { state.withLock { $0.renewals } }
         var forms: [Int: Int] { state.withLock { $0.forms } }
 
-        /// Answers everything from now on.
+        /// Makes every request succeed from now on.
         func calmDown() {
             state.withLock { $0.isCalm = true }
         }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Scopes of all rules under one, of which anybody may close one: another takes its place.
+    /// Scopes with all rules under one root. A scope that is closed is replaced by another.
     private final class Screens: Sendable {
         private let root: OperationScope
         private let present: Lock<[OperationScope]>
@@ -102,13 +102,13 @@ import Testing
     }
 
     private struct Tally {
-        /// How often each that was asked came to its end.
+        /// The number of times that each operation ended.
         var ends: [Int] = []
         /// The forms that succeeded.
         var submitted: Set<Int> = []
     }
 
-    /// Forms of even numbers may be sent more than once.
+    /// Forms with even numbers may be sent more than once.
     private static func hasKey(_ number: Int) -> Bool { number.isMultiple(of: 2) }
 
     private static func operation(_ kind: NetworkOperation.Kind, _ number: Int) -> NetworkOperation {
@@ -129,7 +129,7 @@ import Testing
         return operation
     }
 
-    /// Asks in one of both ways.
+    /// Runs an operation in one of two ways.
     private static func ask(
         _ operation: NetworkOperation,
         _ client: any NetworkClient,
@@ -145,7 +145,7 @@ import Testing
         return AnyRequestToken(task)
     }
 
-    /// Asks for one of each kind at once, cancels some, closes a scope perhaps, and waits for all.
+    /// Runs an operation of each kind concurrently, cancels some, may close a scope, and waits for all.
     private static func turn(
         _ number: Int,
         _ client: NetworkClientDefault,
@@ -180,8 +180,8 @@ import Testing
         }
     }
 
-    @Test("eight threads ask, cancel and close; tokens expire, answers fail")
-    func eightThreads() async {
+    @Test("eight threads run, cancel and close scopes while tokens expire and responses fail")
+    func eightThreadsRunCancelAndCloseScopes() async {
         let server = Server()
         let transport = ScriptedTransport { request, completion in
             Task.detached {
@@ -225,7 +225,7 @@ import Testing
         for (number, count) in forms { #expect(count <= (Self.hasKey(number) ? 3 : 1), "form \(number)") }
         let submitted = tally.withLock { $0.submitted }
         #expect(submitted.allSatisfy { forms[$0] != nil })
-        // What is well again is answered, with a token that the server takes.
+        // The server works again, and each kind succeeds with a valid token.
         server.calmDown()
         for kind in Self.kinds {
             let answer = await Result { try await client.run(Self.operation(kind, Self.threads * Self.turns)) }

@@ -7,7 +7,7 @@ import Testing
 
     // MARK: - Order
 
-    @Test func twoRetriesAreRefused() {
+    @Test func twoRetryInterceptorsAreRejected() {
         let error = #expect(throws: NetworkError.self) {
             try Pipeline([RetryInterceptor(), RetryInterceptor()], transport: transport)
         }
@@ -15,14 +15,17 @@ import Testing
         #expect(error?.message.contains("RetryInterceptor and RetryInterceptor") == true)
     }
 
-    @Test func whatIsOutOfOrderIsRefusedAndNamed() {
+    @Test func wrongOrderIsRejectedWithTheNames() {
         let error = #expect(throws: NetworkError.self) {
-            try Pipeline([StatusInterceptor(), Answers(.failure(.lost)), RetryInterceptor()], transport: transport)
+            try Pipeline(
+                [StatusInterceptor(), ScriptedResponses(.failure(.lost)), RetryInterceptor()],
+                transport: transport
+            )
         }
         #expect(error?.message.contains("StatusInterceptor (status) before RetryInterceptor (retry)") == true)
     }
 
-    @Test func aWrongOrderFailsEachRequestAndHangsNone() async {
+    @Test func wrongOrderFailsEachRequest() async {
         Beagle.dependencies.interceptors.append(RetryInterceptor())
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let result = await Result { try await client.run(.of(.component)) }
@@ -30,7 +33,7 @@ import Testing
         #expect(transport.requests.withLock(\.isEmpty))
     }
 
-    @Test func addingPutsAnInterceptorWhereItBelongs() throws {
+    @Test func addInsertsAnInterceptorAtItsPlace() throws {
         Beagle.dependencies.interceptors.add(RateLimitInterceptor(1))
         Beagle.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(limit: 9)))
         let places = Beagle.dependencies.interceptors.compactMap(\.place)
@@ -42,20 +45,22 @@ import Testing
     }
 
     @Test func interceptorsOfAScopeReachItsClient() async throws {
-        let dependencies = Beagle.dependencies.scoped { $0.interceptors = [Answers(.success(.init("scoped")))] }
+        let dependencies = Beagle.dependencies.scoped {
+            $0.interceptors = [ScriptedResponses(.success(.init("scoped")))]
+        }
         let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
         #expect(try await client.run(.of(.component)).shown == "scoped")
-        dependencies.interceptors = [Answers(.success(.init("changed")))]
+        dependencies.interceptors = [ScriptedResponses(.success(.init("changed")))]
         #expect(try await client.run(.of(.component)).shown == "changed")
     }
 
     // MARK: - Calling next
 
-    @Test func whoNeverCallsNextAnswersInTheNetworksPlace() async throws {
-        #expect(try await client(Answers(.success(.init("mine")))).run(.of(.form)).shown == "mine")
+    @Test func interceptorThatDoesNotCallNextReplacesTheNetwork() async throws {
+        #expect(try await client(ScriptedResponses(.success(.init("mine")))).run(.of(.form)).shown == "mine")
     }
 
-    @Test func whoCallsNextTwiceAsksTwice() async throws {
+    @Test func interceptorThatCallsNextTwiceSendsTwice() async throws {
         struct Twice: Interceptor {
             func intercept(
                 _ operation: NetworkOperation,
@@ -72,8 +77,8 @@ import Testing
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
-    /// At the end, where it is asked and not called, and above another, where it is called.
-    @Test(arguments: [true, false]) func statusIsCheckedWhereItsInterceptorStands(isInnermost: Bool) async throws {
+    /// At the end, where `intercept` isn't called, and above another interceptor, where it is.
+    @Test(arguments: [true, false]) func statusIsCheckedAtTheInterceptorsPosition(isInnermost: Bool) async throws {
         struct Mending: Interceptor {
             let seen: Lock<[String]>
 
@@ -100,7 +105,7 @@ import Testing
         #expect(seen.withLock { $0 } == [isInnermost ? "failure 403" : "result 403"])
     }
 
-    @Test func whatDoesNotApplyIsPassedOver() async throws {
+    @Test func interceptorThatDoesNotApplyIsSkipped() async throws {
         struct OnlyImages: Interceptor {
             func applies(to operation: NetworkOperation) -> Bool { operation.kind == .image }
 
@@ -110,14 +115,14 @@ import Testing
                 emit: @escaping Emit
             ) async throws(NetworkError) -> NetworkOperation.Result { .init("image") }
         }
-        let client = client(OnlyImages(), Answers(.success(.init("other"))))
+        let client = client(OnlyImages(), ScriptedResponses(.success(.init("other"))))
         #expect(try await client.run(.of(.image)).shown == "image")
         #expect(try await client.run(.of(.component)).shown == "other")
     }
 
     // MARK: - Progress
 
-    @Test func progressIsToldWhereItIsAskedFor() async throws {
+    @Test func progressIsReportedIfRequested() async throws {
         let transport = ScriptedTransport { request, completion in
             let progress = TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 3, bytesToReceive: 9)
             request.onProgress?(progress)
@@ -137,7 +142,7 @@ import Testing
 
     // MARK: - Deadline
 
-    @Test(arguments: NetworkOperation.Kind.known) func aDeadlineEndsEverythingBelowIt(kind: NetworkOperation.Kind) async
+    @Test(arguments: NetworkOperation.Kind.known) func deadlineEndsEverythingBelowIt(kind: NetworkOperation.Kind) async
     {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
@@ -145,7 +150,7 @@ import Testing
         let client = client(DeadlineInterceptor(limit: .seconds(5)), runs)
         async let result = Result { try await client.run(.of(kind)) }
         _ = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await result.failure
         #expect(error?.isTimeout == true)
@@ -153,7 +158,7 @@ import Testing
         #expect(runs.cancels == 1)
     }
 
-    @Test("what heeds no cancelling is not waited for") func aDeadlineEndsWhatHeedsNoCancelling() async {
+    @Test func deadlineDoesNotWaitForUncancellableWork() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let gate = AsyncStream.makeStream(of: Void.self)
@@ -162,20 +167,20 @@ import Testing
             return [:]
         }
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(DeadlineInterceptor(limit: .seconds(5)), stuck, answers)
         async let result = Result { try await client.run(.of(.form)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         #expect(await result.failure?.isTimeout == true)
         #expect(answers.count == 0)
         gate.continuation.finish()
     }
 
-    @Test func whatWasCancelledAboveADeadlineIsNotSent() async {
+    @Test func operationCancelledAboveADeadlineIsNotSent() async {
         let gate = AsyncStream.makeStream(of: Void.self)
         let heedless = TransformInterceptor { _ in await Task.detached { for await _ in gate.stream {} }.value }
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(heedless, DeadlineInterceptor(limit: .seconds(60)), answers)
         let asking = Task { await Result { try await client.run(.of(.form)) } }
         asking.cancel()
@@ -197,7 +202,7 @@ import Testing
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         async let result = Result { try await client.image("/logo.png", timeout: .milliseconds(300)) }
         // The limit, and the wait before the second attempt.
-        await clock.sleepers(2)
+        await clock.waitForSleepers(2)
         clock.advance(by: .milliseconds(300))
         let error = await result.failure
         #expect(error?.kind == .timeout)
@@ -217,7 +222,7 @@ import Testing
         #expect(limits == [max(usual, timeout ?? usual)])
     }
 
-    @Test func anOperationsOwnDeadlineWins() async throws {
+    @Test func operationDeadlineTakesPrecedence() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
@@ -226,7 +231,7 @@ import Testing
         operation.deadline = .seconds(9)
         async let result = client.run(operation)
         let run = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(8))
         run.finish("1")
         #expect(try await result.shown == "1")
@@ -235,7 +240,7 @@ import Testing
 
     // MARK: - Origins, fields, rates
 
-    @Test func fieldsOfAnInterceptorGoToDeclaredOriginsOnly() async throws {
+    @Test func interceptorFieldsAreSentToDeclaredOriginsOnly() async throws {
         let language = HTTPField.Name("X-Language")!
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
         Beagle.dependencies.interceptors = [
@@ -249,8 +254,8 @@ import Testing
         #expect(heads.map { $0[language] } == ["pt", nil])
     }
 
-    @Test("a field of an interceptor that is named secret, too, but not where the request has brought it")
-    func secretFieldsOfAnInterceptor() async throws {
+    @Test("an interceptor's secret field is sent to declared origins only, unlike one that the request sets")
+    func secretInterceptorFieldIsSentToDeclaredOriginsOnly() async throws {
         let name = HTTPField.Name("X-Mine")!
         Beagle.dependencies.redactor.secrets = ["X-Mine"]
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
@@ -269,14 +274,13 @@ import Testing
     @Test func allValuesOfAFieldAreAdded() async throws {
         let name = HTTPField.Name("X-A")!
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let two: HTTPFields = [name: "1", name: "2"]
         _ = try await client(HeadersInterceptor { _ in two }, answers).run(.of(.raw))
-        #expect(answers.asked.withLock { $0.first?.transfer.head.headerFields[values: name] } == ["1", "2"])
+        #expect(answers.operations.withLock { $0.first?.transfer.head.headerFields[values: name] } == ["1", "2"])
     }
 
-    @Test("a field that a request brings itself goes where the request says, secret or not")
-    func fieldsOfARequestGoWhereItSays() async throws {
+    @Test func fieldSetByTheRequestIsSentToItsTarget() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://own")
         Beagle.dependencies.redactor.secrets = ["X-Partner"]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -284,7 +288,7 @@ import Testing
         #expect(transport.requests.withLock { $0.first?.head.headerFields[.init("X-Partner")!] } == "1")
     }
 
-    @Test func theOriginsOfAClientsOwnBuilderCount() async throws {
+    @Test func originsOfTheClientsOwnBuilderAreUsed() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://old")
         Beagle.dependencies.interceptors.add(HeadersInterceptor { _ in [.acceptLanguage: "pt"] })
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
@@ -293,22 +297,22 @@ import Testing
         #expect(transport.requests.withLock { $0.map { $0.head.headerFields[.acceptLanguage] } } == ["pt", nil])
     }
 
-    @Test func whatHasNoPlaceComesAboveTheOriginPolicy() throws {
-        Beagle.dependencies.interceptors.add(Answers(.failure(.lost)))
-        let index = try #require(Beagle.dependencies.interceptors.firstIndex { $0 is Answers })
+    @Test func interceptorWithoutAPlaceIsAddedAboveTheOriginPolicy() throws {
+        Beagle.dependencies.interceptors.add(ScriptedResponses(.failure(.lost)))
+        let index = try #require(Beagle.dependencies.interceptors.firstIndex { $0 is ScriptedResponses })
         #expect(Beagle.dependencies.interceptors[index + 1] is OriginPolicyInterceptor)
     }
 
-    @Test func aRateIsKeptForEachOrigin() async throws {
+    @Test func eachOriginHasItsOwnRateLimit() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(2, per: .seconds(1)), answers)
         for _ in 1...2 { _ = try await client.run(.of(.form)) }
         let elsewhere = Request(url: URL(string: "http://elsewhere/")!, type: .rawRequest(.init()))
         _ = try await client.run(NetworkOperation(elsewhere))
         let waiting = Task { try await client.run(.of(.form)) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .milliseconds(500))
         #expect(answers.count == 3)
         clock.advance(by: .milliseconds(500))
@@ -316,10 +320,11 @@ import Testing
         #expect(answers.count == 4)
     }
 
-    @Test("who is cancelled has taken no turn, and the others keep their order") func whoLeavesTheLine() async throws {
+    @Test("a cancelled operation doesn't consume a token, and the others keep their order")
+    func cancelledOperationDoesNotConsumeAToken() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let answers = Answers(.success(.init("1")))
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(RateLimitInterceptor(1, per: .seconds(1)), answers)
         _ = try await client.run(.of(.form))
         let ended = Lock<[Int]>([])
@@ -332,14 +337,14 @@ import Testing
                 }
             )
         }
-        await clock.sleepers(1)
-        // The first, who waits for the clock, and one who waits for others.
+        await clock.waitForSleepers(1)
+        // The first, which waits for the clock, and one that waits for others.
         for index in [0, 2] {
             tasks[index].cancel()
             await tasks[index].value
         }
         for index in [1, 3] {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             #expect(clock.nextWait == .seconds(1))
             clock.advance(by: .seconds(1))
             await tasks[index].value
@@ -349,11 +354,11 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func aServerThatFailsTimeAfterTimeIsLeftAlone(kind: NetworkOperation.Kind) async throws {
+    func repeatedFailuresOpenTheCircuit(kind: NetworkOperation.Kind) async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let failures: [NetworkError] = [.refused, .status(503), .lost, .status(500)]
-        let answers = Answers(failures.map { .failure($0) } + [.success(.init("1"))])
+        let answers = ScriptedResponses(failures.map { .failure($0) } + [.success(.init("1"))])
         let client = client(CircuitBreakerInterceptor(after: 3, for: .seconds(30)), answers)
         for _ in 1...3 { _ = await Result { try await client.run(.of(kind)) } }
         let error = await #expect(throws: NetworkError.self) { try await client.run(.of(kind)) }
@@ -374,7 +379,8 @@ import Testing
         Task { await Result { try await client.run(.of(.form)) } }
     }
 
-    @Test("one finds out whether it is back, and a failure opens the circuit again") func oneFindsOut() async {
+    @Test("one trial request is sent, and its failure opens the circuit again")
+    func trialRequestTestsAnOpenCircuit() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
@@ -398,7 +404,7 @@ import Testing
         #expect(runs.count == 3)
     }
 
-    /// Notes when what is below it has ended.
+    /// Counts the calls to `next` that have ended.
     private struct Noting: Interceptor {
         let ends = Lock(0)
 
@@ -413,9 +419,9 @@ import Testing
     }
 
     @Test(
-        "a server that is silent until the deadline opens the circuit, where that was not too soon",
+        "a server that is silent until the deadline opens the circuit, unless the deadline is short",
         arguments: [(Duration.seconds(5), true), (.milliseconds(500), false)]
-    ) func aDeadlineOpensTheCircuit(limit: Duration, opens: Bool) async {
+    ) func deadlineOpensTheCircuit(limit: Duration, opens: Bool) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let asked = Lock(0)
@@ -430,7 +436,7 @@ import Testing
         let client = client(DeadlineInterceptor(limit: limit), noting, breaker, runs)
         let silent = form(client)
         _ = await runs.next()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: limit)
         #expect(await silent.value.failure?.isTimeout == true)
         while noting.ends.withLock({ $0 }) == 0 { await Task.yield() }
@@ -439,7 +445,7 @@ import Testing
         #expect(runs.count == (opens ? 1 : 2))
     }
 
-    @Test("what began before the circuit opened ends nobody's finding out") func anOldOneEndsNoTrial() async {
+    @Test func olderRequestDoesNotEndATrial() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
@@ -461,7 +467,7 @@ import Testing
         #expect(runs.count == 3)
     }
 
-    @Test("what fails before anything is sent says nothing of the server") func anAsideOpensNoCircuit() async {
+    @Test func failureBeforeSendingDoesNotOpenTheCircuit() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host")
@@ -470,7 +476,7 @@ import Testing
             if let failure = failure.withLock({ $0 }) { throw failure }
             return [:]
         }
-        let answers = Answers(.failure(.lost))
+        let answers = ScriptedResponses(.failure(.lost))
         let client = client(CircuitBreakerInterceptor(after: 1, for: .seconds(30)), stamp, answers)
         for _ in 1...2 { #expect(await form(client).value.failure?.kind == .network) }
         failure.withLock { $0 = nil }
@@ -484,8 +490,8 @@ import Testing
         #expect(answers.count == 2)
     }
 
-    @Test("retries of a circuit that opens end at once") func retriesEndAtOnce() async {
-        let answers = Answers(.failure(.status(503)))
+    @Test func openCircuitEndsRetries() async {
+        let answers = ScriptedResponses(.failure(.status(503)))
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 10))
         let client = client(retry, CircuitBreakerInterceptor(after: 2), answers)
         let result = await Result { try await client.run(.of(.component)) }
@@ -493,10 +499,10 @@ import Testing
         #expect(answers.count == 2)
     }
 
-    // MARK: - One function
+    // MARK: - ResponseInterceptor
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func oneFunctionChangesMessageAndAnswerOfEveryKind(kind: NetworkOperation.Kind) async throws {
+    func responseInterceptorChangesRequestAndResponse(kind: NetworkOperation.Kind) async throws {
         let cipher = ResponseInterceptor { message, next in
             var message = message
             message.body = HTTPBody("sealed")
@@ -504,29 +510,31 @@ import Testing
             response.data = Data(response.data.reversed())
             return response
         }
-        let answers = Answers(.success(.init("abc", from: .cache)))
+        let answers = ScriptedResponses(.success(.init("abc", from: .cache)))
         let result = try await client(cipher, answers).run(.of(kind))
         #expect(result.shown == "cba")
         #expect(result.source == .cache)
-        #expect(answers.asked.withLock { $0.first?.transfer.body?.data } == Data("sealed".utf8))
+        #expect(answers.operations.withLock { $0.first?.transfer.body?.data } == Data("sealed".utf8))
     }
 
-    @Test func aFunctionSeesTheEndOfASubscription() async throws {
+    @Test func responseInterceptorSeesTheEndOfASubscription() async throws {
         let seen = Lock<[Int]>([])
         let function = ResponseInterceptor { message, next in
             let response = try await next(message)
             seen.withLock { $0.append(response.status.code) }
             return response
         }
-        let answers = Answers(.success(.init(.connection(.ended))))
+        let answers = ScriptedResponses(.success(.init(.connection(.ended))))
         #expect(try await client(function, answers).run(.of(.subscription)).shown == "ended")
         #expect(seen.withLock { $0 } == [204])
     }
 
-    @Test func whatAFunctionThrowsFailsTheOperation() async {
+    @Test func errorOfAResponseInterceptorFailsTheOperation() async {
         struct Mine: Error {}
         let result = await Result {
-            try await client(ResponseInterceptor { _, _ in throw Mine() }, Answers(.success(.init("1")))).run(.of(.raw))
+            try await client(ResponseInterceptor { _, _ in throw Mine() }, ScriptedResponses(.success(.init("1")))).run(
+                .of(.raw)
+            )
         }
         #expect(result.failure?.underlying is Mine)
     }

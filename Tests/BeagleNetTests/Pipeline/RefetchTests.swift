@@ -11,27 +11,27 @@ import Testing
         return StoreWorld()
     }
 
-    @Test func anEventRunsAgainWhatIsWatched() async {
+    @Test func eventRefetchesWatchedOperations() async {
         let world = world()
-        let heard = Heard()
-        world.client.watch(.asking(), heard.hear)
-        await heard.heard(1)
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        await heard.waitForEvents(1)
         world.client.refetch(on: events.stream)
         world.answers(.text("2"))
         events.continuation.yield()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .milliseconds(250))
         clock.advance(by: .milliseconds(250))
-        await heard.heard(3)
+        await heard.waitForEvents(3)
         #expect(heard.all == ["1", "1 stale", "2"])
         #expect(world.requests == 2)
     }
 
-    @Test("who waits for the network is not given a stored answer instead") func aStrongerFollowerStays() async {
+    @Test func networkOnlyFollowerReceivesNoStoredResponse() async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = Heard()
-        client.watch(.asking(), heard.hear)
+        let heard = EventRecorder()
+        client.watch(.asking(), heard.receive)
         let first = await runs.next()
         let asking = Task { try await client.run(.asking(.component, .networkOnly)) }
         while client.activeSubscribers < 2 { await Task.yield() }
@@ -42,28 +42,28 @@ import Testing
         #expect(runs.policies == [.cacheFirst, .networkOnly])
     }
 
-    @Test func eachOfTwoTriggersDoes() async {
+    @Test func eachOfTwoEventStreamsRefetches() async {
         let world = world()
         let others = AsyncStream.makeStream(of: Void.self)
-        let heard = Heard()
-        world.client.watch(.asking(), heard.hear)
-        await heard.heard(1)
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        await heard.waitForEvents(1)
         world.client.refetch(on: events.stream)
         world.client.refetch(on: others.stream, .networkOnly, gathering: .seconds(1))
         for (number, (continuation, wait)) in [
             (events.continuation, Duration.milliseconds(250)), (others.continuation, .seconds(1)),
         ].enumerated() {
             continuation.yield()
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             clock.advance(by: wait)
-            await heard.heard(3 + 2 * number)
+            await heard.waitForEvents(3 + 2 * number)
         }
         #expect(heard.all == ["1", "1 stale", "1", "1 stale", "1"])
         #expect(world.requests == 3)
     }
 
-    @Test func aBurstIsOne() async {
-        // Asked for the next event, the one before was seen.
+    @Test func burstOfEventsCausesOneRefetch() async {
+        // A request for the next event shows that the previous one was handled.
         let asked = AsyncStream.makeStream(of: Void.self)
         var questions = asked.stream.makeAsyncIterator()
         let given = events
@@ -75,22 +75,22 @@ import Testing
         let runs = ScriptedRuns()
         Beagle.dependencies.clock = clock
         let client = client(runs)
-        let heard = Heard()
-        client.watch(.asking(), heard.hear)
+        let heard = EventRecorder()
+        client.watch(.asking(), heard.receive)
         await runs.next().finish("1")
-        await heard.heard(1)
+        await heard.waitForEvents(1)
         client.refetch(on: stream, gathering: .seconds(1))
         await questions.next()
         for round in 1...3 {
             for _ in 1...5 {
                 events.continuation.yield()
                 await questions.next()
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 clock.advance(by: .milliseconds(150))
             }
             clock.advance(by: .milliseconds(250))
             await runs.next().finish("\(round)")
-            await heard.heard(1 + 2 * round)
+            await heard.waitForEvents(1 + 2 * round)
             #expect(clock.nextWait == nil)
             #expect(runs.count == 1 + round)
         }
@@ -102,18 +102,18 @@ import Testing
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = Heard()
-        client.watch(.asking(), heard.hear)
+        let heard = EventRecorder()
+        client.watch(.asking(), heard.receive)
         let run = await runs.next()
         client.refetch(on: events.stream)
         events.continuation.yield()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(250))
         events.continuation.finish()
         while client.listeners > 0 { await Task.yield() }
         run.finish("1")
         await runs.next().finish("2")
-        await heard.heard(3)
+        await heard.waitForEvents(3)
         #expect(heard.all == ["1", "1 stale", "2"])
     }
 
@@ -121,7 +121,7 @@ import Testing
         @TaskLocal static var name = "nobody"
     }
 
-    @Test func itsRunsAreNobodysButInTheCallersScope() async {
+    @Test func refetchHasTheCallersScopeButNotItsTaskLocals() async {
         Beagle.dependencies.clock = clock
         let seen = Lock<[String]>([])
         let runs = ScriptedRuns { [clock] _, _ in
@@ -130,18 +130,18 @@ import Testing
             return .init("1")
         }
         let client = client(runs)
-        let heard = Heard()
-        client.watch(.asking(), heard.hear)
+        let heard = EventRecorder()
+        client.watch(.asking(), heard.receive)
         _ = Caller.$name.withValue("A") { client.refetch(on: events.stream) }
         events.continuation.yield()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(250))
-        await heard.heard(2)
+        await heard.waitForEvents(2)
         #expect(seen.withLock { $0 } == ["nobody true", "nobody true"])
         withExtendedLifetime(client) {}
     }
 
-    @Test func whatHasEndedIsForgotten() async {
+    @Test func endedEventStreamsAreReleased() async {
         let world = world()
         for _ in 1...3 { world.client.refetch(on: AsyncStream { $0.finish() }) }
         let token = world.client.refetch(on: events.stream)
@@ -150,32 +150,32 @@ import Testing
         while world.client.listeners > 0 { await Task.yield() }
     }
 
-    @Test func whatWantsNoNetworkIsNotRun() async {
+    @Test func cacheOnlyOperationIsNotRefetched() async {
         let world = world()
         _ = await world.heard(.asking())
-        let (stored, other) = (Heard(), Heard())
-        world.client.watch(.asking(.component, .cacheOnly), stored.hear)
-        world.client.watch(.asking(.image), other.hear)
-        await other.heard(1)
+        let (stored, other) = (EventRecorder(), EventRecorder())
+        world.client.watch(.asking(.component, .cacheOnly), stored.receive)
+        world.client.watch(.asking(.image), other.receive)
+        await other.waitForEvents(1)
         world.client.refetch(on: events.stream)
         events.continuation.yield()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
-        await other.heard(3)
+        await other.waitForEvents(3)
         #expect(stored.all == ["1"])
         withExtendedLifetime(world) {}
     }
 
-    @Test func theTokenEndsListening() async {
+    @Test func tokenEndsListening() async {
         let world = world()
-        let heard = Heard()
-        world.client.watch(.asking(), heard.hear)
-        await heard.heard(1)
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        await heard.waitForEvents(1)
         let ended = AsyncStream.makeStream(of: Void.self)
         events.continuation.onTermination = { _ in ended.continuation.finish() }
         let token = world.client.refetch(on: events.stream)
         events.continuation.yield()
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         token.cancel()
         for await _ in ended.stream {}
         clock.advance(by: .seconds(1))
@@ -183,7 +183,7 @@ import Testing
         #expect(heard.all == ["1"])
     }
 
-    @Test("and so does the end of the client, which it does not keep") func theEndOfTheClientEndsIt() async {
+    @Test func releasingTheClientEndsListening() async {
         let ended = AsyncStream.makeStream(of: Void.self)
         events.continuation.onTermination = { _ in ended.continuation.finish() }
         weak var client: NetworkClientDefault?
@@ -192,7 +192,7 @@ import Testing
             client = world.client
             world.client.refetch(on: events.stream)
             events.continuation.yield()
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
         }
         for await _ in ended.stream {}
         #expect(client == nil)

@@ -2,12 +2,12 @@ import BeagleNet
 import BeagleNetTesting
 import Testing
 
-/// How subscriptions are asked for again.
+/// Retries of subscriptions.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct RetrySubscriptionTests {
     private let runs = ScriptedRuns()
-    private let heard = Heard()
+    private let heard = EventRecorder()
 
-    /// Waits for nothing, and gives up at the second failure in a row.
+    /// Retries without a wait, and gives up at the second failure in a row.
     private func retry(limit: Int? = 2) -> RetryInterceptor {
         RetryInterceptor(
             backoff: Backoff(base: .zero, limit: 1),
@@ -15,9 +15,9 @@ import Testing
         )
     }
 
-    @Test func oneThatGaveSomethingBeginsItsCountAnew() async {
+    @Test func resultResetsTheFailureCount() async {
         let client = client(retry(), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         for number in 1...5 {
             let run = await runs.next()
             #expect(run.operation.attempt == number)
@@ -25,21 +25,21 @@ import Testing
             run.finish(.failure(.lost))
         }
         await runs.next().finish(.failure(.lost))
-        await heard.heard(12)
+        await heard.waitForEvents(12)
         withExtendedLifetime(client) {}
         let expected = (1...5).flatMap { ["\($0) more", "lost: network, 0"] }
         #expect(heard.all == expected + ["failure: network", "end"])
     }
 
-    @Test func aConnectionThatOpensAndGivesNothingIsAFailure() async {
+    @Test func connectionWithoutAResultCountsAsAFailure() async {
         let client = client(retry(limit: 3), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         for _ in 1...3 {
             let run = await runs.next()
             run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
             run.finish(.failure(.lost))
         }
-        await heard.heard(7)
+        await heard.waitForEvents(7)
         withExtendedLifetime(client) {}
         #expect(
             heard.all == ["open", "lost: network, 0", "open", "lost: network, 0", "open", "failure: network", "end"]
@@ -47,11 +47,11 @@ import Testing
         #expect(runs.count == 3)
     }
 
-    @Test func aQuietConnectionThatWasOpenForLongIsNoFailure() async {
+    @Test func longQuietConnectionDoesNotCountAsAFailure() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let client = client(retry(), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         for _ in 1...4 {
             let run = await runs.next()
             run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
@@ -59,22 +59,22 @@ import Testing
             run.finish(.failure(.lost))
         }
         await runs.next().finish(.failure(.lost))
-        await heard.heard(10)
+        await heard.waitForEvents(10)
         withExtendedLifetime(client) {}
         #expect(runs.count == 5)
         #expect(heard.all.suffix(2) == ["failure: network", "end"])
     }
 
-    @Test func whoeverComesLateHearsHowTheConnectionIs() async {
+    @Test func lateSubscriberReceivesTheConnectionState() async {
         let client = client(retry(), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         let run = await runs.next()
         run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
-        await heard.heard(1)
-        let late = Heard()
-        client.watch(.of(.subscription), late.hear)
+        await heard.waitForEvents(1)
+        let late = EventRecorder()
+        client.watch(.of(.subscription), late.receive)
         run.emit(.init("1", hasNext: true))
-        await late.heard(2)
+        await late.waitForEvents(2)
         #expect(late.all == ["open", "1 more"])
         #expect(heard.all == ["open", "1 more"])
         run.finish(.failure(.lost))
@@ -82,22 +82,22 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func aSubscriptionThatIsTakenAndLostTellsTheCircuitOfNoFailure() async throws {
+    @Test func lostSubscriptionDoesNotOpenTheCircuit() async throws {
         let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
         let client = BeagleNetTests.client(retry(limit: 3), breaker, runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         for _ in 1...3 {
             let run = await runs.next()
             run.emit(.init("1", hasNext: true))
             run.finish(.failure(.lost))
         }
-        await heard.heard(6)
+        await heard.waitForEvents(6)
         #expect(heard.all.allSatisfy { $0.hasPrefix("1 more") || $0.hasPrefix("lost: network") })
         await runs.next().finish(.success(.init("over")))
         withExtendedLifetime(client) {}
     }
 
-    @Test func theWaitThatIsToldIsTheWait() async throws {
+    @Test func reportedWaitIsTheActualWait() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(subscriptionBackoff: Backoff(base: .seconds(1), cap: .seconds(4), limit: 6))
@@ -110,22 +110,22 @@ import Testing
         }
         for window in [1, 2, 4, 4, 4] {
             await runs.next().finish(.failure(.lost))
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             let wait = try #require(waits.withLock { $0.last })
             #expect(wait <= .seconds(window))
             #expect(clock.nextWait == wait)
             clock.advance(by: wait)
         }
-        // What gave something begins with the smallest window.
+        // A run that emitted a result begins with the smallest window.
         let run = await runs.next()
         run.emit(.init("1", hasNext: true))
         run.finish(.failure(.lost))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait.map { $0 <= .seconds(1) } == true)
         withExtendedLifetime(client) {}
     }
 
-    @Test func anEventEndsWhatWaitsForTheNetworkAndNothingThatAServerAskedFor() async throws {
+    @Test func eventEndsBackoffsButNotWaitsThatTheServerRequested() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(subscriptionBackoff: Backoff(base: .seconds(20), cap: .seconds(20)))
@@ -135,48 +135,45 @@ import Testing
         var dropped = NetworkError.lost
         dropped.reconnectionTime = .seconds(30)
         for (name, failure) in [("asked", .status(503, [.retryAfter: "7"])), ("wished", dropped), ("lost", .lost)] {
-            client.watch(.of(.subscription, headers: ["X-Name": name]), heard.hear)
+            client.watch(.of(.subscription, headers: ["X-Name": name]), heard.receive)
             await runs.next().finish(.failure(failure))
         }
-        await clock.sleepers(3)
+        await clock.waitForSleepers(3)
         events.continuation.yield()
         let again = await runs.next()
         #expect(again.operation.transfer.head.headerFields[HTTPField.Name("X-Name")!] == "lost")
         #expect(runs.count == 4)
-        await clock.sleepers(2)
+        await clock.waitForSleepers(2)
         #expect(clock.nextWait.map { $0 >= .seconds(7) } == true)
         listening.cancel()
         withExtendedLifetime(client) {}
     }
 
-    @Test(
-        "an event stream's wish is waited for, up to the longest that may be asked for",
-        arguments: [(4, 4), (900, 60)]
-    )
-    func reconnectionTime(wish: Int, wait: Int) async {
+    @Test(arguments: [(4, 4), (900, 60)])
+    func reconnectionTimeIsHonoredUpToTheMaximum(wish: Int, wait: Int) async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        let backoff = Backoff(base: .zero, maxAsked: .seconds(60), limit: 2)
+        let backoff = Backoff(base: .zero, maxServerDelay: .seconds(60), limit: 2)
         let client = client(RetryInterceptor(subscriptionBackoff: backoff), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         var lost = NetworkError.lost
         lost.reconnectionTime = .seconds(wish)
         await runs.next().finish(.failure(lost))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(wait))
         withExtendedLifetime(client) {}
     }
 
-    @Test func aServerThatRefusesForTooLongIsGivenUp() async {
+    @Test func tooLongRetryAfterEndsTheSubscription() async {
         let client = client(retry(limit: nil), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         await runs.next().finish(.failure(.status(503, [.retryAfter: "301"])))
-        await heard.heard(2)
+        await heard.waitForEvents(2)
         withExtendedLifetime(client) {}
         #expect(heard.all == ["failure: status", "end"])
     }
 
-    @Test func itNeedsNoBudgetAndHasNoMaxTime() async {
+    @Test func subscriptionIgnoresBudgetAndMaxTime() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let retry = RetryInterceptor(
@@ -185,12 +182,12 @@ import Testing
             budget: RetryBudget(tokens: 1)
         )
         let client = client(retry, runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         for _ in 1...50 {
             await runs.next().finish(.failure(.lost))
             clock.advance(by: .seconds(10))
         }
-        await heard.heard(51)
+        await heard.waitForEvents(51)
         withExtendedLifetime(client) {}
         #expect(heard.all.suffix(2) == ["failure: network", "end"])
         #expect(runs.count == 50)
@@ -202,34 +199,34 @@ import Testing
         let client = client(RetryInterceptor(), runs)
         let task = Task { await Result { try await client.run(.of(.subscription)) } }
         await runs.next().finish(.failure(.lost))
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         task.cancel()
         #expect(await task.value.failure?.isCancelled == true)
         #expect(runs.count == 1)
         while clock.nextWait != nil { await Task.yield() }
     }
 
-    @Test("by default it is given up after ten attempts that gave nothing") func defaults() async {
+    @Test func subscriptionFailsAfterTenAttemptsByDefault() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let client = client(RetryInterceptor(), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         for attempt in 1...10 {
             await runs.next().finish(.failure(.lost))
             if attempt == 10 { break }
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             clock.advance(by: .seconds(30))
         }
-        await heard.heard(11)
+        await heard.waitForEvents(11)
         withExtendedLifetime(client) {}
         #expect(heard.all.suffix(2) == ["failure: network", "end"])
     }
 
-    @Test func aRefusalThatCannotPassEndsIt() async {
+    @Test func permanentFailureEndsTheSubscription() async {
         let client = client(retry(limit: nil), runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         await runs.next().finish(.failure(NetworkError(.unsupported, during: .response, "no such way")))
-        await heard.heard(2)
+        await heard.waitForEvents(2)
         withExtendedLifetime(client) {}
         #expect(heard.all == ["failure: unsupported", "end"])
     }

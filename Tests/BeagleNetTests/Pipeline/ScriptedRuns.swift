@@ -1,6 +1,6 @@
 import BeagleNet
 
-/// The end of a pipeline in a test's hands: it answers each run as the test says.
+/// The end of a pipeline, controlled by a test: each run returns the outcome that the test gives it.
 final class ScriptedRuns: Interceptor {
     /// One run, until the test has finished it.
     struct Run: Sendable {
@@ -22,18 +22,18 @@ final class ScriptedRuns: Interceptor {
     private let arrivals = AsyncStream.makeStream(of: Run.self)
     private let immediate: (@Sendable (NetworkOperation, Emit) -> NetworkOperation.Result?)?
 
-    /// - Parameter immediate: answers without waiting where it gives a result.
+    /// - Parameter immediate: Ends a run immediately if it returns a result.
     init(immediate: (@Sendable (NetworkOperation, Emit) -> NetworkOperation.Result?)? = nil) {
         self.immediate = immediate
     }
 
-    /// How many runs began.
+    /// The number of runs that began.
     var count: Int { begun.withLock { $0.count } }
     var policies: [RequestPolicy] { begun.withLock { $0.map(\.operation.policy) } }
-    /// How many runs were cancelled.
+    /// The number of runs that were cancelled.
     var cancels: Int { cancelled.withLock { $0 } }
 
-    /// The run that begins next, or began unseen; one that leads nowhere where the test's time is up.
+    /// Waits for the next run. Returns a run without effect if the test was cancelled.
     func next() async -> Run {
         for await run in arrivals.stream { return run }
         let nowhere = AsyncStream.makeStream(of: Result<NetworkOperation.Result, NetworkError>.self)
@@ -67,7 +67,7 @@ extension NetworkOperation.Result {
         self.hasNext = hasNext
     }
 
-    /// The text of the answer, with what a reader has to know of it.
+    /// The text of the response, with the state of the result.
     var shown: String {
         if let progress { return "\(progress.bytesReceived) bytes" }
         switch connection {
@@ -81,14 +81,14 @@ extension NetworkOperation.Result {
     }
 }
 
-/// What somebody heard, in order.
-final class Heard: Sendable {
+/// Records the events of a subscriber, in order.
+final class EventRecorder: Sendable {
     private let events = Lock<[String]>([])
     private let arrivals = AsyncStream.makeStream(of: Void.self)
 
     var all: [String] { events.withLock { $0 } }
 
-    func hear(_ event: NetworkOperation.Event) {
+    func receive(_ event: NetworkOperation.Event) {
         let text =
             switch event {
             case .result(let result): result.shown
@@ -99,8 +99,8 @@ final class Heard: Sendable {
         arrivals.continuation.yield()
     }
 
-    /// Waits until `count` events were heard.
-    func heard(_ count: Int) async {
+    /// Waits until `count` events have been received.
+    func waitForEvents(_ count: Int) async {
         if all.count >= count { return }
         for await _ in arrivals.stream where all.count >= count { return }
     }

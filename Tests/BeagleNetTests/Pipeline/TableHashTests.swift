@@ -10,7 +10,7 @@ struct TableHashTests {
         return hash.bits
     }
 
-    @Test func textsThatDifferInOneByteAreToldApart() {
+    @Test func textsThatDifferInOneByteHashDifferently() {
         var seen: Set<UInt64> = []
         var texts: [Data] = []
         for count in 0...40 {
@@ -26,7 +26,7 @@ struct TableHashTests {
         #expect(texts.allSatisfy { text in seen.contains(bits { $0.combine(text) }) })
     }
 
-    @Test func whatStandsWhereCounts() {
+    @Test func boundariesBetweenPartsChangeTheHash() {
         #expect(
             bits {
                 $0.combine("ab"); $0.combine("c")
@@ -39,7 +39,7 @@ struct TableHashTests {
         #expect(bits { $0.combine("text") } == bits { $0.combine(Data("text".utf8)) })
     }
 
-    @Test func lowBitsSpread() {
+    @Test func lowBitsAreWellDistributed() {
         let low = (0..<1_000).map { number in bits { $0.combine("/item/\(number)") } & 1_023 }
         #expect(Set(low).count > 500)
     }

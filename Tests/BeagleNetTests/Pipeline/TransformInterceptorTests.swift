@@ -5,7 +5,7 @@ import Testing
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct TransformInterceptorTests {
     struct NotSealed: Error {}
 
-    /// What goes out begins with "sealed", and what comes back is written backwards behind a "!".
+    /// Puts "sealed" before each request body, and expects responses that begin with "!" and are reversed.
     private let cipher = TransformInterceptor { message in
         message.body = HTTPBody(
             "sealed " + String(decoding: try await message.body?.collect() ?? Data(), as: UTF8.self)
@@ -16,53 +16,55 @@ import Testing
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func messageAndAnswerAreChanged(kind: NetworkOperation.Kind) async throws {
-        let answers = Answers(.success(.init("!cba", from: .cache, isStale: true)))
+    func requestAndResponseAreTransformed(kind: NetworkOperation.Kind) async throws {
+        let answers = ScriptedResponses(.success(.init("!cba", from: .cache, isStale: true)))
         let result = try await client(cipher, answers).run(.of(kind))
         #expect(result.shown == "abc stale")
         #expect(result.source == .cache)
-        let body = try #require(answers.asked.withLock { $0.first?.transfer.body?.data })
+        let body = try #require(answers.operations.withLock { $0.first?.transfer.body?.data })
         #expect(body.starts(with: Data("sealed ".utf8)))
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
-    func resultsOnTheWayAreChanged(kind: NetworkOperation.Kind) async {
+    func intermediateResultsAreTransformed(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
-        let heard = Heard()
+        let heard = EventRecorder()
         let client = client(cipher, runs)
-        client.watch(.of(kind), heard.hear)
+        client.watch(.of(kind), heard.receive)
         let run = await runs.next()
         run.emit(.init(.connection(.open)))
         run.emit(.init("!1a", hasNext: true))
         run.emit(.init("!2a", hasNext: true))
         run.finish(kind == .subscription ? .success(.init(.connection(.ended))) : .success(.init("!3a")))
-        await heard.heard(4)
+        await heard.waitForEvents(4)
         #expect(heard.all.prefix(4) == ["open", "a1 more", "a2 more", kind == .subscription ? "ended" : "a3"])
     }
 
     @Test(arguments: [("!dab", "bad"), ("<html>", "<html>")])
-    func theBodyOfARefusalIsChangedWhereItCanBe(sent: String, read: String) async {
+    func errorBodyIsTransformedIfPossible(sent: String, read: String) async {
         var refusal = NetworkError.status(422)
         refusal.data = Data(sent.utf8)
-        let result = await Result { [refusal] in try await client(cipher, Answers(.failure(refusal))).run(.of(.form)) }
+        let result = await Result { [refusal] in
+            try await client(cipher, ScriptedResponses(.failure(refusal))).run(.of(.form))
+        }
         #expect(result.failure?.response?.status.code == 422)
         #expect(result.failure?.data == Data(read.utf8))
     }
 
-    @Test func theFirstThatCannotBeChangedEndsTheOperation() async {
+    @Test func resultThatCannotBeTransformedEndsTheOperation() async {
         let runs = ScriptedRuns()
-        let heard = Heard()
+        let heard = EventRecorder()
         let client = client(cipher, runs)
-        client.watch(.of(.subscription), heard.hear)
+        client.watch(.of(.subscription), heard.receive)
         let run = await runs.next()
         for text in ["!1", "plain", "!2"] { run.emit(.init(text, hasNext: true)) }
-        await heard.heard(2)
+        await heard.waitForEvents(2)
         #expect(heard.all.prefix(2) == ["1 more", "failure: other"])
         #expect(runs.cancels == 1)
     }
 
-    @Test func whatCannotBeSealedIsNotSent() async {
-        let answers = Answers(.success(.init("1")))
+    @Test func requestThatCannotBeTransformedIsNotSent() async {
+        let answers = ScriptedResponses(.success(.init("1")))
         let client = client(TransformInterceptor { _ in throw NotSealed() }, answers)
         let error = await Result { try await client.run(.of(.form)) }.failure
         #expect(error?.underlying is NotSealed)
@@ -70,8 +72,7 @@ import Testing
         #expect(answers.count == 0)
     }
 
-    @Test("a stream is refused where its answer would be changed, and passes where it would not")
-    func streams() async throws {
+    @Test func streamIsRejectedIfItsResponseWouldBeTransformed() async throws {
         let request = Request(url: URL(string: "http://host/")!, type: .fetchComponent)
         let runs = ScriptedRuns()
         let refused = client(cipher, runs)

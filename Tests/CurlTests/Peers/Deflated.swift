@@ -1,18 +1,18 @@
 import BeagleNetHTTP
 import CBeagleNetCurl
 
-/// Compresses, to have something to decode.
+/// Compresses data for decoding tests.
 enum Deflated {
-    /// RFC 1952.
+    /// Compresses data in the gzip format (RFC 1952).
     static func gzip(_ data: Data) throws -> Data { try compress(data, windowBits: 15 + 16) }
 
-    /// RFC 1950, which HTTP calls `deflate`.
+    /// Compresses data in the zlib format (RFC 1950), which HTTP calls `deflate`.
     static func zlib(_ data: Data) throws -> Data { try compress(data, windowBits: 15) }
 
-    /// RFC 1951 without a wrapper, which some servers call `deflate`.
+    /// Compresses data without a wrapper (RFC 1951), which some servers call `deflate`.
     static func bare(_ data: Data) throws -> Data { try compress(data, windowBits: -15) }
 
-    /// RFC 7932; nil where the system has no libbrotlienc.
+    /// Compresses data with brotli (RFC 7932). Returns `nil` if the system has no libbrotlienc.
     static func brotli(_ data: Data) throws -> Data? {
         typealias Compress =
             @convention(c) (
@@ -28,7 +28,7 @@ enum Deflated {
         let isDone = data.withUnsafeBytes { input in
             compress(5, 22, 0, input.count, input.bindMemory(to: UInt8.self).baseAddress, &count, &output)
         }
-        guard isDone == 1 else { throw NetworkError(.other, during: .build, "brotli does not compress") }
+        guard isDone == 1 else { throw NetworkError(.other, during: .build, "brotli failed to compress") }
         return Data(output[..<count])
     }
 
@@ -36,7 +36,7 @@ enum Deflated {
         var stream = z_stream()
         let size = Int32(MemoryLayout<z_stream>.size)
         guard deflateInit2_(&stream, 9, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK
-        else { throw NetworkError(.other, during: .build, "zlib does not begin") }
+        else { throw NetworkError(.other, during: .build, "zlib failed to initialize") }
         defer { deflateEnd(&stream) }
         var input = Array(data)
         var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, UInt(data.count))) + 32)

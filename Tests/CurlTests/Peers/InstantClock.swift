@@ -1,6 +1,6 @@
 import BeagleNetHTTP
 
-/// A clock on which a wait is over at once, and remembered.
+/// A clock whose waits return immediately and are recorded.
 final class InstantClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Swift.Duration.zero
@@ -14,7 +14,7 @@ final class InstantClock: Clock {
 
     var now: Instant { state.withLock { $0.now } }
     let minimumResolution = Swift.Duration.zero
-    /// How long was to be waited each time.
+    /// The requested durations of the waits.
     var waits: [Swift.Duration] { state.withLock { $0.waits } }
 
     func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {

@@ -4,16 +4,16 @@ import CurlPeers
 
 @testable import BeagleNetHTTP
 
-extension LoopbackServer.Answer {
-    /// Agrees on a WebSocket with a client of this key, and then does that. What the client sends is a request no more:
-    /// let it end with a step that drops it.
+extension LoopbackServer.Response {
+    /// Accepts the WebSocket of a client with this key and then performs a step. The server can't parse the client's
+    /// frames as requests, so the step must end with one that drops them.
     ///
-    /// - Parameter fields: what else the head says, with the ends of the lines.
+    /// - Parameter fields: Additional lines of the response head, with their line ends.
     static func webSocket(
         _ key: String,
         fields: String = "",
-        _ then: LoopbackServer.Answer
-    ) -> LoopbackServer.Answer {
+        _ then: LoopbackServer.Response
+    ) -> LoopbackServer.Response {
         guard let accept = try? WebSocketHandshake.accept(key) else { return .response(500) }
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         return .sequence([.raw(head + fields + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"), then])
@@ -21,12 +21,12 @@ extension LoopbackServer.Answer {
 }
 
 extension LoopbackServer {
-    /// A server that agrees on a WebSocket and then does this.
-    convenience init(webSocket: Answer) throws {
+    /// Creates a server that accepts a WebSocket and then performs a step.
+    convenience init(webSocket: Response) throws {
         try self.init { request in .webSocket(request["Sec-WebSocket-Key"] ?? "", webSocket) }
     }
 
-    /// A WebSocket at this server.
+    /// A request for a WebSocket at this server.
     var webSocketRequest: WebSocketRequest {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: authority, path: "/")
         return WebSocketRequest(head, options: .impatient)
@@ -34,7 +34,7 @@ extension LoopbackServer {
 }
 
 extension WebSocket {
-    /// The messages to the end.
+    /// Returns the remaining messages.
     func rest() async throws(NetworkError) -> [WebSocketMessage] {
         var messages: [WebSocketMessage] = []
         for try await message in self.messages { messages.append(message) }

@@ -9,7 +9,7 @@ import CurlPeers
     import Darwin
 #endif
 
-/// A blocking TCP connection to a port of this machine, to look at servers without libcurl between.
+/// A blocking TCP connection to a port of this machine, for testing servers without libcurl.
 struct RawClient: ~Copyable {
     private let descriptor: Int32
 
@@ -33,12 +33,13 @@ struct RawClient: ~Copyable {
         _ = write(descriptor, bytes, bytes.count)
     }
 
-    /// What comes until the connection ends, or until it ends with `mark`; nil when the peer resets the connection or is silent.
+    /// Reads until the connection ends or the received text ends with `mark`. Returns `nil` if the peer resets the
+    /// connection or is silent.
     func text(upTo mark: String? = nil) -> String? {
         var received: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         while mark.map({ !String(decoding: received, as: UTF8.self).hasSuffix($0) }) ?? true {
-            // A read that would wait for ever fails the test instead.
+            // A read that would block forever fails the test instead.
             var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&readable, 1, 10_000) == 1 else { return nil }
             let count = read(descriptor, &piece, piece.count)

@@ -8,7 +8,7 @@ import Testing
     import Darwin
 #endif
 
-/// Two sockets that are each other's peer.
+/// Two connected sockets.
 final class SocketPair {
     let ours: Int32
     let theirs: Int32

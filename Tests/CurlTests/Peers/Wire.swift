@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 extension LoopbackServer {
-    /// A message to this server.
+    /// Makes a request to this server.
     func request(
         _ method: HTTPRequest.Method = .get,
         _ target: String = "/",
@@ -35,9 +35,10 @@ extension HTTPFields {
 }
 
 extension HTTPTransport {
-    /// Performs a message that a healthy server answers: proof that the transport still works.
+    /// Proves that the transport still works by performing a request to a healthy server.
     ///
-    /// - Parameter isLongLived: whether where WebSockets and streams are; what these asked for before is done then.
+    /// - Parameter isLongLived: Whether to use the loop of WebSockets and streams, which has processed its earlier
+    /// commands when this method returns.
     func proveHealth(isLongLived: Bool = false) async throws {
         let server = try LoopbackServer(.response(200, [:], "healthy"))
         var options = TransferOptions.impatient
@@ -46,7 +47,7 @@ extension HTTPTransport {
         #expect(try await response.text() == "healthy")
     }
 
-    /// The error that a message ends with; a response fails the test.
+    /// Returns the error of a request. A response fails the test.
     func failure(
         of request: TransferRequest,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -64,16 +65,16 @@ extension TransferResponse {
     }
 }
 
-/// What a table expects of a transfer.
+/// The expected result of a transfer in a table.
 enum Expectation: Sendable {
-    /// A response of this status, with this body unless it is nil.
+    /// A response with this status and, unless it is `nil`, this body.
     case response(Int, String? = nil)
     /// One of these errors.
     case failure([NetworkError.Kind])
-    /// A response of this status or one of these errors: what is right is left open.
+    /// Either a response with this status or one of these errors.
     case either(Int, [NetworkError.Kind])
 
-    /// Whether an error of this kind is one of those expected.
+    /// Whether an error of this kind is expected.
     func allows(_ kind: NetworkError.Kind) -> Bool {
         switch self {
         case .response: false
@@ -91,24 +92,24 @@ enum Expectation: Sendable {
         case (.failure(let kinds), .failure(let error)), (.either(_, let kinds), .failure(let error)):
             #expect(kinds.contains(error.kind), "\(error)", sourceLocation: sourceLocation)
         case (.failure, .success(let response)):
-            Issue.record("a response where an error was due: \(response)", sourceLocation: sourceLocation)
+            Issue.record("expected an error, but got a response: \(response)", sourceLocation: sourceLocation)
         case (.response, .failure(let error)):
             Issue.record(error, sourceLocation: sourceLocation)
         }
     }
 }
 
-/// A row of a table: how the server behaves, and what has to come of it.
+/// A row of a table: the behavior of the server and the expected result.
 struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let answer: LoopbackServer.Answer
+    let answer: LoopbackServer.Response
     let expected: Expectation
     var method = HTTPRequest.Method.get
     var options = TransferOptions.impatient
 
     init(
         _ name: String,
-        _ answer: LoopbackServer.Answer,
+        _ answer: LoopbackServer.Response,
         _ expected: Expectation,
         method: HTTPRequest.Method = .get,
         options: TransferOptions = .impatient
@@ -120,15 +121,18 @@ struct Case: Sendable, CustomTestStringConvertible {
         self.options = options
     }
 
-    /// Whether the process does nothing beside, so that its memory tells of this message.
+    /// Whether the process does nothing else, so that its memory usage is that of this transfer.
     private static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_FAULTS"] != nil
-    /// Far more than any answer of the tables holds, and less than an endless one would fill.
+    /// Far more memory than any response of the tables needs, and less than an endless one would use.
     private static let room = 16 << 20
 
-    /// Performs the message and proves that the same transport still works afterwards.
+    /// Performs the request and proves that the same transport still works afterwards.
     func run(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         guard Self.isAlone else { return try await perform(sourceLocation) }
-        let peak = try #require(try await peak(of: { try await perform(sourceLocation) }), "the system does not tell")
+        let peak = try #require(
+            try await peak(of: { try await perform(sourceLocation) }),
+            "the system does not report its peak memory"
+        )
         print("\(peak >> 10) KiB more at the peak: \(testDescription)")
         #expect(peak < Self.room, sourceLocation: sourceLocation)
     }

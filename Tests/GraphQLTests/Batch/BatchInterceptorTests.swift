@@ -9,8 +9,8 @@ import Testing
     private let dependencies = BeagleDependencies()
     private let clock = ManualClock()
 
-    /// Answers each of a list by its variable `id`; what is no list, alone.
-    private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    /// Responds to each operation of a batch by its variable `id`, and to a single operation with a single response.
+    private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         do {
             let body = try JSONValue(parsing: request.body)
             let answers = (body.array ?? [body]).map { one -> JSONValue in
@@ -37,7 +37,7 @@ import Testing
         _ documents: GraphQLEndpoint.DocumentStyle
     ) -> GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.documents = documents
+        endpoint.documentStyle = documents
         return endpoint
     }
 
@@ -45,7 +45,7 @@ import Testing
         try server.requests.map { try JSONValue(parsing: $0.body).array?.count ?? 0 }
     }
 
-    @Test func fullBatchIsOneRequestAndEachGetsItsAnswer() async throws {
+    @Test func fullBatchIsOneRequestAndEachOperationGetsItsResponse() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(), GraphQLEndpoint(server.url))
         let posts = try await withThrowingTaskGroup(of: Post.self) { group in
@@ -56,7 +56,7 @@ import Testing
         #expect(try lists(server) == [3])
     }
 
-    @Test func errorOfOneIsNotThatOfTheOthers() async throws {
+    @Test func errorOfOneOperationDoesNotAffectTheOthers() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
         async let good = client.perform(.post("1"), at: endpoint)
@@ -64,28 +64,28 @@ import Testing
         #expect(try await good.id == "1")
         do {
             _ = try await bad
-            Issue.record("there was an answer")
+            Issue.record("the operation succeeded")
         } catch {
             #expect((error as? NetworkError)?.graphQLErrors.map(\.message) == ["bad"])
         }
     }
 
-    @Test func whoIsAloneIsSentAloneWhenTheWindowIsOver() async throws {
+    @Test func singleOperationIsSentUnbatchedAfterTheWindow() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(), GraphQLEndpoint(server.url))
         async let post = client.perform(.post("1"), at: endpoint)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(server.requests.isEmpty)
         clock.advance(by: .milliseconds(10))
         #expect(try await post.id == "1")
         #expect(try lists(server) == [0])
     }
 
-    @Test func whoLeavesIsNotSentAndTheOthersAre() async throws {
+    @Test func cancelledOperationIsNotPartOfTheBatch() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(), GraphQLEndpoint(server.url))
         let leaving = Task { try await client.perform(.post("1"), at: endpoint) }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         leaving.cancel()
         await #expect(throws: NetworkError.self) { try await leaving.value }
         async let two = client.perform(.post("2"), at: endpoint)
@@ -96,7 +96,7 @@ import Testing
         #expect(server.requests.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains(#""id":"1""#) })
     }
 
-    @Test func kindsAndCredentialsAreNotMixed() async throws {
+    @Test func operationsWithDifferentCredentialsAreNotBatchedTogether() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
         var other = endpoint
@@ -115,13 +115,13 @@ import Testing
         }
     }
 
-    private static let answerThatIsNoneForAllIsToldToAllArguments: [(String, String)] = [
+    private static let invalidBatchResponseFailsEveryOperationArguments: [(String, String)] = [
         ("[{}]", "has 1 elements"), (#"{"errors":[]}"#, "not a list"), ("<html>", "not valid JSON"),
         (#"[{"data":1},{"data":2},{"data":3}]"#, "has 3 elements"),
     ]
 
-    @Test(arguments: Self.answerThatIsNoneForAllIsToldToAllArguments)
-    func answerThatIsNoneForAllIsToldToAll(body: String, words: String) async throws {
+    @Test(arguments: Self.invalidBatchResponseFailsEveryOperationArguments)
+    func invalidBatchResponseFailsEveryOperation(body: String, words: String) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
         let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))
         #expect(errors.allSatisfy { $0?.message.contains(words) == true }, "\(errors)")
@@ -131,7 +131,7 @@ import Testing
         )
     }
 
-    /// What two operations of one batch fail with.
+    /// Returns the errors of two operations in one batch.
     private func errorsOfTwo(at endpoint: GraphQLEndpoint) async -> [NetworkError?] {
         let client = client(limit: 2)
         return await withTaskGroup(of: NetworkError?.self) { group in
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", #""data":null,"#]) func oneRefusalOfAllIsThatOfEach(data: String) async throws {
+    @Test(arguments: ["", #""data":null,"#]) func singleErrorFailsEveryOperation(data: String) async throws {
         let body = #"{\#(data)"errors":[{"message":"no batches here"}]}"#
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
         let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))
@@ -160,7 +160,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: ["", #""data":null,"#]) func textsFollowOnOneRefusalOfAllHashes(data: String) async throws {
+    @Test(arguments: ["", #""data":null,"#]) func unknownHashesAreFollowedByTexts(data: String) async throws {
         let server = try LoopbackServer { request in
             let refusal = #"{\#(data)"errors":[{"message":"PersistedQueryNotFound"}]}"#
             return String(decoding: request.body, as: UTF8.self).contains(#""query":"#)
@@ -175,8 +175,8 @@ import Testing
 
     private struct Author: Decodable, Sendable { let name: String }
 
-    /// Answers each of a list as its text or its name says, in another order.
-    private static func reversed(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    /// Responds to each operation of a batch by its name, in reversed order.
+    private static func reversed(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         let asked = (try? JSONValue(parsing: request.body).array) ?? []
         let answers = asked.reversed().map { one -> JSONValue in
             one["operationName"] == "Author"
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: [GraphQLEndpoint.DocumentStyle.text, .automatic])
-    func answersInAnotherOrderAreNobodys(documents: GraphQLEndpoint.DocumentStyle) async throws {
+    func reorderedResponsesFailEveryOperation(documents: GraphQLEndpoint.DocumentStyle) async throws {
         let server = try LoopbackServer(answer: Self.reversed)
         let (client, endpoint) = (client(limit: 2), endpoint(at: server, documents))
         async let post = result { () throws(NetworkError) in try await client.perform(.post("1"), at: endpoint).id }
@@ -202,7 +202,7 @@ import Testing
         #expect(try lists(server) == [2])
     }
 
-    @Test func whatADirectiveLeavesOutIsNobodyElses() async throws {
+    @Test func skippedFieldDoesNotMakeTheBatchOutOfOrder() async throws {
         let server = try LoopbackServer { request in
             let asked = (try? JSONValue(parsing: request.body).array) ?? []
             let answers = asked.map { $0["operationName"] == "Author" ? #"{"data":{}}"# : #"{"data":{"post":null}}"# }
@@ -217,15 +217,15 @@ import Testing
         #expect(try lists(server) == [2])
     }
 
-    /// Over an event stream; what goes over a WebSocket is in the pipeline's tests.
-    @Test func whatGoesTheWayOfSubscriptionsIsInNoList() async throws {
+    /// Over an event stream. The pipeline tests cover WebSockets.
+    @Test func queriesOverSubscriptionTransportsAreNotBatched() async throws {
         let server = try LoopbackServer { request in
             let asked = try? JSONValue(parsing: request.body)
             let data = JSONValue.object(["post": ["id": asked?["variables"]?["id"] ?? "list", "title": "T"]])
             return .events("event: next\ndata: {\"data\":\(data)}\n\nevent: complete\ndata:\n\n")
         }
         var live = GraphQLEndpoint(server.url)
-        live.kindsOverSubscriptions = [.query]
+        live.kindsOverSubscriptionTransports = [.query]
         live.subscriptions = [.events()]
         let (client, endpoint) = (client(limit: 2), live)
         async let one = client.perform(.post("1"), at: endpoint)
@@ -234,7 +234,7 @@ import Testing
         #expect(try lists(server) == [0, 0])
     }
 
-    @Test func progressOfWhoIsAloneIsHeard() async throws {
+    @Test func progressOfASingleOperationIsReported() async throws {
         let title = String(repeating: "t", count: 1 << 20)
         let server = try LoopbackServer(
             .response(200, ["Content-Type": "application/json"], #"{"data":{"post":{"id":"1","title":"\#(title)"}}}"#)
@@ -243,20 +243,20 @@ import Testing
         let heard = Lock<Int64>(0)
         let progress: @Sendable (TransferProgress) -> Void = { told in heard.withLock { $0 = told.bytesReceived } }
         async let post = client.perform(.post("1"), at: endpoint, onProgress: progress)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(10))
         _ = try await post
         #expect(heard.withLock { $0 } > 1 << 20)
     }
 
-    private static let refusalIsKeptInEachErrorArguments: [(String, Set<String>)] = [
+    private static let errorBodyIsPartOfEachErrorArguments: [(String, Set<String>)] = [
         ("no batches here", ["no batches here"]), (#"[{"a":1}, {"b":2}]"#, [#"{"a":1}"#, #"{"b":2}"#]),
         (#"[{"a":1}]"#, [#"[{"a":1}]"#]),
     ]
 
-    /// A list with one answer for each is taken apart; of anything else each has all.
-    @Test(arguments: Self.refusalIsKeptInEachErrorArguments)
-    func refusalIsKeptInEachError(body: String, kept: Set<String>) async throws {
+    /// A list with one element for each operation is split. Otherwise each error has the whole body.
+    @Test(arguments: Self.errorBodyIsPartOfEachErrorArguments)
+    func errorBodyIsPartOfEachError(body: String, kept: Set<String>) async throws {
         let server = try LoopbackServer(.response(400, ["Content-Type": "application/json"], body))
         let errors = await errorsOfTwo(at: GraphQLEndpoint(server.url))
         #expect(errors.allSatisfy { $0?.kind == .status && $0?.response?.status == .badRequest })
@@ -264,7 +264,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func manyAtOnceNeverExceedTheLimit() async throws {
+    @Test func concurrentOperationsNeverExceedTheBatchLimit() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         dependencies.interceptors.add(BatchInterceptor(window: .milliseconds(5), limit: 10))
         let (client, endpoint) = (NetworkClientDefault(dependencies: dependencies), GraphQLEndpoint(server.url))
@@ -276,7 +276,7 @@ import Testing
         #expect(try lists(server).allSatisfy { $0 <= 10 })
     }
 
-    @Test func requestIsCancelledWhenAllHaveLeft() async throws {
+    @Test func requestIsCancelledWhenAllOperationsAreCancelled() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(.gate(gate))
         let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
@@ -288,7 +288,7 @@ import Testing
         gate.open()
     }
 
-    @Test func listOfRefusalsIsTheOperationsOwn() async throws {
+    @Test func eachOperationGetsItsOwnErrorsFromAListOfErrors() async throws {
         let body = #"[{"errors":[{"message":"first"}]},{"errors":[{"message":"second"}]}]"#
         let type = "application/graphql-response+json"
         let server = try LoopbackServer(.response(400, ["Content-Type": type], body))
@@ -309,7 +309,7 @@ import Testing
         #expect(messages == ["first", "second"])
     }
 
-    @Test func bodiesBeyondTheLimitGoInAnother() async throws {
+    @Test func bodiesOverTheByteLimitStartAnotherBatch() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(limit: 10, maxBytes: 250), GraphQLEndpoint(server.url))
         let task = Task {
@@ -318,7 +318,7 @@ import Testing
                 for try await _ in group {}
             }
         }
-        // The third has sent these two and begun another batch; the fourth may come too late for that.
+        // The third operation has sent the first two and started another batch. The fourth may be too late for that one.
         #expect(await server.until { !$0.requests.isEmpty })
         let advancing = Task {
             while !Task.isCancelled {
@@ -331,20 +331,20 @@ import Testing
         #expect(try [[2, 2], [2, 0, 0]].contains(lists(server)))
     }
 
-    // MARK: - Servers of others
+    // MARK: - Third-party servers
 
     private func endpoint(_ path: String, _ test: String = "") async throws -> GraphQLEndpoint {
         GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test])
     }
 
-    /// What the server was sent.
+    /// Returns the request bodies that the server received.
     private func bodies(_ test: String) async throws -> [JSONValue] {
         let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array ?? []
         return try requests.map { try JSONValue(parsing: $0["body"]?.string ?? "") }
     }
 
     @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"), arguments: ["/graphql", "/strict"])
-    func serverAnswersEachOfABatch(path: String) async throws {
+    func serverRespondsToEachOperationOfABatch(path: String) async throws {
         let test = UUID().uuidString
         let (client, endpoint) = (client(limit: 3), try await endpoint(path, test))
         async let first = client.perform(.post("1"), at: endpoint)
@@ -354,7 +354,7 @@ import Testing
         #expect(titles == ["First", "Ünïcode 😀"])
         do {
             _ = try await refused
-            Issue.record("there was an answer")
+            Issue.record("the operation succeeded")
         } catch {
             let told = error as? NetworkError
             #expect(told?.kind == .graphQL)
@@ -364,7 +364,7 @@ import Testing
     }
 
     @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
-    func mutationsOfABatchAreDoneOnceEach() async throws {
+    func eachMutationOfABatchRunsOnce() async throws {
         let test = UUID().uuidString
         let (client, endpoint) = (client(limit: 2), try await endpoint("/graphql", test))
         let titles = try await withThrowingTaskGroup(of: String.self) { group in
@@ -384,7 +384,7 @@ import Testing
     func hashesOfABatchAreRegisteredTogether() async throws {
         let test = UUID().uuidString
         var automatic = try await endpoint("/strict", test)
-        automatic.documents = .automatic
+        automatic.documentStyle = .automatic
         let (client, batched) = (client(limit: 2), automatic)
         let text = "query Batched($id: ID!) { post(id: $id) { id title } } # \(test)"
         for _ in 0..<2 {
@@ -401,9 +401,9 @@ import Testing
         #expect(texts == [[nil, nil], [text, text], [nil, nil]])
     }
 
-    /// Its own word and its own status, to both.
+    /// Both operations get the server's own message and status.
     @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
-    func serverThatKnowsNoBatchesRefusesEach() async throws {
+    func serverWithoutBatchingFailsEachOperation() async throws {
         let endpoint = try await endpoint("/ariadne")
         let refusal = "Operation data should be a JSON object"
         for error in await errorsOfTwo(at: endpoint) {
@@ -415,7 +415,7 @@ import Testing
     }
 
     @Test(.enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
-    func batchAboveTheServersLimitIsRefusedToEach() async throws {
+    func batchOverTheServerLimitFailsEachOperation() async throws {
         let test = UUID().uuidString
         let (client, endpoint) = (client(limit: 11), try await endpoint("/graphql", test))
         let told = await withTaskGroup(of: Data?.self) { group in

@@ -13,15 +13,15 @@ import Testing
         dependencies.interceptors.add(cache)
         dependencies.interceptors.add(CacheInterceptor(cache.store))
         client = NetworkClientDefault(dependencies: dependencies)
-        // Of a wrapper it follows the client inside.
-        cache.follow(Wrapper(wrapped: client))
+        // The cache follows the client inside a wrapper.
+        cache.attach(to: Wrapper(wrapped: client))
     }
 
     private struct Wrapper: NetworkClientWrapper {
         let wrapped: any NetworkClient
     }
 
-    /// Posts have as many likes as were given; a mutation named `Fail` is refused.
+    /// A server with posts whose likes count the mutations so far. A mutation named `Fail` fails.
     private final class Likes: Sendable {
         private let count = Lock(0)
         let gate: LoopbackServer.Gate
@@ -30,7 +30,7 @@ import Testing
             gate = try LoopbackServer.Gate()
         }
 
-        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
             let text = String(decoding: request.body, as: UTF8.self)
             let json: String
             if text.contains("mutation") {
@@ -43,7 +43,7 @@ import Testing
                     }
                     json = #"{"data":{"like":{"__typename":"Post","id":"1","likes":\#(number)}}}"#
                 }
-                let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], json)
+                let answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], json)
                 return text.contains("Slow") ? .sequence([.gate(gate), answer]) : answer
             }
             let type = text.contains("author") ? "Author" : "Post"
@@ -70,7 +70,7 @@ import Testing
         return endpoint
     }
 
-    @Test func mutationMakesAnswersOfItsTypesStaleAndNoOthers() async throws {
+    @Test func mutationInvalidatesOnlyResponsesOfItsTypes() async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
         let endpoint = endpoint(server)
@@ -85,7 +85,7 @@ import Testing
         #expect(server.requests.count == 4)
     }
 
-    @Test func typesThatTheAnswerDoesNotNameCanBeNamed() async throws {
+    @Test func changedTypesInvalidateTypesTheResponseDoesNotName() async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
         let endpoint = endpoint(server)
@@ -97,7 +97,7 @@ import Testing
         #expect(server.requests.count == 4)
     }
 
-    @Test func mutationThatMayHaveBeenDoneMakesWhatItNamesStale() async throws {
+    @Test func mutationThatMayHaveRunInvalidatesItsChangedTypes() async throws {
         let likes = try Likes()
         @Sendable func isMutation(_ request: LoopbackServer.Request) -> Bool {
             String(decoding: request.body, as: UTF8.self).contains("mutation")
@@ -112,7 +112,7 @@ import Testing
         #expect(server.requests.count { !isMutation($0) } == 2)
     }
 
-    private static let typesInPiecesCountArguments: [(String, String)] = [
+    private static let typesInAnIncrementalResponseAreInvalidatedArguments: [(String, String)] = [
         (
             "application/jsonl",
             #"{"data":{"like":{"__typename":"Post","id":"1","likes":1}},"hasNext":true}"# + "\n"
@@ -124,9 +124,10 @@ import Testing
         ),
     ]
 
-    /// Of such an answer the cache sees the head alone. A server that knows no pieces sends one whole.
-    @Test(arguments: Self.typesInPiecesCountArguments)
-    func typesInPiecesCount(type: String, body: String) async throws {
+    /// The cache interceptor sees only the head of an incremental response. A server without incremental delivery sends it
+    /// as a whole.
+    @Test(arguments: Self.typesInAnIncrementalResponseAreInvalidatedArguments)
+    func typesInAnIncrementalResponseAreInvalidated(type: String, body: String) async throws {
         let likes = try Likes()
         let server = try LoopbackServer { request in
             String(decoding: request.body, as: UTF8.self).contains("mutation")
@@ -146,7 +147,7 @@ import Testing
         #expect(server.requests.count == 5)
     }
 
-    /// Counts the mutations whose heads have gone through the whole pipeline.
+    /// Counts the mutations whose response heads have passed through the whole pipeline.
     private final class Heads: Interceptor {
         let seen = Noted(0)
 
@@ -161,10 +162,10 @@ import Testing
         }
     }
 
-    /// What is asked between the head of an answer and its first piece may be answered with what was before. A piece that
-    /// cannot be read is one, too.
+    /// Between the head of the response and its first piece, a query may still get the old stored response. A piece that
+    /// cannot be parsed counts, too.
     @Test(arguments: [#"{"data":{"like":{"id":"1","likes":1}},"hasNext":false}"#, "<html>"])
-    func aMutationInPiecesIsDoneWithItsFirstPiece(piece: String) async throws {
+    func firstPieceOfAMutationInvalidatesItsTypes(piece: String) async throws {
         let (likes, gate) = (try Likes(), try LoopbackServer.Gate())
         let line = piece + "\n"
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/jsonl\r\nContent-Length: \(line.utf8.count)\r\n\r\n"
@@ -189,7 +190,7 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    @Test func whatIsWatchedIsAskedForAgain() async throws {
+    @Test func watchedQueryIsRefetchedAfterAMutation() async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
         let endpoint = endpoint(server)
@@ -202,18 +203,18 @@ import Testing
     }
 
     @Test(arguments: [("Slow", "1 network"), ("SlowFail", "0 cache")])
-    func expectationStandsUntilTheMutationIsDone(name: String, last: String) async throws {
+    func optimisticValueLastsUntilTheMutationEnds(name: String, last: String) async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
         let endpoint = endpoint(server)
         let (events, token) = try watch(endpoint)
         var heard = events.makeAsyncIterator()
         #expect(await heard.next() == "0 network")
-        let expected = try GraphQLExpectation(of: post, on: client, at: endpoint) { data in
+        let expected = try GraphQLOptimisticUpdate(of: post, on: client, at: endpoint) { data in
             data["it"]?["likes"] = 41
         }
         let (client, mutation) = (client, like(name))
-        let task = Task { try await client.perform(mutation, at: endpoint) { $0.expectations = [expected] } }
+        let task = Task { try await client.perform(mutation, at: endpoint) { $0.optimisticUpdates = [expected] } }
         while let next = await heard.next(), next != "41 optimistic" {}
         #expect(try await client.perform(post, at: endpoint).likes == 41)
         likes.gate.open()
@@ -225,16 +226,16 @@ import Testing
         token?.cancel()
     }
 
-    private static let answerThatWasOnItsWayWhileItsTypeChangedIsNotStoredArguments: [([String], Int)] = [
+    private static let responseInFlightIsNotStoredIfItsTypeIsInvalidatedArguments: [([String], Int)] = [
         (["Author"], 1), (["Post"], 2), (["A", "B", "C", "D", "E"], 2),
     ]
 
-    /// The last are more than the cache keeps in mind: then nothing under way is trusted.
-    @Test(arguments: Self.answerThatWasOnItsWayWhileItsTypeChangedIsNotStoredArguments)
-    func answerThatWasOnItsWayWhileItsTypeChangedIsNotStored(types: [String], asked: Int) async throws {
+    /// The last case has more types than the cache remembers, so the cache stores none of the pending responses.
+    @Test(arguments: Self.responseInFlightIsNotStoredIfItsTypeIsInvalidatedArguments)
+    func responseInFlightIsNotStoredIfItsTypeIsInvalidated(types: [String], asked: Int) async throws {
         let gate = try LoopbackServer.Gate()
         let json = #"{"data":{"it":{"__typename":"Post","id":"1","likes":0}}}"#
-        let answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], json)
+        let answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], json)
         let server = try LoopbackServer(.sequence([.gate(gate), answer]))
         let dependencies = BeagleDependencies()
         let cache = DocumentCache(limit: 4)
@@ -251,9 +252,9 @@ import Testing
         #expect(server.requests.count == asked)
     }
 
-    /// As after the app was begun again: the store is there before the cache.
+    /// As after a relaunch of the app, the store is older than the cache.
     @Test(arguments: [("Like", 1), ("LikeFail", 0)])
-    func whatWasStoredBeforeIsNotGivenBehindAMutationOfItsTypes(name: String, expected: Int) async throws {
+    func mutationInvalidatesResponsesStoredBeforeALaunch(name: String, expected: Int) async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
         let (endpoint, store) = (endpoint(server), MemoryResponseStore())
@@ -270,7 +271,7 @@ import Testing
         for _ in 0..<2 { #expect(try await later.perform(author, at: endpoint).likes == 0) }
         #expect(server.requests.count == 3 + expected)
         if expected == 0 { return }
-        // Where nothing else can be had, there is nothing.
+        // With cacheOnly, there is no response at all.
         let error = await result { () throws(NetworkError) in
             _ = try await later.perform(like(), at: endpoint)
             return try await later.perform(post, at: endpoint) { $0.policy = .cacheOnly }
@@ -278,7 +279,7 @@ import Testing
         #expect(error?.kind == .notStored)
     }
 
-    @Test func whatIsNoLongerKnownIsNoLongerStored() async throws {
+    @Test func responseThatTheCacheForgetsIsRemovedFromTheStore() async throws {
         let likes = try Likes()
         let server = try LoopbackServer { likes.answer($0) }
         let dependencies = BeagleDependencies()
@@ -301,7 +302,7 @@ import Testing
         #expect(server.requests.count == 6)
     }
 
-    private static let typenamesAreAskedForInSelectionsArguments: [(String, String)] = [
+    private static let typenamesAreAddedToSelectionsArguments: [(String, String)] = [
         ("{ a { b } }", "{ a {__typename  b } }"), ("{a}", "{a}"),
         (
             "query($i: In = {x: {y: 1}}) { a(i: {z: 2}) { b } }",
@@ -313,8 +314,8 @@ import Testing
         ),
     ]
 
-    @Test(arguments: Self.typenamesAreAskedForInSelectionsArguments)
-    func typenamesAreAskedForInSelections(text: String, expected: String) throws {
+    @Test(arguments: Self.typenamesAreAddedToSelectionsArguments)
+    func typenamesAreAddedToSelections(text: String, expected: String) throws {
         let document = try GraphQLDocument(parsing: text)
         #expect(document.withTypenames == expected)
         #expect(
@@ -323,7 +324,7 @@ import Testing
         )
     }
 
-    /// What is heard of the post: its likes and where they are from.
+    /// Watches the post. Each event gives its likes and the source of the result.
     private func watch(_ endpoint: GraphQLEndpoint) throws -> (AsyncStream<String>, (any RequestToken)?) {
         let (events, continuation) = AsyncStream.makeStream(of: String.self)
         let post = post

@@ -1,9 +1,9 @@
 import BeagleNetGraphQL
 import Testing
 
-/// Rules that need no schema (GraphQL specification, 5.2 to 5.8).
+/// Validation rules that need no schema (GraphQL specification, 5.2 to 5.8).
 struct DocumentCheckTests {
-    private static let isBrokenArguments: [(String, Int, String)] = [
+    private static let invalidDocumentIsRejectedWithItsPositionArguments: [(String, Int, String)] = [
         ("query A { a } query A { b }", 21, "there is more than one operation named A"),
         ("query A { a } { b }", 15, "an unnamed operation must be the only operation in its document"),
         ("{ a } { b }", 1, "an unnamed operation must be the only operation in its document"),
@@ -25,17 +25,17 @@ struct DocumentCheckTests {
         ),
     ]
 
-    @Test(arguments: Self.isBrokenArguments)
-    func isBroken(_ text: String, column: Int, reason: String) {
+    @Test(arguments: Self.invalidDocumentIsRejectedWithItsPositionArguments)
+    func invalidDocumentIsRejectedWithItsPosition(_ text: String, column: Int, reason: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text) }
         #expect(error?.message == "the document is not valid GraphQL at line 1, column \(column): \(reason)")
     }
 
-    @Test func variablesOfFragmentsThatNothingUsesAreLeftAlone() throws {
+    @Test func variablesOfUnusedFragmentsAreNotChecked() throws {
         _ = try GraphQLDocument(parsing: "query A($c: Int) { a(b: $c) } fragment F on T { a(b: $d) }")
     }
 
-    @Test func manyNamesAreToldApart() throws {
+    @Test func manyNamesAreDistinguished() throws {
         let names = (0..<100).map { "f\($0)" }
         let fragments = names.map { "fragment \($0) on T { x(v: $\($0)) }" }.joined(separator: " ")
         let variables = names.map { "$\($0): Int" }.joined(separator: ", ")

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Testing
 
 struct DocumentMinifierTests {
-    private static let isTheShortestTextThatMeansTheSameArguments: [(String, String)] = [
+    private static let minifiedTextIsTheShortestEquivalentArguments: [(String, String)] = [
         ("{ a }", "{a}"),
         ("\u{FEFF}{ a, b # c\n , d }", "{a b d}"),
         ("query A ( $b : [ Int ! ] = [ 1 , 2 ] ) @c { d }", "query A($b:[Int!]=[1 2])@c{d}"),
@@ -22,14 +22,14 @@ struct DocumentMinifierTests {
         ),
     ]
 
-    @Test(arguments: Self.isTheShortestTextThatMeansTheSameArguments)
-    func isTheShortestTextThatMeansTheSame(_ text: String, minified: String) throws {
+    @Test(arguments: Self.minifiedTextIsTheShortestEquivalentArguments)
+    func minifiedTextIsTheShortestEquivalent(_ text: String, minified: String) throws {
         let document = try GraphQLDocument(parsing: text)
         #expect(document.minified == minified)
         #expect(try GraphQLDocument(parsing: minified).minified == minified)
     }
 
-    @Test func tellsTheSameOfItself() throws {
+    @Test func minifiedDocumentHasTheSameOperations() throws {
         let document = try GraphQLDocument(parsing: GraphQLParserTests.kitchenSink)
         let minified = try GraphQLDocument(parsing: document.minified)
         #expect(minified.minified == document.minified)

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Testing
 
 struct GraphQLDocumentTests {
-    @Test func shorthandIsAQueryWithoutName() throws {
+    @Test func shorthandIsAnUnnamedQuery() throws {
         let operation = try GraphQLDocument(parsing: "{ post { id } }").operation()
         #expect(operation.name == nil)
         #expect(operation.kind == .query)
@@ -10,7 +10,7 @@ struct GraphQLDocumentTests {
         #expect(operation.responseKeys == ["post"])
     }
 
-    @Test func operationsTellNameKindAndVariables() throws {
+    @Test func operationsHaveNameKindAndVariables() throws {
         let document = try GraphQLDocument(
             parsing: """
                 query Posts($ids: [ID!]! = ["1", "2"], $first: Int = 10 @old, $filter: Filter) { posts { id } }
@@ -28,7 +28,7 @@ struct GraphQLDocumentTests {
         #expect(variables[0].type == .nonNull(.list(.nonNull(.named("ID")))))
     }
 
-    @Test func rootFieldsAreKeysOfTheAnswerInOrder() throws {
+    @Test func rootFieldsAreTheResponseKeysInOrder() throws {
         let document = try GraphQLDocument(
             parsing: """
                 query { __typename first: post(id: 1) { id } ...More ... @include(if: false) { third } first: post(id: 1) { body } ... on Query { fourth } }
@@ -46,7 +46,7 @@ struct GraphQLDocumentTests {
         #expect(document.fragments == ["More", "Again"])
     }
 
-    @Test func deferAndStreamAreSeenWhereTheyAreReached() throws {
+    @Test func deferAndStreamAreDetectedIfTheOperationReachesThem() throws {
         let document = try GraphQLDocument(
             parsing: """
                 query Plain { a }
@@ -60,7 +60,7 @@ struct GraphQLDocumentTests {
         #expect(document.usesDefer && document.usesStream)
     }
 
-    @Test func ofSeveralOperationsOneMustBeNamed() throws {
+    @Test func documentWithSeveralOperationsRequiresAName() throws {
         let document = try GraphQLDocument(parsing: "query A { a } query B { b }")
         #expect(try document.operation(named: "B").responseKeys == ["b"])
         let several = #expect(throws: NetworkError.self) { try document.operation() }
@@ -72,7 +72,7 @@ struct GraphQLDocumentTests {
         #expect(unknown?.kind == .badRequest && unknown?.phase == .build && unknown?.mayHaveReachedServer == false)
     }
 
-    @Test func nothingToRunIsAnErrorWhenItIsAskedFor() throws {
+    @Test func missingOperationThrowsWhenItIsRequested() throws {
         let fragments = try GraphQLDocument(parsing: "fragment F on Post { id }")
         #expect(fragments.operations.isEmpty)
         let nothing = #expect(throws: NetworkError.self) { try fragments.operation() }
@@ -82,8 +82,8 @@ struct GraphQLDocumentTests {
         #expect(unnamed?.advice == "omit the name: the only operation is unnamed")
     }
 
-    /// The two texts of GraphQL over HTTP, appendix A.
-    @Test func hashIsThatOfTheExactText() throws {
+    /// The two texts from GraphQL over HTTP, appendix A.
+    @Test func hashIsComputedFromTheExactText() throws {
         let written = try GraphQLDocument(parsing: "query ($id: ID!) {\n  user(id: $id) {\n    name\n  }\n}")
         #expect(try written.hash == "7dba4bd717b41f10434822356a93c32b1fb4907b983e854300ad839f84cdcd6e")
         #expect(written.minified == "query($id:ID!){user(id:$id){name}}")
@@ -92,7 +92,7 @@ struct GraphQLDocumentTests {
         #expect(try minified.hash == minified.hash)
     }
 
-    @Test func documentsAreEqualWhereTheirBytesAre() throws {
+    @Test func documentsAreEqualIfTheirBytesAreEqual() throws {
         let composed = try GraphQLDocument(parsing: "{ a(b: \"\u{E9}\") }")
         let decomposed = try GraphQLDocument(parsing: "{ a(b: \"e\u{301}\") }")
         #expect(composed.text == decomposed.text)

@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Testing
 
-/// What is GraphQL and what is not, by the clauses of the specification.
+/// Valid and invalid GraphQL, by the clauses of the specification.
 struct GraphQLParserTests {
     static let kitchenSink = """
         # Everything that a document may have
@@ -21,7 +21,7 @@ struct GraphQLParserTests {
         fragment Part on Thing @mark { type interface(input: enum) }
         """
 
-    @Test func everythingIsRead() throws {
+    @Test func allSyntaxIsParsed() throws {
         let document = try GraphQLDocument(parsing: Self.kitchenSink)
         #expect(document.operations.map(\.name) == ["Everything", "M", "S"])
         #expect(document.operations[0].responseKeys == ["alias"])
@@ -29,7 +29,7 @@ struct GraphQLParserTests {
         #expect(document.operations[0].usesDefer && document.operations[0].usesStream)
     }
 
-    private static let isGraphQLArguments: [String] = [
+    private static let validDocumentIsParsedArguments: [String] = [
         "\u{FEFF}{ a }", "{a}", "{a,b,,c}", "\r\n{\ra\r\n}", "{ a # }\n }", "query { a }", "query @d { a }",
         "query A($x: [[Int]!]) { a(x: $x) }", "{ a(b: [], c: {}) }", "{ a(b: \"\") }", "{ a(b: \"\"\"\"\"\") }",
         "{ a(b: [\"\" \"x\"]) }", "{ a(b: -0) }", "{ a(b: 0e0) }", "{ a(b: \"\\\\\\/\\b\\f\\n\\r\\t\\\"\") }",
@@ -40,12 +40,12 @@ struct GraphQLParserTests {
         "query Q($unused: Int) { a }", "{ ... { a } ... on B { a } }", "{ a(b: ENUM, c: true_, d: nullx) }",
     ]
 
-    @Test(arguments: Self.isGraphQLArguments)
-    func isGraphQL(_ text: String) throws {
+    @Test(arguments: Self.validDocumentIsParsedArguments)
+    func validDocumentIsParsed(_ text: String) throws {
         #expect(try GraphQLDocument(parsing: text).text == text)
     }
 
-    private static let isNotArguments: [(String, Int, Int, String)] = [
+    private static let invalidDocumentIsRejectedWithItsPositionArguments: [(String, Int, Int, String)] = [
         ("", 1, 1, #"expected query, mutation, subscription, fragment or "{", found the end of the text"#),
         (
             "# only this", 1, 12,
@@ -109,21 +109,21 @@ struct GraphQLParserTests {
         ("\u{FEFF}?", 1, 1, #""?" is not allowed here"#),
     ]
 
-    @Test(arguments: Self.isNotArguments)
-    func isNot(_ text: String, line: Int, column: Int, reason: String) {
+    @Test(arguments: Self.invalidDocumentIsRejectedWithItsPositionArguments)
+    func invalidDocumentIsRejectedWithItsPosition(_ text: String, line: Int, column: Int, reason: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text) }
         #expect(error?.message == "the document is not valid GraphQL at line \(line), column \(column): \(reason)")
         #expect(error?.kind == .badRequest && error?.phase == .build && error?.advice != nil)
     }
 
-    private static let aSchemaIsNothingToRunArguments: [String] = [
+    private static let schemaDefinitionsAreRejectedArguments: [String] = [
         "schema { query: Q }", "scalar Date", "type A { b: C }", "interface A { b: C }", "union A = B | C",
         "enum A { B }", "input A { b: C }", "directive @a on FIELD", "extend type A { b: C }",
         "\"Told\" type A { b: C }",
     ]
 
-    @Test(arguments: Self.aSchemaIsNothingToRunArguments)
-    func aSchemaIsNothingToRun(_ text: String) {
+    @Test(arguments: Self.schemaDefinitionsAreRejectedArguments)
+    func schemaDefinitionsAreRejected(_ text: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: "{ a }\n" + text) }
         #expect(error?.message.contains("line 2") == true)
         #expect(error?.message.contains("belongs to a schema") == true)

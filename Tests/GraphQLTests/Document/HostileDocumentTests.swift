@@ -2,17 +2,17 @@ import BeagleNetGraphQL
 import BeagleNetTesting
 import Testing
 
-/// No text is a trap: it is read or refused.
+/// Malicious texts: each is parsed or rejected, without a crash or a hang.
 struct HostileDocumentTests {
-    private static let isRefusedArguments: [(String, String)] = [
+    private static let endlessRepetitionIsRejectedArguments: [(String, String)] = [
         ("{", "}"), ("{a", "}"), ("{...", "}"), ("{a(b:[", "])}"), ("{a(b:{c:", "})}"), ("query($a:[", "]){b}"),
         ("[", "]"),
         ("(", ")"), ("@", ""), ("...", ""), ("\"", ""), ("\"\"\"", ""), ("#", ""), ("\u{FEFF}", ""), ("\u{0}", ""),
         ("{a(b:", ")}"), ("$", ""), ("-", ""), ("é", ""), ("\"\\u", ""),
     ]
 
-    @Test(arguments: Self.isRefusedArguments)
-    func isRefused(_ open: String, close: String) {
+    @Test(arguments: Self.endlessRepetitionIsRejectedArguments)
+    func endlessRepetitionIsRejected(_ open: String, close: String) {
         for count in [1_000, 100_000] {
             let text = String(repeating: open, count: count)
             #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text) }
@@ -39,15 +39,15 @@ struct HostileDocumentTests {
         }
     }
 
-    @Test func everyBeginningIsReadOrRefused() throws {
+    @Test func everyPrefixIsParsedOrRejected() throws {
         let text = GraphQLParserTests.kitchenSink
         for end in text.unicodeScalars.indices {
             check(String(text[..<end]))
         }
     }
 
-    @Test func aMegabyteOfGarbageIsRefused() {
-        var bytes = Noise(seed: 1)
+    @Test func megabyteOfRandomBytesIsRejected() {
+        var bytes = SeededGenerator(seed: 1)
         let garbage = String(
             decoding: (0..<1_000_000).map { _ in UInt8(truncatingIfNeeded: bytes.next()) },
             as: UTF8.self
@@ -56,12 +56,12 @@ struct HostileDocumentTests {
         #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: "{ a(b: \"" + garbage + "\") }") }
     }
 
-    @Test func largeDocumentsAreRead() throws {
+    @Test func largeDocumentIsParsed() throws {
         let fields = (0..<100_000).map { "f\($0): a(b: \($0))" }.joined(separator: " ")
         #expect(try GraphQLDocument(parsing: "{ \(fields) }").operation().responseKeys.count == 100_000)
     }
 
-    @Test func longChainsOfFragmentsNeedNoStack() throws {
+    @Test func longChainOfFragmentsDoesNotOverflowTheStack() throws {
         let chain = (0..<20_000).map { "fragment f\($0) on T { x\($0) ...f\($0 + 1) }" }.joined()
         let end = "fragment f20000 on T { x }"
         #expect(try GraphQLDocument(parsing: "{ ...f0 }" + chain + end).operation().responseKeys.count == 20_001)
@@ -71,15 +71,15 @@ struct HostileDocumentTests {
     }
 
     /// Each of these fragments spreads the next one twice: following each spread would take 2^60 steps.
-    @Test func fragmentsThatDoubleAreFollowedOnce() throws {
+    @Test func fragmentsThatDoubleAreVisitedOnce() throws {
         let chain = (0..<60).map { "fragment f\($0) on T { ...f\($0 + 1) ...f\($0 + 1) }" }.joined()
         let document = try GraphQLDocument(parsing: "{ ...f0 }" + chain + "fragment f60 on T { x }")
         #expect(try document.operation().responseKeys == ["x"])
     }
 
-    @Test func whatChangesATextIsReadOrRefused() {
+    @Test func randomlyChangedTextIsParsedOrRejected() {
         let original = Array(GraphQLParserTests.kitchenSink.utf8)
-        var noise = Noise(seed: 42)
+        var noise = SeededGenerator(seed: 42)
         let tokens = [
             "{", "}", "(", ")", "[", "]", ":", "!", "$", "@", "...", "\"", "\"\"\"", "\\", "#", "\n", "on", "1", "-",
             "=", "é",
@@ -101,7 +101,7 @@ struct HostileDocumentTests {
         }
     }
 
-    /// Reads a text; where it is GraphQL, all it tells can be told, and its shortest text is GraphQL, too.
+    /// Parses a text. If it is valid, its minified text must be valid, too, and have the same operations.
     private func check(_ text: String) {
         do throws(NetworkError) {
             let document = try GraphQLDocument(parsing: text)

@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// A query or mutation that is asked by its hash is one operation, whatever is sent for it.
+/// A query or mutation sent by its hash is a single operation, however many messages it takes.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct DocumentRevisionTests {
     private let dependencies = BeagleDependencies()
     private let server: LoopbackServer
@@ -15,26 +15,26 @@ import Testing
         server = try LoopbackServer { store.answer($0) }
     }
 
-    /// A server that has learned the texts it was told, and answers with how many answers it gave.
+    /// A server that registers the texts it receives. The id of each post is the number of data responses so far.
     private final class HashStore: Sendable {
         private let state = Lock((known: Set<String>(), count: 0))
         let knowsNone = Lock(false)
         let maxTarget = Lock(Int.max)
-        /// Whether texts are answered with 503.
+        /// Whether requests with a text get status 503.
         let isDown = Lock(false)
 
         func forget() {
             state.withLock { $0.known = [] }
         }
 
-        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+        func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
             if request.target.utf8.count > maxTarget.withLock({ $0 }) { return .response(414, [:], "too long") }
             do {
                 let asked = request.method == "GET" ? try query(request.target) : try JSONValue(parsing: request.body)
                 if asked["query"] != nil, isDown.withLock({ $0 }) { return .response(503, [:], "down") }
                 let answers = try (asked.array ?? [asked]).map(answer)
                 let json: JSONValue = asked.array == nil ? answers[0] : .array(answers)
-                // So servers answer that do not know a hash.
+                // Servers use these directives in responses to unknown hashes.
                 let control = answers[0]["errors"] == nil ? "private" : "private, no-cache, must-revalidate"
                 let fields: KeyValuePairs = ["Content-Type": "application/json", "Cache-Control": control]
                 return .response(200, fields, try json.text())
@@ -71,11 +71,11 @@ import Testing
 
     private var endpoint: GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(server.url + "/graphql?v=1")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         return endpoint
     }
 
-    /// What was sent: `hash`, `text` or `both`, in a list where it was one, after `url` where it stood there.
+    /// The received messages: `hash`, `text` or `hash+text`, in brackets for a batch, after `url` if it was in the URL.
     private var sent: [String] {
         server.requests.map { request in
             let text = request.method == "GET" ? request.target : String(decoding: request.body, as: UTF8.self)
@@ -85,12 +85,12 @@ import Testing
         }
     }
 
-    @Test func answerIsStoredUnderWhatWasAsked() async throws {
+    @Test func responseIsStoredUnderTheOriginalRequest() async throws {
         dependencies.interceptors.add(CacheInterceptor())
         let client = NetworkClientDefault(dependencies: dependencies)
         for _ in 0..<3 { #expect(try await client.perform(.post("1"), at: endpoint).id == "1") }
         #expect(sent == ["hash", "hash+text"])
-        // A server that knows no hashes is asked by texts, under the same name.
+        // A server without persisted queries gets texts, and the responses are stored under the same key.
         store.knowsNone.withLock { $0 = true }
         let endpoint = endpoint
         for id in ["2", "3"] {
@@ -100,7 +100,7 @@ import Testing
         #expect(server.requests.allSatisfy { $0.target == "/graphql?v=1" })
     }
 
-    @Test func watchedQueryFollowsAServerThatForgets() async throws {
+    @Test func watchedQueryRegistersItsHashAgainIfTheServerForgetsIt() async throws {
         let client = NetworkClientDefault(dependencies: dependencies)
         let (ids, continuation) = AsyncStream.makeStream(of: String.self)
         let token = client.watch(try client.networkOperation(for: .post("1"), at: endpoint)) { event in
@@ -121,15 +121,15 @@ import Testing
         token?.cancel()
     }
 
-    @Test func expectationIsAboutAQueryThatIsAskedByItsHash() async throws {
+    @Test func expectationAppliesToAQuerySentByItsHash() async throws {
         let cache = DocumentCache()
         dependencies.interceptors.add(cache)
         dependencies.interceptors.add(CacheInterceptor(cache.store))
         let client = NetworkClientDefault(dependencies: dependencies)
-        cache.follow(client)
+        cache.attach(to: client)
         let endpoint = endpoint
         _ = try await client.perform(.post("1"), at: endpoint)
-        let expected = try GraphQLExpectation(of: .post("1"), on: client, at: endpoint) { data in
+        let expected = try GraphQLOptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
             data["post"]?["title"] = "expected"
         }
         let gate = try LoopbackServer.Gate()
@@ -138,7 +138,7 @@ import Testing
         )
         let like = GraphQLOperation<NoInput, Int>.document("mutation { like }")
         let mutation = Task {
-            try await client.perform(like, at: GraphQLEndpoint(slow.url)) { $0.expectations = [expected] }
+            try await client.perform(like, at: GraphQLEndpoint(slow.url)) { $0.optimisticUpdates = [expected] }
         }
         #expect(await slow.until { $0.requests.count == 1 })
         #expect(try await client.perform(.post("1"), at: endpoint).title == "expected")
@@ -148,9 +148,9 @@ import Testing
         #expect(sent == ["hash", "hash+text"])
     }
 
-    /// A mutation whose hash is refused has not been done: what is expected of it stands until its text has been answered, or
-    /// cannot follow.
-    @Test(arguments: [true, false]) func expectationStandsWhileTheTextOfAMutationFollows(follows: Bool) async throws {
+    /// A mutation with an unknown hash has not run: its expectation lasts until the response to its text, or until the text
+    /// cannot be sent.
+    @Test(arguments: [true, false]) func expectationLastsWhileTheTextOfAMutationIsSent(follows: Bool) async throws {
         let cache = DocumentCache()
         dependencies.interceptors.add(cache)
         dependencies.interceptors.add(CacheInterceptor(cache.store))
@@ -159,10 +159,10 @@ import Testing
             dependencies.interceptors.add(OneMutation())
         }
         let client = NetworkClientDefault(dependencies: dependencies)
-        cache.follow(client)
+        cache.attach(to: client)
         let endpoint = endpoint
         _ = try await client.perform(.post("1"), at: endpoint)
-        let expected = try GraphQLExpectation(of: .post("1"), on: client, at: endpoint) { data in
+        let expected = try GraphQLOptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
             data["post"]?["title"] = "expected"
         }
         let gate = try LoopbackServer.Gate()
@@ -173,10 +173,10 @@ import Testing
             return .response(200, json, #"{"errors":[{"message":"PersistedQueryNotFound"}]}"#)
         }
         var other = GraphQLEndpoint(slow.url)
-        other.documents = .automatic
+        other.documentStyle = .automatic
         let mutation = Task { [other] in
             try await client.perform(GraphQLOperation<NoInput, Int>.document("mutation { like }"), at: other) {
-                $0.expectations = [expected]
+                $0.optimisticUpdates = [expected]
                 $0.changedTypes = ["Post"]
             }
         }
@@ -189,11 +189,11 @@ import Testing
         let outcome = await mutation.result
         #expect((try? outcome.get()) == (follows ? 1 : nil))
         #expect(try await client.perform(.post("1"), at: endpoint).title == "T")
-        // Nothing was changed where nothing was done.
+        // A mutation that didn't run invalidates nothing.
         #expect(sent == ["hash", "hash+text"] + (follows ? ["hash"] : []))
     }
 
-    @Test func refusedHashTellsNothingOfTypes() async throws {
+    @Test func unknownHashResponseDoesNotChangeTheStoredTypes() async throws {
         let cache = DocumentCache()
         dependencies.interceptors.add(cache)
         dependencies.interceptors.add(CacheInterceptor(cache.store))
@@ -221,7 +221,7 @@ import Testing
         #expect(sent == ["[hash]", "[hash+text]"])
     }
 
-    @Test func outboxKeepsTheText() async throws {
+    @Test func mutationWithAnOutboxIsSentAsText() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let outbox = Outbox(directory: folder)
@@ -233,7 +233,7 @@ import Testing
         #expect(try outbox.entries().isEmpty)
     }
 
-    @Test func urlThatIsTooLongIsPostedAndTheTextFollows() async throws {
+    @Test func tooLongURLIsReplacedByPostsOfHashAndText() async throws {
         store.maxTarget.withLock { $0 = 100 }
         var endpoint = endpoint
         endpoint.queryMethod = .get
@@ -244,14 +244,14 @@ import Testing
         #expect(server.requests[1]["Content-Type"] == "application/json")
     }
 
-    /// Tells in a field what the body is.
+    /// Adds a field with the body.
     private let signature = ResponseInterceptor { message, next in
         var message = message
         message.head.headerFields[.init("X-Signature")!] = String(decoding: message.body?.data ?? Data(), as: UTF8.self)
         return try await next(message)
     }
 
-    @Test(arguments: [false, true]) func eachMessageIsSignedAsItGoesOut(isKept: Bool) async throws {
+    @Test(arguments: [false, true]) func eachMessageIsSignedWhenItIsSent(isKept: Bool) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         if isKept { dependencies.interceptors.add(OutboxInterceptor(Outbox(directory: folder))) }
@@ -266,7 +266,7 @@ import Testing
         )
     }
 
-    @Test func whatAnInterceptorChangedIsStoredForNobody() async throws {
+    @Test func responseToARequestChangedByAnInterceptorIsNotStored() async throws {
         dependencies.interceptors.add(CacheInterceptor())
         dependencies.interceptors.add(
             ResponseInterceptor { message, next in
@@ -281,7 +281,7 @@ import Testing
     }
 
     @Test(arguments: [GraphQLEndpoint.QueryMethod.post, .get], [false, true])
-    func whatIsSaidOfAnOperationIsSaidOfEachMessage(method: GraphQLEndpoint.QueryMethod, isOwn: Bool) async throws {
+    func configurationAppliesToEachMessage(method: GraphQLEndpoint.QueryMethod, isOwn: Bool) async throws {
         var endpoint = endpoint
         endpoint.queryMethod = method
         let inner = NetworkClientDefault(dependencies: dependencies)
@@ -297,7 +297,7 @@ import Testing
         #expect(server.requests.last?.target == "/graphql?v=1&tenant=7")
     }
 
-    @Test func storedAnswerIsGivenOnceAndOutlivesARefusedHash() async throws {
+    @Test func storedResponseIsDeliveredOnceAndSurvivesAnUnknownHash() async throws {
         dependencies.interceptors.add(CacheInterceptor())
         dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 0)))
         let client = NetworkClientDefault(dependencies: dependencies)
@@ -316,7 +316,7 @@ import Testing
         #expect(sent.suffix(2) == ["hash", "hash+text"])
     }
 
-    /// Something was done, or the hash of another server's document is meant.
+    /// The operation ran, or the error is about the hash of another server's document.
     @Test(
         arguments: [
             #"{"data":{"post":null},"errors":[{"message":"PersistedQueryNotFound","path":["post"]}]}"#,
@@ -325,7 +325,7 @@ import Testing
         ],
         [false, true]
     )
-    func refusalOfAFieldIsNotThatOfTheHash(body: String, inPieces: Bool) async throws {
+    func hashErrorBesideDataOrOfAFieldIsNotRetried(body: String, inPieces: Bool) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
         var made = endpoint
         made.target = server.url
@@ -344,7 +344,7 @@ import Testing
 
     private struct Attachment: Encodable, Sendable { let file: GraphQLUpload }
 
-    @Test(arguments: [false, true]) func filesAreSentOnceWithHashAndText(isUnsupported: Bool) async throws {
+    @Test(arguments: [false, true]) func uploadSendsHashAndTextTogether(isUnsupported: Bool) async throws {
         let server = try LoopbackServer { request in
             let hasHash = String(decoding: request.body, as: UTF8.self).contains("persistedQuery")
             let refusal = #"{"errors":[{"message":"PersistedQueryNotSupported"}]}"#
@@ -365,11 +365,11 @@ import Testing
         for _ in 0..<2 { #expect(try await client.perform(operation, at: endpoint).id == "1") }
         let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
         #expect(bodies.allSatisfy { $0.contains("mutation($file") && $0.contains("hello") })
-        // What a server knows not is remembered.
+        // The client remembers that the server doesn't support hashes.
         #expect(bodies.map { $0.contains("persistedQuery") } == (isUnsupported ? [true, false, false] : [true, true]))
     }
 
-    @Test func deadlineIsOfAllMessagesTogether() async throws {
+    @Test func deadlineCoversAllMessagesOfAnOperation() async throws {
         let clock = ManualClock()
         dependencies.clock = clock
         let gates = [try LoopbackServer.Gate(), try LoopbackServer.Gate()]
@@ -386,18 +386,18 @@ import Testing
         let (client, sent) = (NetworkClientDefault(dependencies: dependencies), endpoint)
         let task = Task { try await client.perform(.post("1"), at: sent) { $0.deadline = .seconds(10) }.id }
         #expect(await server.until { $0.requests.count == 1 })
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(10))
         clock.advance(by: .seconds(6))
         gates[0].open()
         #expect(await server.until { $0.requests.count == 2 })
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(4))
         gates[1].open()
         #expect(try await task.value == "1")
     }
 
-    /// A client that an app has written.
+    /// A client implemented by an app.
     private struct OwnClient: NetworkClient {
         let client: NetworkClientDefault
 
@@ -406,7 +406,7 @@ import Testing
         }
     }
 
-    @Test func clientOfAnAppsOwnFollowsToo() async throws {
+    @Test func customClientSendsTheTextOfAnUnknownHash() async throws {
         let client = OwnClient(client: NetworkClientDefault(dependencies: dependencies))
         #expect(try await client.perform(.post("1"), at: endpoint).id == "1")
         #expect(try await client.perform(.post("1"), at: endpoint).id == "2")
@@ -414,7 +414,7 @@ import Testing
     }
 }
 
-/// Lets one message of a mutation pass.
+/// Passes on the first message of a mutation and fails the others.
 private final class OneMutation: Interceptor {
     let place: Pipeline.Place? = .deadline
     private let hasPassed = Lock(false)

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Foundation
 import Testing
 
-/// Statuses, media types and bodies of every kind (GraphQL over HTTP, 7).
+/// Statuses, media types and bodies of responses (GraphQL over HTTP, 7).
 struct GraphQLAnswerTests {
     private static let ours = "application/graphql-response+json"
     private static let json = "application/json; charset=utf-8"
@@ -41,19 +41,19 @@ struct GraphQLAnswerTests {
         }
     }
 
-    private static let dataIsReadWhereTheAnswerIsOfGraphQLArguments: [(Int, String?)] = [
+    private static let dataIsDecodedIfTheResponseIsGraphQLArguments: [(Int, String?)] = [
         (200, ours), (294, ours), (400, ours), (500, ours), (200, json), (201, json), (200, "application/problem+json"),
         (200, nil),
     ]
 
-    @Test(arguments: Self.dataIsReadWhereTheAnswerIsOfGraphQLArguments)
-    func dataIsReadWhereTheAnswerIsOfGraphQL(status: Int, type: String?) async throws {
+    @Test(arguments: Self.dataIsDecodedIfTheResponseIsGraphQLArguments)
+    func dataIsDecodedIfTheResponseIsGraphQL(status: Int, type: String?) async throws {
         let response = try await execute(Self.data, status: status, type: type)
         #expect(response.data == Post(id: "1", title: "First"))
         #expect(response.response.status.code == status)
     }
 
-    @Test func firstMessageIsShownInOneLineAndWithoutSecrets() async throws {
+    @Test func errorMessageShowsTheFirstErrorOnOneLineWithoutSecrets() async throws {
         let body = #"{"errors":[{"message":"no\nway, password=hunter2"},{"message":"second"}]}"#
         let error = try #require(await failure(body))
         #expect(error.message.hasPrefix("the server returned an error, and 1 more: no way, password="))
@@ -61,12 +61,12 @@ struct GraphQLAnswerTests {
         #expect(error.advice == "see all errors in graphQLErrors")
     }
 
-    private static let errorsWithoutDataAreTheServersArguments: [(Int, String)] = [
+    private static let errorsWithoutDataAreAGraphQLErrorArguments: [(Int, String)] = [
         (200, ours), (400, ours), (422, ours), (200, json),
     ]
 
-    @Test(arguments: Self.errorsWithoutDataAreTheServersArguments)
-    func errorsWithoutDataAreTheServers(status: Int, type: String) async throws {
+    @Test(arguments: Self.errorsWithoutDataAreAGraphQLErrorArguments)
+    func errorsWithoutDataAreAGraphQLError(status: Int, type: String) async throws {
         let error = try #require(await failure(Self.refused, status: status, type: type))
         #expect(error.kind == .graphQL)
         #expect(error.graphQLErrors.map(\.description) == ["no such field [NOPE]"])
@@ -76,18 +76,18 @@ struct GraphQLAnswerTests {
         #expect(error.data == Data(Self.refused.utf8))
     }
 
-    @Test func refusalKeepsWhatItsBodySays() async throws {
+    @Test func statusErrorKeepsTheErrorsOfItsBody() async throws {
         let error = try #require(await failure(Self.refused, status: 400, type: Self.json))
         #expect(error.kind == .status)
         #expect(error.graphQLErrors.map(\.message) == ["no such field"])
     }
 
-    @Test func dataOfARefusalIsNotTrusted() async throws {
+    @Test func dataOfAnErrorStatusIsIgnored() async throws {
         let error = try #require(await failure(Self.data, status: 500, type: Self.json))
         #expect(error.kind == .status)
     }
 
-    private static let badAnswersAreToldApartArguments: [(String, Int, String, String)] = [
+    private static let badResponsesHaveDistinctErrorKindsArguments: [(String, Int, String, String)] = [
         ("<html>", 500, "text/html", "status"), ("<html>", 200, "text/html", "decoding"),
         ("", 200, json, "decoding"), ("", 500, json, "status"), ("null", 200, json, "decoding"),
         ("[1]", 200, json, "decoding"), ("{}", 200, json, "decoding"), (#"{"data":null}"#, 200, ours, "decoding"),
@@ -97,14 +97,14 @@ struct GraphQLAnswerTests {
         ("\u{FEFF}" + #"{"data":{"post":null}}"#, 200, ours, "none"),
     ]
 
-    @Test(arguments: Self.badAnswersAreToldApartArguments)
-    func badAnswersAreToldApart(body: String, status: Int, type: String, kind: String) async throws {
+    @Test(arguments: Self.badResponsesHaveDistinctErrorKindsArguments)
+    func badResponsesHaveDistinctErrorKinds(body: String, status: Int, type: String, kind: String) async throws {
         let error = await failure(body, status: status, type: type)
         #expect(error?.kind.rawValue ?? "none" == kind)
         if let error { #expect(error.data == Data(body.utf8)) }
     }
 
-    @Test func dataAndErrorsAreBothGiven() async throws {
+    @Test func errorPolicyDecidesAboutErrorsBesideData() async throws {
         let body = #"{"errors":[{"message":"half","path":["post",0,"x"]}],"data":{"post":{"id":"1","title":"T"}}}"#
         let response = try await execute(body)
         #expect(response.data?.title == "T")
@@ -114,12 +114,12 @@ struct GraphQLAnswerTests {
         #expect(error.graphQLErrors.first?.path == [.key("post"), .index(0), .key("x")])
     }
 
-    @Test func errorsBesideDataThatIsNoneAreTheServers() async throws {
+    @Test func errorsBesideInvalidDataAreAGraphQLError() async throws {
         let error = try #require(await failure(#"{"data":7,"errors":[{"message":"gone"}]}"#))
         #expect(error.graphQLErrors.map(\.message) == ["gone"])
     }
 
-    @Test func nullWithErrorsIsTheErrorAndWithoutIsNull() async throws {
+    @Test func nullWithErrorsThrowsUnlessTheTypeIsOptional() async throws {
         let body = #"{"data":{"post":null},"errors":[{"message":"gone"}]}"#
         #expect(await failure(body)?.graphQLErrors.map(\.message) == ["gone"])
         let optional = try await execute(body, as: Post?.self)
@@ -128,7 +128,7 @@ struct GraphQLAnswerTests {
         #expect(response.data == nil)
     }
 
-    @Test func whatADirectiveLeavesOutIsNilWhereItMayBe() async throws {
+    @Test func skippedFieldIsNilIfTheTypeIsOptional() async throws {
         let text = "query Post($x: Boolean!) { post(id: 1) @include(if: $x) { id title } }"
         #expect(try await execute(#"{"data":{}}"#, as: Post?.self, text).data == nil)
         let client = StubClient { _ in try NetworkResponse(json: ["data": [:]]) }
@@ -142,14 +142,14 @@ struct GraphQLAnswerTests {
         #""boom""#, "7", #"[{"locations":"x"},"text",7,null,{"message":3,"path":"p","extensions":[]}]"#,
         #"{"message":"alone"}"#,
     ])
-    func oddErrorsAreKept(errors: String) async throws {
+    func malformedErrorsAreKept(errors: String) async throws {
         let error = try #require(await failure(#"{"errors":\#(errors)}"#))
         #expect(error.kind == .graphQL)
         let raw = try JSONValue(parsing: errors)
         #expect(error.graphQLErrors.map(\.raw) == raw.array ?? [raw])
     }
 
-    @Test(arguments: [#"null"#, "[]"]) func emptyMembersAreAsAbsent(errors: String) async throws {
+    @Test(arguments: [#"null"#, "[]"]) func emptyMembersEqualAbsentOnes(errors: String) async throws {
         let response = try await execute(
             #"{"data":{"post":{"id":"1","title":"T"}},"errors":\#(errors),"extensions":null}"#
         )
@@ -157,7 +157,7 @@ struct GraphQLAnswerTests {
         #expect(response.extensions.isEmpty)
     }
 
-    @Test func extensionsAndUnknownMembersDoNoHarm() async throws {
+    @Test func unknownMembersAreIgnoredAndExtensionsAreDecoded() async throws {
         let response = try await execute(
             #"{"x":[{"data":1}],"extensions":{"cost":3},"data":{"__typename":"Query","post":{"id":"1","title":"T"}}}"#
         )
@@ -165,20 +165,20 @@ struct GraphQLAnswerTests {
         #expect(response.data?.title == "T")
     }
 
-    @Test func rootFieldIsThatOfTheDocument() async throws {
+    @Test func ambiguousRootFieldThrows() async throws {
         let two = "{ a: post(id: 1) { id title } b: post(id: 2) { id title } }"
         let body = #"{"data":{"b":{"id":"2","title":"B"},"a":{"id":"1","title":"A"}}}"#
         do throws(NetworkError) {
             _ = try await execute(body, two)
-            Issue.record("one of two was chosen")
+            Issue.record("one of two root fields was chosen")
         } catch {
             #expect(error.kind == .badRequest)
             #expect(error.message.contains("a, b"))
         }
     }
 
-    /// A long answer is not kept value by value, and read like a short one.
-    @Test(arguments: [0, 1 << 10, 1 << 17]) func lengthOfAnAnswerMakesNoDifference(count: Int) async throws {
+    /// Long responses take another decoding path, which must give the same result.
+    @Test(arguments: [0, 1 << 10, 1 << 17]) func responseLengthDoesNotChangeTheResult(count: Int) async throws {
         let rest = #""rest":[{"a":"\#(String(repeating: "x", count: count))"},[]]"#
         let data = #"{"other":null,"post":{"id":"0","title":""},\#(rest),"post":{"id":"1","title":"First"}}"#
         let response = try await execute(#"{"data":\#(data),"errors":[{"message":"a"}],\#(rest)}"#)
@@ -190,7 +190,7 @@ struct GraphQLAnswerTests {
         #expect(context.contains("title") && !context.contains("post"))
     }
 
-    @Test func oneOfSeveralRootFieldsIsChosenOrAll() async throws {
+    @Test func rootSelectsOneFieldOrTheWholeData() async throws {
         let body = #"{"data":{"b":{"id":"2","title":"B"},"a":{"id":"1","title":"A"}}}"#
         let client = StubClient { _ in try NetworkResponse(json: JSONValue(parsing: body)) }
         let endpoint = GraphQLEndpoint("http://localhost/graphql")
@@ -209,12 +209,12 @@ struct GraphQLAnswerTests {
         #"{"message":"token=abc is stale"}"#, #"{"message":"x","extensions":{"code":"abc"}}"#,
         #"{"message":"x","extensions":{"code":"A\nabc"}}"#,
     ])
-    func errorTellsNoSecretOfTheServer(entry: String) async throws {
+    func errorDescriptionContainsNoServerSecret(entry: String) async throws {
         let error = try #require(await failure(#"{"errors":[\#(entry)]}"#))
         #expect(!"\(error)".contains("abc"))
     }
 
-    @Test func piecesThatNobodyAskedForAreJoined() async throws {
+    @Test func unrequestedIncrementalResponseIsMerged() async throws {
         let body = [
             "--b\r\nContent-Type: application/json\r\n\r\n",
             #"{"data":{"post":{"id":"1"}},"pending":[{"id":"0","path":["post"]}],"hasNext":true}"#,

@@ -4,16 +4,16 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// What goes over the wire, to the byte.
+/// Requests on the wire, byte for byte.
 @Suite(.leavesNothing) struct GraphQLMessageTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
-    private let answer = LoopbackServer.Answer.response(
+    private let answer = LoopbackServer.Response.response(
         200,
         ["Content-Type": "application/json"],
         #"{"data":{"post":{"id":"1","title":"First"}}}"#
     )
 
-    /// What the server received of an operation.
+    /// Runs an operation and returns the request that the server received.
     private func received<Input: Encodable & Sendable>(
         _ operation: GraphQLOperation<Input, Post>,
         _ change: (inout GraphQLEndpoint) -> Void = { _ in }
@@ -25,7 +25,7 @@ import Testing
         return try #require(server.requests.first)
     }
 
-    @Test func parametersAreInTheOrderOfTheSpecification() async throws {
+    @Test func parametersHaveTheOrderOfTheSpecification() async throws {
         var operation = GraphQLOperation<IDInput, Post>.post("1")
         operation.extensions = ["b": 1, "a": true]
         let request = try await received(operation)
@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    /// What a message begins with is kept with the document.
+    /// The beginning of the message is cached with the document.
     @Test func eachOperationOfADocumentIsSentByItsName() async throws {
         let text = #"query A { post(id: "1\\n") { id title } } query B { post(id: "2") { id title } }"#
         for name in ["A", "B", "B", "A"] {
@@ -54,23 +54,23 @@ import Testing
         }
     }
 
-    @Test func extensionsStandAlone() async throws {
+    @Test func extensionsAreSentWithoutVariables() async throws {
         var operation = GraphQLOperation<NoInput, Post>.document("{ post(id: 1) { id title } }")
         operation.extensions = ["a": 1]
         let body = try await received(operation).body
         #expect(
             String(decoding: body, as: UTF8.self) == #"{"query":"{ post(id: 1) { id title } }","extensions":{"a":1}}"#
         )
-        let byPath = try await received(operation) { $0.documents = .path }
+        let byPath = try await received(operation) { $0.documentStyle = .path }
         #expect(String(decoding: byPath.body, as: UTF8.self) == #"{"extensions":{"a":1}}"#)
     }
 
-    @Test func whatIsEmptyIsLeftOut() async throws {
+    @Test func emptyMembersAreOmitted() async throws {
         let request = try await received(.document("{ post(id: 1) { id title } }"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"query":"{ post(id: 1) { id title } }"}"#)
     }
 
-    @Test func equalVariablesAreEqualBytes() async throws {
+    @Test func equalVariablesHaveEqualBytes() async throws {
         struct Many: Encodable { var values = Dictionary(uniqueKeysWithValues: (0..<20).map { ("k\($0)", $0) }) }
         let operation = GraphQLOperation<Many, Post>(
             input: Many(),
@@ -80,7 +80,7 @@ import Testing
         #expect(Set(bodies).count == 1)
     }
 
-    @Test func queryGoesIntoTheURLWhereItIsShort() async throws {
+    @Test func shortQueryIsSentInTheURL() async throws {
         let request = try await received(.post("a+b &=")) { $0.queryMethod = .get }
         #expect(request.method == "GET")
         #expect(request.body.isEmpty)
@@ -93,12 +93,12 @@ import Testing
         )
     }
 
-    @Test func queryGoesIntoABodyWhereTheURLWouldBeTooLong() async throws {
+    @Test func longQueryIsSentInABody() async throws {
         let request = try await received(.post(String(repeating: "x", count: 2000))) { $0.queryMethod = .get }
         #expect(request.method == "POST")
     }
 
-    @Test func queryThatTheServerFindsTooLongIsPosted() async throws {
+    @Test func queryIsPostedIfTheServerRejectsTheURLAsTooLong() async throws {
         let answer = answer
         let server = try LoopbackServer { $0.method == "GET" ? .response(414, [:], "") : answer }
         var endpoint = GraphQLEndpoint(server.url)
@@ -107,13 +107,13 @@ import Testing
         #expect(server.requests.map(\.method) == ["GET", "POST"])
     }
 
-    @Test func mutationIsNeverInTheURL() async throws {
+    @Test func mutationIsNeverSentInTheURL() async throws {
         let request = try await received(.document("mutation { post { id } }")) { $0.queryMethod = .get }
         #expect(request.method == "POST")
         #expect(request["GraphQL-Require-Preflight"] == nil)
     }
 
-    @Test func mutationThatSaysItIsAQueryIsNotSent() async throws {
+    @Test func mutationDeclaredAsAQueryIsNotSent() async throws {
         let server = try LoopbackServer(answer)
         let request = GraphQLRequest(query: "mutation { drop }", kind: .query)
         let error = await #expect(throws: NetworkError.self) {
@@ -124,15 +124,15 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    private static let variablesThatAreNoObjectAreNotSentArguments: [(String, String)] = [
+    private static let nonObjectVariablesAreNotSentArguments: [(String, String)] = [
         ("[1]", "the variables are not a JSON object"), ("7", "the variables are not a JSON object"),
         ("null", "the variables are not a JSON object"),
         ("{bad", "the variables are not valid JSON: expected a string at byte 1"),
         ("{} {}", "the variables are not valid JSON: unexpected text after the value at byte 3"),
     ]
 
-    @Test(arguments: Self.variablesThatAreNoObjectAreNotSentArguments)
-    func variablesThatAreNoObjectAreNotSent(text: String, words: String) async throws {
+    @Test(arguments: Self.nonObjectVariablesAreNotSentArguments)
+    func nonObjectVariablesAreNotSent(text: String, words: String) async throws {
         let server = try LoopbackServer(answer)
         let endpoint = GraphQLEndpoint(server.url)
         var request = GraphQLRequest(query: "query($id: ID) { post(id: $id) { id } }", variables: Data(text.utf8))
@@ -148,7 +148,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test(arguments: ["", "{}", " {\"id\": 1} "]) func variablesOfAnAppAreSentAsTheyAre(text: String) async throws {
+    @Test(arguments: ["", "{}", " {\"id\": 1} "]) func rawVariablesAreSentUnchanged(text: String) async throws {
         let server = try LoopbackServer(answer)
         let request = GraphQLRequest(query: "{ post { id } }", variables: Data(text.utf8))
         _ = try await client.response(to: request, at: GraphQLEndpoint(server.url))
@@ -157,7 +157,7 @@ import Testing
         #expect(text.count <= 2 || body.contains(text))
     }
 
-    @Test func documentIsSentByItsName() async throws {
+    @Test func documentStylesSendTheHash() async throws {
         let text = "query ($id: ID!) {\n  user(id: $id) {\n    name\n  }\n}"
         let hash = "7dba4bd717b41f10434822356a93c32b1fb4907b983e854300ad839f84cdcd6e"
         let operation = GraphQLOperation<IDInput, Post?>(input: IDInput(id: "1"), operationString: text)
@@ -166,7 +166,7 @@ import Testing
         )
         var endpoint = GraphQLEndpoint(server.url + "/graphql")
         for style: GraphQLEndpoint.DocumentStyle in [.documentID, .parameter("doc_id"), .path] {
-            endpoint.documents = style
+            endpoint.documentStyle = style
             #expect(try await client.perform(operation, at: endpoint) == nil)
         }
         let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
@@ -179,11 +179,11 @@ import Testing
         #expect(server.requests.map(\.target) == ["/graphql", "/graphql", "/graphql/\(hash)"])
     }
 
-    @Test func idOfADocumentIsSentAsTheServerHasIt() async throws {
+    @Test func documentIDIsSentInTheFormOfTheEndpoint() async throws {
         let server = try LoopbackServer(answer)
         var endpoint = GraphQLEndpoint(server.url)
         for style: GraphQLEndpoint.DocumentStyle in [.text, .automatic, .documentID, .parameter("id")] {
-            endpoint.documents = style
+            endpoint.documentStyle = style
             _ = try await client.response(to: GraphQLRequest(documentID: "sha256:abc"), at: endpoint)
         }
         let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
@@ -199,7 +199,7 @@ import Testing
     private static let unknownHash = refusal("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")
     private static let wrongHash = refusal("provided sha does not match query", "INTERNAL_SERVER_ERROR")
 
-    /// What becomes of a document that goes by its hash, and what the server was sent.
+    /// Returns the error of an operation sent by its hash and the bodies that the server received.
     private func refused(
         _ status: Int,
         hash: String,
@@ -211,7 +211,7 @@ import Testing
             return .response(status, ["Content-Type": "application/json"], isText ? text : hash)
         }
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let error = await #expect(throws: NetworkError.self) {
             guard inPieces else {
                 _ = try await client.perform(.post("1"), at: endpoint)
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test(arguments: [200, 400], [false, true])
-    func hashThatStaysUnknownIsRegisteredOnce(status: Int, inPieces: Bool) async throws {
+    func unknownHashIsRegisteredOnlyOnce(status: Int, inPieces: Bool) async throws {
         let (error, bodies) = try await refused(
             status,
             hash: Self.unknownHash,
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test(arguments: [200, 400], [false, true])
-    func textThatIsNotOfItsHashIsNotSentAgain(status: Int, inPieces: Bool) async throws {
+    func textThatDoesNotMatchItsHashIsNotSentAgain(status: Int, inPieces: Bool) async throws {
         let (error, bodies) = try await refused(
             status,
             hash: Self.unknownHash,
@@ -252,7 +252,7 @@ import Testing
     }
 
     @Test(arguments: [200, 400], [false, true])
-    func hashThatIsRefusedForAnotherReasonIsNotRegistered(status: Int, inPieces: Bool) async throws {
+    func hashRejectedForAnotherReasonIsNotRegistered(status: Int, inPieces: Bool) async throws {
         let (error, bodies) = try await refused(
             status,
             hash: Self.wrongHash,
@@ -263,13 +263,13 @@ import Testing
         #expect(bodies.map { $0["query"] != nil } == [false])
     }
 
-    @Test func encodedOperationIsWhatIsSent() async throws {
+    @Test func encodedOperationEqualsTheSentBody() async throws {
         let operation = GraphQLOperation<NoInput, Post>.document("query A { post(id: 1) { id title } }")
         let body = try JSONValue(parsing: JSONEncoder().encode(operation))
         #expect(body == ["query": .string(operation.operationString), "operationName": "A"])
     }
 
-    @Test func logTellsOperationsApart() async throws {
+    @Test func logNamesTheOperation() async throws {
         let server = try LoopbackServer(answer)
         let (dependencies, logger) = (BeagleDependencies(), MemoryLogger())
         dependencies.logger = logger
@@ -278,7 +278,7 @@ import Testing
         #expect(logger.messages.contains { "\($0)".contains("query Post; ") }, "\(logger.messages)")
     }
 
-    @Test func progressOfAnUploadIsHeard() async throws {
+    @Test func uploadProgressIsReported() async throws {
         struct Input: Encodable, Sendable { let file: GraphQLUpload }
         let server = try LoopbackServer(answer)
         let file = FormFile(Data(count: 1 << 20), filename: "a")
@@ -292,7 +292,7 @@ import Testing
         #expect(heard.withLock { $0 } > 1 << 20)
     }
 
-    @Test func appsFieldsGoBeforeOurs() async throws {
+    @Test func fieldsOfTheEndpointOverrideTheDefaults() async throws {
         let request = try await received(.post("1")) { $0.headers = ["accept": "application/json", "X-App": "7"] }
         #expect(request["Accept"] == "application/json")
         #expect(request["X-App"] == "7")

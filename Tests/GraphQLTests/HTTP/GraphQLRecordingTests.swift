@@ -4,7 +4,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-/// Operations that are recorded before servers of others, and answered by the recording alone.
+/// Operations with third-party servers that are recorded and then replayed from the recording alone.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLRecordingTests {
     private let test = UUID().uuidString
@@ -13,7 +13,7 @@ struct GraphQLRecordingTests {
         GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test])
     }
 
-    /// Asks the server, which is recorded, and then the recording, which says the same.
+    /// Runs operations with the server while recording, then with the recording, and checks that both give the same result.
     private func replayed<Answer: Equatable>(
         _ ask: (any NetworkClient) async throws -> Answer
     ) async throws -> (answer: Answer, entries: [LogEntry], replay: ReplayClient) {
@@ -30,11 +30,11 @@ struct GraphQLRecordingTests {
         #expect(again == answer)
         try replay.assertAllUsed()
         let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array
-        #expect(requests?.count == recording.entries.count, "the server was asked what the recording knows")
+        #expect(requests?.count == recording.entries.count, "the replay sent requests to the server")
         return (answer, recording.entries, replay)
     }
 
-    @Test func queryIsAnsweredByItsVariables() async throws {
+    @Test func queryIsReplayedByItsVariables() async throws {
         let endpoint = try await endpoint("/graphql")
         let (_, entries, replay) = try await replayed { try await $0.perform(.post("1"), at: endpoint) }
         #expect(entries.map(\.operationName) == ["Post"])
@@ -42,7 +42,7 @@ struct GraphQLRecordingTests {
         await #expect(throws: NetworkError.self) { try await replay.perform(.post("2"), at: endpoint) }
     }
 
-    @Test func queryInAURLIsAnsweredByItsVariables() async throws {
+    @Test func queryInAURLIsReplayedByItsVariables() async throws {
         var endpoint = try await endpoint("/graphql")
         endpoint.queryMethod = .get
         let (_, entries, replay) = try await replayed { try await $0.perform(.post("1"), at: endpoint) }
@@ -52,9 +52,9 @@ struct GraphQLRecordingTests {
         #expect(error?.kind == .notInRecording)
     }
 
-    @Test func hashAndItsRegistrationAreBothAnswered() async throws {
+    @Test func hashAndItsRegistrationAreReplayed() async throws {
         var endpoint = try await endpoint("/strict")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let operation = GraphQLOperation<IDInput, Post>(
             input: IDInput(id: "1"),
             operationString: "query Hashed($id: ID!) { post(id: $id) { id title } } # \(test)"
@@ -64,7 +64,7 @@ struct GraphQLRecordingTests {
         #expect(entries.map { $0.sent.contains("query Hashed") } == [false, true])
     }
 
-    @Test func mutationIsNotDoneAgain() async throws {
+    @Test func replayedMutationDoesNotRunAgain() async throws {
         let endpoint = try await endpoint("/graphql")
         let operation = GraphQLOperation<NoInput, Post>.document("mutation { createPost(title: \"x\") { id title } }")
         let (_, entries, _) = try await replayed { try await $0.perform(operation, at: endpoint) }
@@ -73,8 +73,8 @@ struct GraphQLRecordingTests {
         #expect(events?.map { $0["event"]?.string } == ["created"])
     }
 
-    /// As one message, which answers those that meet in the same order again.
-    @Test func batchIsRecordedAsWhatWentOut() async throws {
+    /// A batch is one message, which only replays for the same operations in the same order.
+    @Test func batchIsRecordedAsOneMessage() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "gql-\(UUID()).bglog").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let endpoint = try await endpoint("/graphql")
@@ -107,7 +107,7 @@ struct GraphQLRecordingTests {
         )
     }
 
-    @Test func uploadIsAnsweredByItsFile() async throws {
+    @Test func uploadIsReplayedByItsFile() async throws {
         let endpoint = try await endpoint("/graphql")
         let file = FormFile(Data("hello".utf8), filename: "a.txt", contentType: "text/plain")
         let (answer, _, replay) = try await replayed { try await $0.perform(upload(file), at: endpoint) }
@@ -125,7 +125,7 @@ struct GraphQLRecordingTests {
     }
 
     @Test(arguments: ["/graphql", "/v2022?as=sse", "/v2022?as=jsonl", "/relay"])
-    func answerInPiecesComesInTheSamePieces(path: String) async throws {
+    func incrementalResponseIsReplayedInTheSamePieces(path: String) async throws {
         let endpoint = try await endpoint(path)
         let request = GraphQLRequest(query: #"{ post(id: 1) { id ...@defer(label: "b") { slowBody } } }"#)
         let (answers, entries, _) = try await replayed { client -> [JSONValue] in
@@ -142,7 +142,7 @@ struct GraphQLRecordingTests {
 }
 
 extension LogEntry {
-    /// The body of its request, where it is text that was kept.
+    /// The recorded request body as text.
     fileprivate var sent: String {
         if case .data(let data)? = request.body?.content { String(decoding: data, as: UTF8.self) } else { "" }
     }

@@ -5,7 +5,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-/// Operations against servers of others.
+/// Operations with third-party servers.
 @Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLServersTests {
     private let dependencies = BeagleDependencies()
@@ -21,7 +21,7 @@ struct GraphQLServersTests {
     }
 
     @Test(arguments: ["/graphql", "/strict", "/ariadne"])
-    func queriesAreAnswered(path: String) async throws {
+    func queriesSucceed(path: String) async throws {
         for method: GraphQLEndpoint.QueryMethod in [.post, .get] {
             var endpoint = try await endpoint(path)
             endpoint.queryMethod = method
@@ -29,7 +29,7 @@ struct GraphQLServersTests {
         }
     }
 
-    @Test func mutationChangesSomething() async throws {
+    @Test func mutationReturnsTheNewPost() async throws {
         struct Input: Encodable, Sendable { let title: String }
         let operation = GraphQLOperation<Input, Post>(
             input: Input(title: "New"),
@@ -39,12 +39,12 @@ struct GraphQLServersTests {
     }
 
     @Test(arguments: ["/graphql", "/strict", "/ariadne"])
-    func errorsOfEachClassAreTold(path: String) async throws {
+    func errorsOfEachClassAreReported(path: String) async throws {
         let endpoint = try await endpoint(path)
         for text in ["{ nope }", "{ post(id: 1) }", "query($id: ID!) { post(id: $id) { id } }"] {
             do throws(NetworkError) {
                 _ = try await client.execute(.document(text, as: Post.self), at: endpoint)
-                Issue.record("\(text) was answered")
+                Issue.record("\(text) succeeded")
             } catch {
                 #expect(error.kind == (path == "/ariadne" ? .status : .graphQL), "\(text): \(error)")
                 #expect(!error.graphQLErrors.isEmpty)
@@ -65,9 +65,9 @@ struct GraphQLServersTests {
         if path == "/strict" { #expect(response.response.status.code == 294) }
     }
 
-    @Test func hashIsRegisteredOnce() async throws {
+    @Test func hashIsRegisteredOnlyOnce() async throws {
         var endpoint = try await endpoint("/strict")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         endpoint.queryMethod = .get
         let text = "query Registered($id: ID!) { post(id: $id) { id title } } # \(UInt64.random(in: 0 ... .max))"
         for id in ["1", "2", "3"] {
@@ -79,17 +79,17 @@ struct GraphQLServersTests {
         #expect(requests.filter { $0["body"]?.string?.contains("Registered") == true }.count == 1)
     }
 
-    @Test func serverWithoutPersistedQueriesIsAskedWithTexts() async throws {
+    @Test func serverWithoutPersistedQueriesGetsTexts() async throws {
         var endpoint = try await endpoint("/apq-unsupported")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         for _ in 0..<2 { #expect(try await client.perform(.post("1"), at: endpoint).id == "1") }
         let bodies = try await requests().map { $0["body"]?.string ?? "" }
         #expect(bodies.map { $0.contains("persistedQuery") } == [true, false, false])
     }
 
-    @Test func mutationIsRegisteredWithoutBeingDoneTwice() async throws {
+    @Test func registeringAMutationDoesNotRunItTwice() async throws {
         var endpoint = try await endpoint("/strict")
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let text = "mutation { createPost(title: \"once\") { id title } } # \(UInt64.random(in: 0 ... .max))"
         let operation = GraphQLOperation<NoInput, Post>.document(text)
         for _ in 0..<2 { #expect(try await client.perform(operation, at: endpoint).title == "once") }
@@ -98,7 +98,7 @@ struct GraphQLServersTests {
     }
 
     @Test(arguments: ["/graphql", "/strict", "/ariadne"])
-    func filesGoWithTheirVariables(path: String) async throws {
+    func fileIsSentWithItsVariables(path: String) async throws {
         struct Sent: Decodable, Sendable, Equatable { let name: String; let size: Int }
         struct Input: Encodable, Sendable { let file: GraphQLUpload }
         let file = FormFile(Data("hello".utf8), filename: "a.txt", contentType: "text/plain")
@@ -127,7 +127,7 @@ struct GraphQLServersTests {
     }
 
     @Test(arguments: ["/graphql", "/strict"])
-    func filesOfADiskAndOfMemoryAreFoundInAListOfObjects(path: String) async throws {
+    func filesOnDiskAndInMemoryAreFoundInAListOfObjects(path: String) async throws {
         struct Document: Encodable, Sendable { let title: String; let file: GraphQLUpload }
         struct Folder: Encodable, Sendable { let docs: [Document]; let name = "F" }
         struct Input: Encodable, Sendable { let input: Folder }
@@ -158,7 +158,7 @@ struct GraphQLServersTests {
         #expect(bodies.map { $0.components(separatedBy: "filename=").count } == [3])
     }
 
-    @Test func hashOfAnotherTextIsRefused() async throws {
+    @Test func hashOfAnotherTextIsRejected() async throws {
         var request = GraphQLRequest(query: "{ post(id: 1) { id } }")
         request.extensions["persistedQuery"] = ["version": 1, "sha256Hash": .string(String(repeating: "0", count: 64))]
         let response = try await client.response(to: request, at: endpoint("/strict"))
@@ -168,7 +168,7 @@ struct GraphQLServersTests {
         #expect(try await requests().count == 1)
     }
 
-    @Test func fileThatIsNotThereIsAnErrorBeforeAnythingIsSent() async throws {
+    @Test func missingFileThrowsBeforeAnythingIsSent() async throws {
         struct Input: Encodable, Sendable { let file: GraphQLUpload }
         let operation = GraphQLOperation<Input, String>(
             input: Input(file: GraphQLUpload(FormFile(path: "/nonexistent/file"))),
@@ -180,12 +180,12 @@ struct GraphQLServersTests {
         #expect(try await requests().isEmpty)
     }
 
-    @Test func fileOutsideAnOperationIsNotLost() {
+    @Test func encodingAFileOutsideAnOperationThrows() {
         let upload = GraphQLUpload(FormFile(Data(), filename: "a"))
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([upload]) }
     }
 
-    @Test func equalQueriesShareOneRequest() async throws {
+    @Test func identicalQueriesShareOneRequest() async throws {
         let endpoint = try await endpoint("/graphql")
         let client = client
         let operation = GraphQLOperation<NoInput, String>.document("{ slow(ms: 150) }")
@@ -207,7 +207,7 @@ struct GraphQLServersTests {
         #expect(try await requests().count == 4)
     }
 
-    @Test func credentialsAreRenewedForOperationsToo() async throws {
+    @Test func credentialsAreRenewedForOperations() async throws {
         let answer = #"{"data":{"post":{"id":"1","title":"T"}}}"#
         let server = try LoopbackServer { request in
             request["Authorization"] == "Bearer token1"

@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// How values are written and read, and what is said of them.
+/// Encoding, decoding and logging of values.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct NetworkClientGraphQLTests {
     private struct Since: Codable, Sendable, Equatable {
         let since: Date
@@ -27,7 +27,7 @@ import Testing
         try LoopbackServer(.response(200, ["Content-Type": "application/json"], body))
     }
 
-    @Test func scalarsOfTheAppAreWrittenByItsEncoder() async throws {
+    @Test func customScalarsUseTheEncoderOfTheContainer() async throws {
         let server = try server(#"{"data":{"post":{"since":0}}}"#)
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -37,7 +37,7 @@ import Testing
         #expect(body["variables"] == ["since": "1970-01-01T00:01:00Z"])
     }
 
-    @Test func scalarsOfTheAppAreReadByTheDecoderOfTheCall() async throws {
+    @Test func customScalarsUseTheDecoderOfTheCall() async throws {
         let server = try server(#"{"data":{"post":{"since":"1970-01-01T00:01:00Z"}}}"#)
         let endpoint = GraphQLEndpoint(server.url)
         let decoder = JSONDecoder()
@@ -48,12 +48,12 @@ import Testing
         #expect(error?.kind == .decoding)
     }
 
-    /// Codes that are words are told, and nothing that a server may have put a secret into.
+    /// The log contains codes that are single words, but nothing that may contain a secret of the server.
     @Test(arguments: [
         (#"[{"message":"token","extensions":{"code":"HALF"}},{"message":"token"}]"#, "2 errors: HALF"),
         (#"[{"message":"token","extensions":{"code":"a secret"}}]"#, "1 error"),
     ])
-    func whatIsMissingBesideAValueIsLogged(errors: String, words: String) async throws {
+    func errorsBesideDataAreLogged(errors: String, words: String) async throws {
         let server = try server(#"{"data":{"post":{"since":0}},"errors":\#(errors)}"#)
         _ = try await client.perform(operation(), at: GraphQLEndpoint(server.url))
         let lines = logger.logs.filter { $0.category == "GraphQL" }
@@ -61,7 +61,7 @@ import Testing
         #expect(lines.map(\.level) == [.warning])
     }
 
-    @Test func whoIsGivenTheErrorsNeedsNoLogOfThem() async throws {
+    @Test func errorsReturnedToTheCallerAreNotLogged() async throws {
         let server = try server(#"{"data":{"post":{"since":0}},"errors":[{"message":"half"}]}"#)
         let response = try await client.execute(operation(), at: GraphQLEndpoint(server.url))
         #expect(response.errors.count == 1)

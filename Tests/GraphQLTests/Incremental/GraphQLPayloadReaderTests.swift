@@ -3,7 +3,7 @@ import BeagleNetHTTP
 import Testing
 
 struct GraphQLPayloadReaderTests {
-    /// What is read of a body that comes in pieces.
+    /// The payloads of a body that arrives in pieces.
     private struct Reading: Equatable {
         var payloads: [String] = []
         var kind: NetworkError.Kind?
@@ -26,7 +26,7 @@ struct GraphQLPayloadReaderTests {
         }
     }
 
-    /// The reading of the whole, which is that of pieces of every size.
+    /// Reads the whole body and checks that pieces of every size give the same payloads.
     private func read(_ text: String, _ contentType: String?, maxPayloadBytes: Int = 1 << 10) -> Reading {
         let body = Data(text.utf8)
         func reading(_ size: Int) -> Reading {
@@ -37,7 +37,7 @@ struct GraphQLPayloadReaderTests {
         return whole
     }
 
-    /// As Strawberry 0.341 writes it.
+    /// A body in the format of Strawberry 0.341.
     private static let strawberry = """
         ---\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 30\r\n\r\n\
         {"data":{"a":"}\\"\\\\"},"n":[{}]}\r\n---\r\nContent-Type: application/json; charset=utf-8\r\n\
@@ -45,20 +45,20 @@ struct GraphQLPayloadReaderTests {
         """
     private static let twoPayloads = [#"{"data":{"a":"}\"\\"},"n":[{}]}"#, #"{"hasNext":false}"#]
 
-    private static let partsArguments: [(String, String, [String])] = [
+    private static let multipartPartsArePayloadsArguments: [(String, String, [String])] = [
         (strawberry, #"multipart/mixed; boundary="-""#, twoPayloads),
         (strawberry, "multipart/mixed;boundary=-", twoPayloads),
-        // A boundary in a text is none, as line ends in texts are escaped; after the last one nothing counts.
+        // A boundary inside a JSON string doesn't count, because line ends are escaped. Data after the last one is ignored.
         (
             "about\r\n--b\r\n\r\n{\"a\":\"\\r\\n--b--\"}\r\n--b--\r\nend\r\n--b\r\n\r\n{}",
             "multipart/mixed; boundary=b; deferSpec=20220824", [#"{"a":"\r\n--b--"}"#]
         ),
-        // Heartbeats, what is empty, and lines that end in line feeds.
+        // Heartbeats, empty parts, and lines that end in line feeds.
         (
             "--b\n\n{}\n--b\r\nA: 1\r\n\r\n { }\r\n \r\n--b\n\n\n--b\n\n{\"a\":1}\n\n--b\n--b--",
             "multipart/mixed; boundary=b", [#"{"a":1}"#]
         ),
-        // Strawberry's subscriptions begin with a heartbeat that no boundary begins, and end with a part of nothing.
+        // Strawberry's subscriptions begin with a heartbeat without a boundary and end with an empty part.
         (
             """
             \r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 2\r\n\r\n{}\r\n--graphql\r\n\
@@ -68,22 +68,19 @@ struct GraphQLPayloadReaderTests {
             "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json",
             [#"{"payload":{"data":{"count":1}}}"#]
         ),
-        // What is no object is for the parser to judge.
+        // The parser rejects payloads that are not objects.
         ("--b\r\n\r\nnull\r\n--b\r\n\r\n{\"a\":\r\n--b--", "multipart/mixed; boundary=b", ["null", #"{"a":"#]),
         ("--b--", "multipart/mixed; boundary=b", []),
     ]
 
-    @Test(
-        "parts are payloads",
-        arguments: Self.partsArguments
-    )
-    func parts(text: String, contentType: String, expected: [String]) {
+    @Test(arguments: Self.multipartPartsArePayloadsArguments)
+    func multipartPartsArePayloads(text: String, contentType: String, expected: [String]) {
         let reading = read(text, contentType)
         #expect(reading.payloads.map { $0.trimmingBlanks } == expected)
         #expect(reading.kind == nil)
     }
 
-    private static let eventsArguments: [(String, [String])] = [
+    private static let serverSentEventsArePayloadsArguments: [(String, [String])] = [
         (
             ": hi\r\n\r\nevent: next\r\ndata: {\"a\":1}\r\n\r\nevent: complete\r\ndata: \r\n\r\nevent: next\ndata: {\"b\":1}\n\n",
             [#"{"a":1}"#]
@@ -95,68 +92,53 @@ struct GraphQLPayloadReaderTests {
         ("event: next\rdata: {}\r\revent: next\rdata:{\"a\":1}\r\revent: complete\rdata:\r\r", [#"{"a":1}"#]),
     ]
 
-    @Test(
-        "events are payloads",
-        arguments: Self.eventsArguments
-    )
-    func events(text: String, expected: [String]) {
+    @Test(arguments: Self.serverSentEventsArePayloadsArguments)
+    func serverSentEventsArePayloads(text: String, expected: [String]) {
         let reading = read(text, "text/event-stream; charset=utf-8")
         #expect(reading.payloads == expected)
     }
 
-    private static let linesArguments: [(String, [String])] = [
+    private static let jsonLinesArePayloadsArguments: [(String, [String])] = [
         ("{\"a\":1}\n{\"b\":2}\r\n\n{}\n{\"c\":3}", ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"]), ("\n\r\n", []),
         ("{\"a\":1}\n", ["{\"a\":1}"]),
     ]
 
-    @Test(
-        "lines are payloads",
-        arguments: Self.linesArguments
-    )
-    func lines(text: String, expected: [String]) {
+    @Test(arguments: Self.jsonLinesArePayloadsArguments)
+    func jsonLinesArePayloads(text: String, expected: [String]) {
         let reading = read(text, "application/jsonl")
         #expect(reading.payloads.map(\.trimmingBlanks) == expected)
         #expect(reading.kind == nil)
     }
 
-    @Test(
-        "any other body is one payload",
-        arguments: ["application/json", "application/graphql-response+json", nil, "x"]
-    )
-    func whole(contentType: String?) {
+    @Test(arguments: ["application/json", "application/graphql-response+json", nil, "x"])
+    func otherBodyIsOnePayload(contentType: String?) {
         #expect(read("{\"a\":\n1}", contentType).payloads == ["{\"a\":\n1}"])
         #expect(read("", contentType) == read("{}", contentType))
         #expect(!GraphQLPayloadReader.isStream(contentType))
     }
 
-    private static let truncatedArguments: [(String, String)] = [
+    private static let streamWithoutAnEndMarkerIsTruncatedAfterItsCompletePayloadsArguments: [(String, String)] = [
         ("--b\r\n\r\n{\"a\":1}\r\n--b\r\n\r\n{\"b\"", "multipart/mixed; boundary=b"),
         ("--b\r\n\r\n{\"a\":1}", "multipart/mixed; boundary=b"),
         ("event: next\ndata: {\"a\":1}\n\nevent: next\ndata: {\"b\":1}\n", "text/event-stream"),
         ("event: next\ndata: {\"a\":1}\n\nevent: complete", "text/event-stream"),
     ]
 
-    @Test(
-        "a stream that ends before it said so is cut off, and gives what came whole",
-        arguments: Self.truncatedArguments
-    )
-    func truncated(text: String, contentType: String) {
+    @Test(arguments: Self.streamWithoutAnEndMarkerIsTruncatedAfterItsCompletePayloadsArguments)
+    func streamWithoutAnEndMarkerIsTruncatedAfterItsCompletePayloads(text: String, contentType: String) {
         let reading = read(text, contentType)
         #expect(reading.payloads == [#"{"a":1}"#])
         #expect(reading.kind == .truncated)
     }
 
-    private static let brokenArguments: [(String, String, NetworkError.Kind)] = [
+    private static let malformedStreamFailsAfterItsValidPayloadsArguments: [(String, String, NetworkError.Kind)] = [
         ("--b\r\n\r\n{\"a\":1} x\r\n--b--", "multipart/mixed; boundary=b", NetworkError.Kind.decoding),
         ("--b\r\n\r\n{\"a\":1}\r\n{\"b\":1}\r\n--b--", "multipart/mixed; boundary=b", .decoding),
         ("--b\r\n\r\n{\"a\":1}\r\n--b\r\nno field\r\n\r\n", "multipart/mixed; boundary=b", .protocol),
     ]
 
-    @Test(
-        "what is broken is refused, after what came before",
-        arguments: Self.brokenArguments
-    )
-    func broken(text: String, contentType: String, kind: NetworkError.Kind) throws {
+    @Test(arguments: Self.malformedStreamFailsAfterItsValidPayloadsArguments)
+    func malformedStreamFailsAfterItsValidPayloads(text: String, contentType: String, kind: NetworkError.Kind) throws {
         for size in 1...text.utf8.count {
             let reading = Reading(Data(text.utf8), contentType, inPiecesOf: size)
             #expect(reading.kind == kind)
@@ -165,38 +147,32 @@ struct GraphQLPayloadReaderTests {
         #expect(throws: NetworkError.self) { try GraphQLPayloadReader(contentType: "multipart/mixed") }
     }
 
-    private static let limitArguments: [(String, String, String)] = [
+    private static let payloadOverTheLimitIsTooLargeArguments: [(String, String, String)] = [
         ("--b\r\n\r\n", "\r\n--b--", "multipart/mixed; boundary=b"),
         ("data: ", "\n\nevent: complete\ndata:\n\n", "text/event-stream"),
         ("", "\n", "application/jsonl"), ("", "", "application/jsonl"), ("", "", "application/json"),
     ]
 
-    @Test(
-        "a payload has a limit",
-        arguments: Self.limitArguments
-    )
-    func limit(before: String, after: String, contentType: String) {
+    @Test(arguments: Self.payloadOverTheLimitIsTooLargeArguments)
+    func payloadOverTheLimitIsTooLarge(before: String, after: String, contentType: String) {
         let payload = #"{"a":"\#(String(repeating: "x", count: 92))"}"#
         #expect(payload.utf8.count == 100)
         let text = before + payload + after
-        // That of an event is on its line.
+        // The limit of an event applies to its line.
         let fit = read(text, contentType, maxPayloadBytes: 106)
         #expect(fit.payloads.map(\.trimmingBlanks) == [payload])
         #expect(fit.kind == nil)
         #expect(read(text, contentType, maxPayloadBytes: 99).kind == .tooLarge)
     }
 
-    private static let atOnceArguments: [(String, String)] = [
+    private static let payloadIsAvailableAfterItsLastByteArguments: [(String, String)] = [
         ("--b\r\n\r\n{\"a\":[]}", "multipart/mixed; boundary=b"),
         ("--b\r\n\r\n{\"a\":[]}\r\n--b", "multipart/mixed; boundary=b"),
         ("event: next\ndata: {\"a\":[]}\n\n", "text/event-stream"), ("{\"a\":[]}\n", "application/jsonl"),
     ]
 
-    @Test(
-        "a payload is there when its last byte has come",
-        arguments: Self.atOnceArguments
-    )
-    func atOnce(text: String, contentType: String) throws {
+    @Test(arguments: Self.payloadIsAvailableAfterItsLastByteArguments)
+    func payloadIsAvailableAfterItsLastByte(text: String, contentType: String) throws {
         var reader = try GraphQLPayloadReader(contentType: contentType)
         reader.feed(Data(text.utf8))
         #expect(try reader.next() == Data(#"{"a":[]}"#.utf8))

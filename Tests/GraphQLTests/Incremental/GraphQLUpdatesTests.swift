@@ -5,7 +5,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-/// Answers in pieces, of servers of others.
+/// Incremental responses of third-party servers.
 @Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLUpdatesTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
@@ -26,7 +26,7 @@ struct GraphQLUpdatesTests {
     }
 
     @Test(
-        "what comes in pieces is what comes whole without the directives",
+        "merged pieces equal the response to the same query without the directives",
         arguments: [
             #"{ post(id: 1) { id ...@defer(label: "b") { slowBody author { name ...@defer { bio } } } } }"#,
             #"{ posts @stream(initialCount: 1) { id comments @stream(label: "c") { id likes } } }"#,
@@ -37,7 +37,7 @@ struct GraphQLUpdatesTests {
         ],
         [multipart, GraphQLEndpoint.incrementalAccept]
     )
-    func asWhole(query: String, accept: String) async throws {
+    func mergedPiecesEqualTheWholeResponse(query: String, accept: String) async throws {
         let endpoint = try await endpoint("/graphql", accept)
         let updates = try await updates(query, at: endpoint)
         let plain = query.replacing(#/@(defer|stream)(\([^)]*\))?/#, with: "")
@@ -56,15 +56,15 @@ struct GraphQLUpdatesTests {
         #expect(last.relayPayloads.last?["extensions"]?["is_final"] == true)
     }
 
-    /// What one would make of the patches alone.
+    /// Merges the patches alone.
     private func fold(_ patches: [GraphQLPatch]) throws -> JSONValue? {
         var merge = IncrementalMerge()
-        for payload in patches.relayPayloads(hasNext: true) { _ = try merge.take(payload) }
+        for payload in patches.relayPayloads(hasNext: true) { _ = try merge.apply(payload) }
         return merge.data
     }
 
     @Test(arguments: [multipart, GraphQLEndpoint.incrementalAccept])
-    func whatFailsLaterIsToldAndTheRestStays(accept: String) async throws {
+    func laterErrorIsReportedAndEarlierDataRemains(accept: String) async throws {
         let endpoint = try await endpoint("/graphql", accept)
         let deferred = try await updates(
             "{ post(id: 1) { id ...@defer(label: \"s\") { requiredSecret } } }",
@@ -80,7 +80,7 @@ struct GraphQLUpdatesTests {
     }
 
     @Test(arguments: ["multipart", "sse", "jsonl"], ["defer", "stream", "error"])
-    func otherFormsAreReadToo(framing: String, name: String) async throws {
+    func otherIncrementalFormatsAreSupported(framing: String, name: String) async throws {
         let expected: [String: JSONValue] = [
             "/v2022defer": [
                 "hero": [
@@ -103,7 +103,7 @@ struct GraphQLUpdatesTests {
     }
 
     @Test(arguments: ["/v2022", "/relay"], ["multipart", "sse", "jsonl"])
-    func aStreamThatEndsTooEarlyIsAnErrorAfterWhatItGave(path: String, framing: String) async throws {
+    func truncatedStreamThrowsAfterItsUpdates(path: String, framing: String) async throws {
         let endpoint = try await endpoint("\(path)?case=cut&as=\(framing)")
         var iterator = try client.results(of: GraphQLRequest(query: "{ a }"), at: endpoint).makeAsyncIterator()
         let first = try await iterator.next()
@@ -134,8 +134,8 @@ struct GraphQLUpdatesTests {
         #expect(bodies.last == "Hello, world")
     }
 
-    /// Pieces that have come together are given together, and what is wrong after them.
-    @Test func whatIsRightIsGivenBeforeWhatIsWrong() async throws {
+    /// Pieces that arrive together are delivered together, and the error follows them.
+    @Test func validPiecesAreDeliveredBeforeTheError() async throws {
         let lines = """
             {"data":{"post":{"id":"1"}},"hasNext":true}
             {"incremental":[{"path":["post"],"data":{"slowBody":"x"}}],"hasNext":true}
@@ -157,7 +157,7 @@ struct GraphQLUpdatesTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func aServerThatKnowsNoPiecesAnswersOnce() async throws {
+    @Test func serverWithoutIncrementalDeliverySendsOneUpdate() async throws {
         let query = "{ post(id: 1) { id } fail }"
         let updates = try await updates(query, at: endpoint("/ariadne"))
         let plain = try await client.response(to: GraphQLRequest(query: query), at: endpoint("/ariadne"))
@@ -174,7 +174,7 @@ struct GraphQLUpdatesTests {
         #expect(typed == 1)
     }
 
-    private static let noAnswerArguments: [(String, NetworkError.Kind)] = [
+    private static let invalidResponseThrowsTheUsualErrorArguments: [(String, NetworkError.Kind)] = [
         ("/html", NetworkError.Kind.status), ("/empty", .decoding), ("/odd?type=text/plain&body=x", .decoding),
         ("/odd?body=[]", .decoding), ("/odd?body=%7B%7D", .decoding),
         ("/odd?type=text/event-stream&body=data:%20x%0A%0A", .decoding),
@@ -186,11 +186,8 @@ struct GraphQLUpdatesTests {
         ("/odd?type=application/jsonl&body=x&cut=1", .truncated),
     ]
 
-    @Test(
-        "what is no answer is an error as of any operation",
-        arguments: Self.noAnswerArguments
-    )
-    func noAnswer(path: String, kind: NetworkError.Kind) async throws {
+    @Test(arguments: Self.invalidResponseThrowsTheUsualErrorArguments)
+    func invalidResponseThrowsTheUsualError(path: String, kind: NetworkError.Kind) async throws {
         let endpoint = try await endpoint(path)
         let error = await #expect(throws: NetworkError.self) { try await updates("{ a }", at: endpoint) }
         #expect(error?.kind == kind, "\(String(describing: error))")
@@ -199,7 +196,7 @@ struct GraphQLUpdatesTests {
         }
     }
 
-    @Test func theEndpointsPolicyHolds() async throws {
+    @Test func errorPolicyOfTheEndpointApplies() async throws {
         var endpoint = try await endpoint("/graphql")
         let operation = GraphQLOperation<NoInput, Article>.document(
             "{ post(id: 1) { id ...@defer { slowBody: secret } } }"
@@ -218,10 +215,10 @@ struct GraphQLUpdatesTests {
     }
 
     @Test(arguments: ["/strict", "/apq-unsupported"])
-    func documentsMayBeHashesHereToo(path: String) async throws {
+    func persistedQueriesWorkWithIncrementalDelivery(path: String) async throws {
         let test = "incremental-hashes\(path.count)"
         var endpoint = try await endpoint(path, test: test)
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let query = "{ post(id: 1) { id ...@defer { title } } } # \(UUID())"
         for _ in 0..<2 {
             let updates = try await updates(query, at: endpoint)
@@ -234,7 +231,7 @@ struct GraphQLUpdatesTests {
     }
 
     @Test(arguments: [multipart, GraphQLEndpoint.incrementalAccept])
-    func leavingEndsTheTransfer(accept: String) async throws {
+    func leavingTheLoopEndsTheTransfer(accept: String) async throws {
         let test = "incremental-leaving\(accept.count)"
         let endpoint = try await endpoint("/graphql", accept, test: test)
         let query = GraphQLRequest(query: "{ ticks(to: 1000000) @stream }")
@@ -268,8 +265,8 @@ struct GraphQLUpdatesTests {
         try await GraphQLServer.shared.event("ticks ended", of: test)
     }
 
-    /// The end of the body comes after its last payload, and its connection is worth the wait.
-    @Test func aConnectionServesTheNextOperationThoughItsEndIsLate() async throws {
+    /// The end of the body arrives after its last payload. The client waits for it in order to reuse the connection.
+    @Test func connectionIsReusedIfTheEndOfTheBodyIsLate() async throws {
         let gate = try LoopbackServer.Gate()
         let line = #"{"data":{"a":1},"hasNext":false}"# + "\n"
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/jsonl\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -284,17 +281,17 @@ struct GraphQLUpdatesTests {
     }
 
     @Test(arguments: [multipart, GraphQLEndpoint.incrementalAccept])
-    func aConnectionServesTheNextOperation(accept: String) async throws {
+    func connectionIsReusedForTheNextOperation(accept: String) async throws {
         let test = "incremental-connection\(accept.count)"
         let endpoint = try await endpoint("/graphql", accept, test: test)
         for _ in 0..<5 { _ = try await updates("{ post(id: 1) { id ...@defer { slowBody } } }", at: endpoint) }
         let requests = try await GraphQLServer.shared.log(of: test)["requests"]?.array ?? []
         #expect(requests.count == 5)
-        // What is known to send events has a loop of its own, with connections of its own, from the second on.
+        // From the second request on, a server known to send events has its own event loop with its own connections.
         #expect(Set(requests.map { $0["client"]?.integer }).count <= 2)
     }
 
-    @Test func anOperationThatCannotBeSentIsAnErrorAtOnce() async throws {
+    @Test func invalidOperationThrowsBeforeItIsSent() async throws {
         #expect(throws: NetworkError.self) { try client.results(of: GraphQLRequest(query: "{ a }")) }
         #expect(throws: NetworkError.self) {
             try client.results(of: .document("{ a ", as: Post.self), at: GraphQLEndpoint("/"))

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Testing
 
 struct IncrementalMergeTests {
-    /// What comes of payloads, one after another.
+    /// The result of merging payloads in order.
     private struct Merged {
         var merge = IncrementalMerge()
         var patches: [[GraphQLPatch]] = []
@@ -10,15 +10,15 @@ struct IncrementalMergeTests {
 
         init(_ payloads: [String]) {
             do throws(NetworkError) {
-                for payload in payloads { patches.append(try merge.take(JSONValue(parsing: payload))) }
+                for payload in payloads { patches.append(try merge.apply(JSONValue(parsing: payload))) }
             } catch {
                 self.error = error
             }
         }
     }
 
-    private static let responseArguments: [([String], String)] = [
-        // Several pieces of one fragment; what has a subPath goes below what is announced, whatever its path says.
+    private static let payloadsAreMergedIntoOneResponseArguments: [([String], String)] = [
+        // Several pieces of one fragment. A piece with a subPath goes below the announced path and ignores its own path.
         (
             [
                 #"{"data":{"a":{}},"pending":[{"id":"0","path":["a"],"label":"x"}],"hasNext":true}"#,
@@ -32,7 +32,7 @@ struct IncrementalMergeTests {
             ],
             #"{"data":{"a":{"b":{"c":{"d":"d"}},"f":"f"}}}"#
         ),
-        // What fails is told, and all else stays.
+        // A failed fragment reports its errors, and all other data remains.
         (
             [
                 #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"],"label":"s"}]}"#,
@@ -40,7 +40,7 @@ struct IncrementalMergeTests {
             ],
             #"{"data":{"post":{"id":"1"}},"errors":[{"message":"no","path":["post","x"]}]}"#
         ),
-        // What is announced later, in what has come just now.
+        // A fragment announced later, inside data of the same payload.
         (
             [
                 #"{"data":{"post":{"id":"1"}},"hasNext":true,"pending":[{"id":"0","path":["post"]}]}"#,
@@ -52,7 +52,7 @@ struct IncrementalMergeTests {
             ],
             #"{"data":{"post":{"author":{"bio":"writes","name":"Ann"},"id":"1"}}}"#
         ),
-        // Items go to the end; below them something is deferred, and something fails.
+        // Items are appended. Below them one fragment is deferred and one fails.
         (
             [
                 #"{"data":{"a":{"items":[{"n":0}]}},"hasNext":true,"pending":[{"id":"0","path":["a","items"]}]}"#,
@@ -71,7 +71,7 @@ struct IncrementalMergeTests {
             "errors":[{"message":"no likes"},{"message":"the list ends here"}]}
             """#
         ),
-        // All at once, in the first payload.
+        // Everything in the first payload.
         (
             [
                 #"""
@@ -89,7 +89,7 @@ struct IncrementalMergeTests {
             ],
             #"{"data":{"a":null},"errors":[{"message":"1"},{"message":"2"}],"extensions":{"x":1,"y":2}}"#
         ),
-        // The form before: paths, and items from an index on.
+        // The previous format: paths, and items from an index on.
         (
             [
                 #"{"data":{"hero":{"name":"R2-D2","friends":[{"name":"Luke"}],"tags":["a"]}},"hasNext":true}"#,
@@ -111,7 +111,7 @@ struct IncrementalMergeTests {
             "errors":[{"message":"gone"},{"message":"no more"}],"extensions":{"cost":2}}
             """#
         ),
-        // Relay's own, also several in one payload.
+        // Relay's format, also several in one payload.
         (
             [
                 #"{"data":{"hero":{"id":"1"},"posts":[{"id":"1"}]},"extensions":{"is_final":false}}"#,
@@ -126,30 +126,27 @@ struct IncrementalMergeTests {
             "extensions":{"x":1}}
             """#
         ),
-        // A payload with data alone begins anew.
+        // A payload with only data replaces the response.
         ([#"{"data":{"n":1},"errors":[{"message":"1"}]}"#, #"{"data":{"n":2}}"#], #"{"data":{"n":2}}"#),
         ([#"{"errors":[{"message":"no such field"}]}"#], #"{"errors":[{"message":"no such field"}]}"#),
     ]
 
-    @Test(
-        "payloads make one response",
-        arguments: Self.responseArguments
-    )
-    func response(payloads: [String], expected: String) throws {
+    @Test(arguments: Self.payloadsAreMergedIntoOneResponseArguments)
+    func payloadsAreMergedIntoOneResponse(payloads: [String], expected: String) throws {
         let merged = Merged(payloads)
         #expect(merged.error == nil)
         #expect(merged.merge.response == (try JSONValue(parsing: expected)))
     }
 
-    @Test func eachPayloadTellsWhatChangedAndWhetherMoreIsToCome() throws {
+    @Test func eachPayloadGivesItsPatchesAndWhetherMoreFollow() throws {
         var merge = IncrementalMerge()
         #expect(merge.hasNext == nil)
-        let first = try merge.take([
+        let first = try merge.apply([
             "data": ["a": ["list": [1]]], "pending": [["id": "0", "path": ["a"]]], "hasNext": true,
         ])
         #expect(first == [GraphQLPatch(content: .data(["a": ["list": [1]]]))])
         #expect(merge.hasNext == true)
-        let second = try merge.take([
+        let second = try merge.apply([
             "pending": [["id": "1", "path": ["a", "list"], "label": "L"]],
             "incremental": [
                 ["id": "1", "items": [2, 3]], ["id": "0", "data": ["b": 1], "errors": [["message": "e"]]],
@@ -169,8 +166,8 @@ struct IncrementalMergeTests {
             ]
         )
         #expect(merge.hasNext == true)
-        // All that is there, with what its pieces said.
-        let third = try merge.take(["completed": [["id": "0"]], "hasNext": false])
+        // The complete data with the errors of its pieces.
+        let third = try merge.apply(["completed": [["id": "0"]], "hasNext": false])
         #expect(
             third == [
                 GraphQLPatch(
@@ -183,7 +180,7 @@ struct IncrementalMergeTests {
         #expect(merge.hasNext == false)
     }
 
-    private static let finishedArguments: [([String], Bool)] = [
+    private static let responseIsFinishedWhenAllPiecesAreCompletedArguments: [([String], Bool)] = [
         ([#"{"data":{"a":{}},"pending":[{"id":"0","path":[]}],"hasNext":false}"#], true),
         (
             [
@@ -209,30 +206,30 @@ struct IncrementalMergeTests {
                 #"{"incremental":[{"id":"0","data":{"b":1}}],"completed":[{"id":"0"}]}"#,
             ], false
         ),
-        // What announces nothing.
+        // Payloads without announcements.
         ([#"{"data":{"a":{}},"hasNext":true}"#], true),
         ([#"{"data":{"a":{}},"hasNext":true}"#, #"{"path":["a"],"data":{"b":1},"hasNext":false}"#], false),
         ([#"{"data":{"a":{}},"extensions":{"is_final":true}}"#], false), ([#"{"data":{"a":{}}}"#], false),
     ]
 
     @Test(
-        "a response is finished when the server says so, and all that it announced is completed",
-        arguments: Self.finishedArguments
+        "a response is finished when the server says so and every announced piece is completed",
+        arguments: Self.responseIsFinishedWhenAllPiecesAreCompletedArguments
     )
-    func finished(payloads: [String], isUnfinished: Bool) {
+    func responseIsFinishedWhenAllPiecesAreCompleted(payloads: [String], isUnfinished: Bool) {
         let merged = Merged(payloads)
         #expect(merged.error == nil)
         #expect(merged.merge.isUnfinished == isUnfinished)
     }
 
-    @Test func errorsOfWhatWasNotAnnouncedAreKept() throws {
+    @Test func errorsOfUnannouncedPiecesAreKept() throws {
         var merge = IncrementalMerge()
-        _ = try merge.take(["data": ["a": 1], "hasNext": true])
-        _ = try merge.take(["completed": [["id": "9", "errors": [["message": "lost"]]]], "hasNext": false])
+        _ = try merge.apply(["data": ["a": 1], "hasNext": true])
+        _ = try merge.apply(["completed": [["id": "9", "errors": [["message": "lost"]]]], "hasNext": false])
         #expect(merge.errors.map(\.message) == ["lost"])
     }
 
-    @Test func patchesMayBeReadAsRelaysPayloads() throws {
+    @Test func patchesConvertToRelayPayloads() throws {
         let payloads = Merged([
             #"""
             {"data":{"a":{"list":[1]}},"hasNext":true,
@@ -243,7 +240,7 @@ struct IncrementalMergeTests {
             {"id":"1","items":[2,3],"errors":[{"message":"e"}],"extensions":{"x":1}}],
             "completed":[{"id":"2","errors":[{"message":"end"}]}],"hasNext":true}
             """#,
-            // What it shares with another fragment comes with that alone.
+            // Data shared with another fragment is sent only with that fragment.
             #"""
             {"incremental":[{"id":"0","subPath":["b"],"data":{"c":1},"errors":[{"message":"c"}]}],
             "completed":[{"id":"0"},{"id":"1"}],"hasNext":true}
@@ -264,7 +261,7 @@ struct IncrementalMergeTests {
         #expect(try payloads.map { try $0.text() } == expected)
     }
 
-    private static let misplacedArguments: [(String, String)] = [
+    private static let misplacedPayloadThrowsAndLeavesTheResponseUnchangedArguments: [(String, String)] = [
         (#"5"#, "not an object"), (#"{"pending":{}}"#, "pending"), (#"{"incremental":[1]}"#, "incremental"),
         (#"{"completed":"x"}"#, "completed"), (#"{"pending":[{"path":["a"]}]}"#, "id"),
         (#"{"pending":[{"id":"p","path":["a"]}]}"#, "p"), (#"{"pending":[{"id":"q","path":"a"}]}"#, "path"),
@@ -288,48 +285,45 @@ struct IncrementalMergeTests {
     ]
 
     @Test(
-        "what belongs nowhere is an error that names the place, and what was there stays",
-        arguments: Self.misplacedArguments
+        "a payload without a valid place fails with an error that names the place and leaves the response unchanged",
+        arguments: Self.misplacedPayloadThrowsAndLeavesTheResponseUnchangedArguments
     )
-    func misplaced(payload: String, place: String) throws {
+    func misplacedPayloadThrowsAndLeavesTheResponseUnchanged(payload: String, place: String) throws {
         var merge = IncrementalMerge()
-        _ = try merge.take([
+        _ = try merge.apply([
             "data": ["a": ["n": 1], "list": [1]], "pending": [["id": "p", "path": ["a"]]], "hasNext": true,
         ])
         let before = merge.response
-        let error = try #require(throws: NetworkError.self) { try merge.take(try JSONValue(parsing: payload)) }
+        let error = try #require(throws: NetworkError.self) { try merge.apply(try JSONValue(parsing: payload)) }
         #expect(error.kind == .decoding)
         #expect(error.message.contains(place), "\(error.message)")
         #expect(merge.response == before)
         #expect(merge.hasNext == true)
     }
 
-    private static let firstArguments: [String] = [
+    private static let firstPayloadWithoutDataOrErrorsIsRejectedArguments: [String] = [
         #"{"incremental":[]}"#, #"{"path":["a"],"data":{}}"#, #"{"completed":[{"id":"0"}]}"#, "null",
         #"{"data":1}"#, #"{"data":1,"errors":[]}"#,
     ]
 
-    @Test(
-        "the first payload has data, or errors",
-        arguments: Self.firstArguments
-    )
-    func first(payload: String) {
+    @Test(arguments: Self.firstPayloadWithoutDataOrErrorsIsRejectedArguments)
+    func firstPayloadWithoutDataOrErrorsIsRejected(payload: String) {
         #expect(Merged([payload]).error?.kind == .decoding)
     }
 
-    /// What begins anew has taken the place of what was counted.
-    @Test func allOfAResponseHasALimit() throws {
+    /// A payload that replaces the response also resets the count.
+    @Test func wholeResponseHasALimit() throws {
         var merge = IncrementalMerge(maxPayloadBytes: 10)
         let (first, piece) = (Data(#"{"data":{"a":[]}}"#.utf8), Data(#"{"path":["a",0],"data":1}"#.utf8))
-        for _ in 0..<5 { _ = try merge.take(text: first) }
-        let error = #expect(throws: NetworkError.self) { _ = try merge.take(text: piece) }
+        for _ in 0..<5 { _ = try merge.apply(text: first) }
+        let error = #expect(throws: NetworkError.self) { _ = try merge.apply(text: piece) }
         #expect(error?.kind == .tooLarge)
         #expect(merge.data == ["a": [1]])
         var unlimited = IncrementalMerge()
-        for text in [first, piece] { _ = try unlimited.take(text: text) }
+        for text in [first, piece] { _ = try unlimited.apply(text: text) }
     }
 
-    private static let textOfTheLastPayloadMayBeAllThereIsArguments: [([String], Bool)] = [
+    private static let responseIsWholeIfOnePayloadHoldsEverythingArguments: [([String], Bool)] = [
         ([#"{"data":{"a":1}}"#], true), ([#"{"data":null,"errors":[{"message":"x"}],"hasNext":false}"#], true),
         ([#"{"data":{"a":1},"hasNext":true}"#], false), ([#"{"data":{"a":1}}"#, #"{"hasNext":false}"#], false),
         ([#"{"data":{"a":1},"extensions":{"is_final":true}}"#], false), ([#"[{"data":{"a":1}}]"#], false),
@@ -337,12 +331,12 @@ struct IncrementalMergeTests {
         ([#"{"data":{"a":1}}"#, #"{"data":{"a":2}}"#], true),
     ]
 
-    @Test(arguments: Self.textOfTheLastPayloadMayBeAllThereIsArguments)
-    func textOfTheLastPayloadMayBeAllThereIs(payloads: [String], isWhole: Bool) {
-        #expect(Merged(payloads).merge.isWhole == isWhole)
+    @Test(arguments: Self.responseIsWholeIfOnePayloadHoldsEverythingArguments)
+    func responseIsWholeIfOnePayloadHoldsEverything(payloads: [String], isWhole: Bool) {
+        #expect(Merged(payloads).merge.isSinglePayload == isWhole)
     }
 
-    @Test func withoutDataNothingCanBeMerged() {
+    @Test func pieceCannotBeMergedWithoutData() {
         let merged = Merged([
             #"{"data":null,"errors":[{"message":"x"}],"hasNext":true}"#, #"{"path":["a"],"data":{}}"#,
         ])
@@ -350,19 +344,19 @@ struct IncrementalMergeTests {
         #expect(Merged([#"{"errors":[{"message":"x"}]}"#, #"{"path":[],"data":{}}"#]).error?.kind == .decoding)
     }
 
-    /// A response that grew by each payload would at last exhaust the stack of who walks over it.
-    @Test func nestingHasTheLimitThatJSONHas() throws {
+    /// A response that nests deeper with every payload would eventually overflow the stack of code that traverses it.
+    @Test func mergedNestingHasTheSameLimitAsJSON() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: #"{"a":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
         }
         var merge = IncrementalMerge()
-        _ = try merge.take(JSONValue(parsing: #"{"data":\#(nested(500))}"#))
+        _ = try merge.apply(JSONValue(parsing: #"{"data":\#(nested(500))}"#))
         let path = JSONValue.array(Array(repeating: "a", count: 500))
-        _ = try merge.take(["path": path, "data": JSONValue(parsing: nested(10))])
+        _ = try merge.apply(["path": path, "data": JSONValue(parsing: nested(10))])
         let deepest = try merge.response.data()
-        #expect(throws: NetworkError.self) { try merge.take(["path": path, "data": JSONValue(parsing: nested(20))]) }
+        #expect(throws: NetworkError.self) { try merge.apply(["path": path, "data": JSONValue(parsing: nested(20))]) }
         #expect(try merge.response.data() == deepest)
         let tooLong = JSONValue.array(Array(repeating: "a", count: 100_000))
-        #expect(throws: NetworkError.self) { try merge.take(["path": tooLong, "data": [:]]) }
+        #expect(throws: NetworkError.self) { try merge.apply(["path": tooLong, "data": [:]]) }
     }
 }

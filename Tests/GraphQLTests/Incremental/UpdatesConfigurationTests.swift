@@ -4,9 +4,9 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// What is said of an operation whose answer may come in pieces, before it is sent.
+/// The configuration of operations with incremental responses.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesConfigurationTests {
-    /// Notes whose operations pass.
+    /// Records the partition of each operation.
     private final class Partitions: Interceptor {
         let seen = Lock<[String]>([])
 
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Wants the text of each hash.
+    /// A server that requires the document text after each hash.
     private func server() throws -> LoopbackServer {
         try LoopbackServer { request in
             guard String(decoding: request.body, as: UTF8.self).contains(#""query":"#) else {
@@ -32,13 +32,13 @@ import Testing
         }
     }
 
-    @Test func itHoldsForEachMessageOfEachIteration() async throws {
+    @Test func configurationAppliesToEachMessageOfEachIteration() async throws {
         let server = try server()
         let (dependencies, partitions) = (BeagleDependencies(), Partitions())
         dependencies.interceptors.add(partitions)
         let client = NetworkClientDefault(dependencies: dependencies)
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         let typed = try client.results(of: .post("1"), at: endpoint) { $0.partition = "ann" }
         for try await update in typed { #expect(update.response.data?.title == "T") }
         let plain = try client.results(of: GraphQLRequest(query: "{ post }"), at: endpoint) { $0.partition = "bob" }

@@ -4,18 +4,18 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// What is made of an answer that may come in pieces, whole or not.
+/// The data and errors of responses that may be incremental.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesContentTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
 
-    /// Lines that come one after another, the next when what was made of the last was seen.
+    /// Returns the responses to lines that the server sends one by one, each after the update for the previous one.
     private func values<Output: Decodable & Sendable>(
         of lines: [String],
         as type: Output.Type
     ) async throws -> [GraphQLResponse<Output>] {
         let gates = try lines.map { _ in try LoopbackServer.Gate() }
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/jsonl\r\n\r\n"
-        let parts = zip(lines, gates).flatMap { line, gate -> [LoopbackServer.Answer] in
+        let parts = zip(lines, gates).flatMap { line, gate -> [LoopbackServer.Response] in
             [.raw(line + "\n"), .gate(gate)]
         }
         let server = try LoopbackServer(.sequence([.raw(head)] + parts + [.close]))
@@ -35,13 +35,13 @@ import Testing
         #"{"incremental":[{"id":"0","data":{"post":{"id":"1","title":"T"}}}],"completed":[{"id":"0"}],"hasNext":false}"#,
     ]
 
-    @Test func aRootFieldThatIsStillToComeIsNil() async throws {
+    @Test func deferredRootFieldIsNilUntilItArrives() async throws {
         let post = Post(id: "1", title: "T")
         #expect(try await values(of: Self.deferred, as: Post.self).map(\.data) == [nil, post])
         #expect(try await values(of: Self.deferred, as: Post?.self).map(\.data) == [nil, post])
     }
 
-    @Test func errorsBesideARootFieldThatIsStillToComeAreTold() async throws {
+    @Test func errorsBesideADeferredRootFieldAreReported() async throws {
         var lines = Self.deferred
         lines[0] = lines[0].replacing("{\"data\"", with: #"{"errors":[{"message":"half"}],"data""#)
         let responses = try await values(of: lines, as: Post.self)
@@ -49,15 +49,15 @@ import Testing
         #expect(responses.map { $0.errors.map(\.message) } == [["half"], ["half"]])
     }
 
-    @Test func aRootFieldThatNeverComesIsAnError() async throws {
+    @Test func missingRootFieldThrows() async throws {
         let lines = [Self.deferred[0], #"{"completed":[{"id":"0"}],"hasNext":false}"#]
         let error = await #expect(throws: NetworkError.self) { _ = try await values(of: lines, as: Post.self) }
         #expect(error?.message == "the data has no field post")
     }
 
-    /// As `execute` reads it.
+    /// The same behavior as that of `execute`.
     @Test(arguments: ["application/json", "application/jsonl"])
-    func errorsBesideDataThatIsNoneAreTheServers(type: String) async throws {
+    func errorsBesideInvalidDataAreGraphQLErrors(type: String) async throws {
         let body = #"{"data":[],"errors":[{"message":"no"}]}"#
         let server = try LoopbackServer(.response(200, ["Content-Type": type], body + "\n"))
         let endpoint = GraphQLEndpoint(server.url)
@@ -76,18 +76,18 @@ import Testing
 
     private struct Big: Decodable, Sendable { let n: UInt64 }
 
-    @Test func numbersOfOneResultKeepTheirDigits() async throws {
+    @Test func numbersInASingleEventKeepAllDigits() async throws {
         let payload = #"{"data":{"post":{"n":18446744073709551615}}}"#
         let server = try LoopbackServer(.events("event: next\ndata: \(payload)\n\nevent: complete\ndata:\n\n"))
         var endpoint = GraphQLEndpoint(server.url)
-        endpoint.kindsOverSubscriptions = [.query]
+        endpoint.kindsOverSubscriptionTransports = [.query]
         endpoint.subscriptions = [.events()]
         let operation = GraphQLOperation<NoInput, Big>.document("{ post { n ... @defer { m } } }")
         #expect(try await client.perform(operation, at: endpoint).n == .max)
     }
 
     @Test(arguments: ["application/json", "application/jsonl"])
-    func numbersOfAWholeAnswerKeepTheirDigits(type: String) async throws {
+    func numbersInAWholeResponseKeepAllDigits(type: String) async throws {
         let body = #"{"data":{"post":{"n":18446744073709551615}},"hasNext":false}"#
         let server = try LoopbackServer(.response(200, ["Content-Type": type], body + "\n"))
         let operation = GraphQLOperation<NoInput, Big>.document("{ post { n } }")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerWithoutEndHasALimit() async throws {
+    @Test func endlessResponseHasALimit() async throws {
         let first = #"{"data":{"list":[]},"pending":[{"id":"0","path":["list"]}],"hasNext":true}"# + "\n"
         let item = #"{"incremental":[{"id":"0","items":["aaaaaaaaaaaaaaaaaaaa"]}],"hasNext":true}"# + "\n"
         let text = first + String(repeating: item, count: 20)
@@ -115,7 +115,7 @@ import Testing
         }
         #expect(error?.kind == .tooLarge)
         #expect(error?.message.contains("400 bytes") == true)
-        // The first, and as many as four of the largest that one may be.
+        // The first payload, and then pieces up to a total of four times the payload limit.
         #expect(count == 1 + (400 - (first.utf8.count - 1)) / (item.utf8.count - 1))
         #expect(await server.until { $0.openConnections == 0 })
     }

@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// What becomes of an answer in pieces behind its last piece.
+/// How incremental responses end.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesEndTests {
     private let dependencies = BeagleDependencies()
     private let clock = ManualClock()
@@ -16,7 +16,7 @@ import Testing
             .results(of: GraphQLRequest(query: "{ a }"), at: GraphQLEndpoint(server.url)).makeAsyncIterator()
     }
 
-    @Test func whatIsNoPayloadIsKept() async throws {
+    @Test func invalidPayloadIsPartOfTheError() async throws {
         let server = try LoopbackServer(.sequence([.begun("data: <html>\n\n"), .stall]))
         var iterator = try updates(server)
         let error = await #expect(throws: NetworkError.self) { _ = try await iterator.next() }
@@ -25,8 +25,8 @@ import Testing
         #expect(error?.response?.status == .ok)
     }
 
-    /// Together they make one element of a typed sequence, and one each of the other.
-    @Test func whatWasAnnouncedAndDidNotComeIsAnErrorBehindWhatCame() async throws {
+    /// The two lines make one element of the typed sequence and two elements of the untyped one.
+    @Test func missingAnnouncedPieceThrowsAfterTheReceivedPieces() async throws {
         let lines = """
             {"data":{"post":{"id":"1"}},"pending":[{"id":"0","path":["post"]},{"id":"1","path":[]}],"hasNext":true}
             {"incremental":[{"id":"0","data":{"title":"T"}}],"completed":[{"id":"0"}],"hasNext":false}
@@ -53,14 +53,14 @@ import Testing
     private static let wrong = #"{"incremental":[{"path":["nowhere"],"data":{}}],"hasNext":true}"#
     private static let part = "\r\n--b\r\nContent-Type: application/json\r\n\r\n"
 
-    private static let brokenPieceIsKeptBehindWhatCameArguments: [(String, String, String)] = [
+    private static let brokenPieceIsPartOfTheErrorAfterTheReceivedPiecesArguments: [(String, String, String)] = [
         ("application/jsonl", "\(first)\n\(wrong)\n", wrong), ("application/jsonl", "\(first)\n{\"incr", "{\"incr"),
         ("text/event-stream", "data: \(first)\n\ndata: <html>\n\n", "<html>"),
         ("multipart/mixed; boundary=b", "\(part)\(first)\(part){\"incr\r\n--b--\r\n", "{\"incr"),
     ]
 
-    @Test(arguments: Self.brokenPieceIsKeptBehindWhatCameArguments)
-    func brokenPieceIsKeptBehindWhatCame(type: String, body: String, kept: String) async throws {
+    @Test(arguments: Self.brokenPieceIsPartOfTheErrorAfterTheReceivedPiecesArguments)
+    func brokenPieceIsPartOfTheErrorAfterTheReceivedPieces(type: String, body: String, kept: String) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": type], body))
         var iterator = try updates(server)
         #expect(try await iterator.next()?.response.data == ["a": 1])
@@ -73,13 +73,13 @@ import Testing
 
     private let last = "data: {\"data\":{\"a\":1},\"hasNext\":false}\n\n"
 
-    @Test func anEndThatDoesNotComeIsWaitedForByTheClock() async throws {
+    @Test func missingEndOfTheBodyIsAwaitedForALimitedTime() async throws {
         let server = try LoopbackServer(.sequence([.begun(last), .stall]))
         var iterator = try updates(server)
         #expect(try await iterator.next()?.response.data == ["a": 1])
         let clock = clock
         async let advanced: Void = {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             clock.advance(by: .seconds(3))
         }()
         #expect(try await iterator.next() == nil)

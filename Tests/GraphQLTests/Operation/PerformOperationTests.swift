@@ -10,7 +10,7 @@ import Testing
     private static let isOnQueue = DispatchSpecificKey<Bool>()
     private let dependencies = BeagleDependencies()
     private let queue = DispatchQueue(label: "completions")
-    private let half = LoopbackServer.Answer.response(
+    private let half = LoopbackServer.Response.response(
         200,
         ["Content-Type": "application/json"],
         #"{"data":{"post":{"id":"1","title":"T"}},"errors":[{"message":"half"}]}"#
@@ -22,7 +22,7 @@ import Testing
         queue.setSpecific(key: Self.isOnQueue, value: true)
     }
 
-    @Test func theEndpointOfTheCallGoesBeforeTheContainers() async throws {
+    @Test func endpointOfTheCallOverridesTheContainers() async throws {
         let (server, other) = (try LoopbackServer(half), try LoopbackServer(.response(500)))
         dependencies.graphQLEndpoint = GraphQLEndpoint(other.url)
         let client = client
@@ -36,7 +36,7 @@ import Testing
         #expect(other.requests.isEmpty)
     }
 
-    @Test func aCompletionMayHaveTheObjectAndTheErrors() async throws {
+    @Test func completionReceivesDataAndErrors() async throws {
         let server = try LoopbackServer(half)
         let client = client
         let result: Result<GraphQLResponse<Post>, NetworkError> = await withCheckedContinuation { continuation in
@@ -50,7 +50,7 @@ import Testing
         #expect(response.response.status == .ok)
     }
 
-    @Test func cancellingIsHeardOnceAndTheServerSeesItGo() async throws {
+    @Test func cancellingCallsTheCompletionOnceAndClosesTheConnection() async throws {
         let server = try LoopbackServer(.stall)
         let heard = Noted<[NetworkError.Kind?]>([])
         let token = client.performOperation(.post("1"), at: GraphQLEndpoint(server.url)) { result in
@@ -65,7 +65,7 @@ import Testing
         #expect(heard.value == [.cancelled])
     }
 
-    /// Also that of what cannot be sent.
+    /// Also for an operation that cannot be sent.
     @Test(arguments: ["{ post { id title } }", "{"])
     func completionsRunOnTheQueueOfTheCall(document: String) async throws {
         let server = try LoopbackServer(half)
@@ -86,7 +86,7 @@ import Testing
         #expect(isThere)
     }
 
-    @Test func whatCannotBeSentIsToldBeforeTheCallReturns() {
+    @Test func invalidDocumentFailsBeforeTheCallReturns() {
         let heard = Noted<[NetworkError.Kind?]>([])
         client.performOperation(.document("{", as: Post.self), at: GraphQLEndpoint("http://localhost/")) { result in
             heard.note { $0.append(result.failure?.kind) }

@@ -2,19 +2,19 @@ import BeagleNetGraphQL
 import GraphQLPeers
 import Testing
 
-/// What other tests count on.
+/// The behavior of the test server that other tests rely on.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct GraphQLServerTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
 
     @Test(arguments: ["/graphql", "/strict", "/ariadne", "/apq-unsupported"])
-    func answersQueries(path: String) async throws {
+    func serverRunsQueries(path: String) async throws {
         let answer = try await client.send(post("{ post(id: 1) { title } }", to: path))
         #expect(answer.status == .ok)
         #expect(try JSONValue(parsing: answer.data) == ["data": ["post": ["title": "First"]]])
     }
 
-    @Test func tellsWhatItReceivedOfOneTestAlone() async throws {
+    @Test func logContainsOnlyRequestsOfOneTest() async throws {
         _ = try await client.send(post("{ posts { id } }", to: "/graphql", test: "one"))
         _ = try await client.send(post("{ posts { title } }", to: "/graphql", test: "another"))
         let requests = try await GraphQLServer.shared.log(of: "one")["requests"]

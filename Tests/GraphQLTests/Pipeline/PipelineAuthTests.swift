@@ -3,14 +3,14 @@ import BeagleNetTesting
 import CurlPeers
 import Testing
 
-/// Credentials of every kind of operation, on the wire.
+/// Credentials for every kind of operation, on the wire.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PipelineAuthTests {
     private final class Person: Sendable {
         struct Gone: Error {}
 
         let loads = Lock(0)
         let renewals = Lock(0)
-        /// What renewing waits for.
+        /// The renewal waits for this stream.
         let gate: AsyncStream<Void>?
         let fails: Bool
 
@@ -43,31 +43,30 @@ import Testing
         }
     }
 
-    @Test(arguments: WireKind.allCases) func aCredentialIsAttached(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer(token: "one"), Person().auth)
-        #expect(try await world.ask(kind) == "one -")
-        #expect(world.server.count == 1)
+    @Test(arguments: WireKind.allCases) func credentialIsAttached(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer(token: "one"), Person().auth)
+        #expect(try await fixture.ask(kind) == "one -")
+        #expect(fixture.server.count == 1)
     }
 
-    @Test(arguments: WireKind.allCases) func aRefusedCredentialIsRenewedOnce(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func rejectedCredentialIsRenewedOnce(kind: WireKind) async throws {
         let person = Person()
-        let world = try WireWorld(WireServer(token: "two"), person.auth)
-        for _ in 1...2 { #expect(try await world.ask(kind) == "two -") }
-        #expect(world.server.asked.map(\.authorization) == ["one", "two", "two"])
+        let fixture = try WireFixture(WireServer(token: "two"), person.auth)
+        for _ in 1...2 { #expect(try await fixture.ask(kind) == "two -") }
+        #expect(fixture.server.asked.map(\.authorization) == ["one", "two", "two"])
         #expect(person.loads.withLock { $0 } == 1)
         #expect(person.renewals.withLock { $0 } == 1)
     }
 
-    @Test("operations of every kind, refused at the same time, need one renewal") func manyNeedOneRenewal() async throws
-    {
+    @Test func concurrentRejectionsOfAllKindsCauseOneRenewal() async throws {
         let gate = try LoopbackServer.Gate()
         let person = Person()
-        // A shared stream is opened before it is asked over: what asks late takes the new credential at once.
+        // A shared stream opens before its operation is sent, so a late operation already has the new credential.
         let kinds = WireKind.allCases.filter { !$0.isSocket && $0 != .sharedEvents }
         let server = try WireServer(kinds.map { _ in .gate(gate) }, token: "two")
-        let world = try WireWorld(server, person.auth)
+        let fixture = try WireFixture(server, person.auth)
         let values = try await withThrowingTaskGroup(of: String.self) { group in
-            for kind in kinds { group.addTask { try await world.ask(kind) } }
+            for kind in kinds { group.addTask { try await fixture.ask(kind) } }
             await server.asked(kinds.count)
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
@@ -77,18 +76,18 @@ import Testing
         #expect(server.count == 2 * kinds.count)
     }
 
-    @Test func aFailureToRenewReachesAllWhoWait() async throws {
+    @Test func renewalFailureReachesAllWaitingOperations() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
         let person = Person(gate: gate.stream, fails: true)
-        let world = try WireWorld(WireServer(token: "two"), person.auth)
+        let fixture = try WireFixture(WireServer(token: "two"), person.auth)
         let failures = AsyncStream.makeStream(of: NetworkError.self)
         let kinds = WireKind.allCases.filter { !$0.isBatch && $0 != .deferred }
         for (number, kind) in kinds.enumerated() {
-            let operation = try world.networkOperation(kind, "\(number)")
-            world.client.watch(operation) { event in
+            let operation = try fixture.networkOperation(kind, "\(number)")
+            fixture.client.watch(operation) { event in
                 if case .failure(let error) = event { failures.continuation.yield(error) }
             }
-            // The first is refused; the others wait for what takes its token's place.
+            // The first operation is rejected. The others wait for the replacement of its token.
             while person.renewals.withLock({ $0 }) == 0 { await Task.yield() }
         }
         gate.continuation.yield()
@@ -99,12 +98,13 @@ import Testing
             if reached == kinds.count { break }
         }
         #expect(person.renewals.withLock { $0 } == 1)
-        #expect(world.server.count == 1)
+        #expect(fixture.server.count == 1)
     }
 
-    /// Many servers refuse so, with a status of 200. What is answered piece by piece has no one answer to look into.
+    /// Many servers reject credentials with a GraphQL error and status 200. Incremental responses are excluded because there
+    /// is no single response to inspect.
     @Test(arguments: WireKind.allCases.filter { $0 != .deferred })
-    func aRefusalMayBeAnErrorOfTheServers(kind: WireKind) async throws {
+    func graphQLErrorMayCountAsACredentialRejection(kind: WireKind) async throws {
         let person = Person()
         let auth = person.auth { _, outcome in
             switch outcome {
@@ -114,24 +114,24 @@ import Testing
             case .failure(let error): return error.graphQLErrors.contains { $0.code == "UNAUTHENTICATED" }
             }
         }
-        let world = try WireWorld(WireServer([.error("UNAUTHENTICATED")]), auth)
-        #expect(try await world.ask(kind) == "two -")
-        #expect(world.server.asked.map(\.authorization) == ["one", "two"])
+        let fixture = try WireFixture(WireServer([.error("UNAUTHENTICATED")]), auth)
+        #expect(try await fixture.ask(kind) == "two -")
+        #expect(fixture.server.asked.map(\.authorization) == ["one", "two"])
         #expect(person.renewals.withLock { $0 } == 1)
     }
 
-    @Test(arguments: WireKind.allCases) func whoIsRefusedTwiceGetsTheRefusal(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer(token: "three"), Person().auth)
-        let error = await world.outcome(kind).failure
+    @Test(arguments: WireKind.allCases) func secondRejectionIsReported(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer(token: "three"), Person().auth)
+        let error = await fixture.outcome(kind).failure
         #expect(error?.kind == .status)
         #expect(error?.response?.status == .unauthorized)
-        #expect(world.server.asked.map(\.authorization) == ["one", "two"])
+        #expect(fixture.server.asked.map(\.authorization) == ["one", "two"])
     }
 
-    @Test(arguments: WireKind.allCases) func otherOriginsGetNoCredential(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func otherOriginsReceiveNoCredential(kind: WireKind) async throws {
         let (other, person) = (try WireServer(), Person())
-        let world = try WireWorld(WireServer(), person.auth)
-        #expect(try await world.ask(kind, at: other.url) == "- -")
+        let fixture = try WireFixture(WireServer(), person.auth)
+        #expect(try await fixture.ask(kind, at: other.url) == "- -")
         #expect(person.loads.withLock { $0 } == 0)
     }
 }

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import BeagleNetTesting
 import Testing
 
-/// How often each kind of operation is asked for, on the wire.
+/// How often each kind of operation is sent, on the wire.
 @Suite(.timeLimit(.minutes(1))) struct PipelineRetryTests {
     /// Counts the attempts that reach the end of the pipeline.
     private struct Attempts: Interceptor {
@@ -19,73 +19,70 @@ import Testing
     }
 
     @Test(arguments: WireKind.allCases)
-    func whatCannotHaveReachedTheServerIsAskedAgain(kind: WireKind) async throws {
+    func operationThatHasNotReachedTheServerIsRetried(kind: WireKind) async throws {
         let attempts = Attempts()
-        let world = try WireWorld(WireServer(), WireWorld.retry, attempts)
-        let error = await world.outcome(kind, at: WireServer.nowhere).failure
+        let fixture = try WireFixture(WireServer(), WireFixture.retry, attempts)
+        let error = await fixture.outcome(kind, at: WireServer.nowhere).failure
         #expect(error?.kind == .connect)
         #expect(error?.mayHaveReachedServer == false)
         #expect(attempts.count.withLock { $0 } == (kind.isBatch ? 6 : 3))
     }
 
-    @Test("what may have been executed is asked again where that does no harm", arguments: WireKind.allCases)
-    func whatMayHaveBeenExecuted(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer([.lost]), WireWorld.retry)
-        let outcome = await world.outcome(kind)
+    @Test(arguments: WireKind.allCases)
+    func operationThatMayHaveRunIsRetriedUnlessItIsAMutation(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer([.lost]), WireFixture.retry)
+        let outcome = await fixture.outcome(kind)
         let mayHarm = kind.operationKind == .mutation
-        #expect(world.server.count == (mayHarm ? 1 : 2))
+        #expect(fixture.server.count == (mayHarm ? 1 : 2))
         #expect((outcome.failure != nil) == mayHarm)
         if mayHarm { #expect(outcome.failure?.mayHaveReachedServer == true) }
     }
 
-    @Test(
-        "a mutation with a key is asked again, and so is none whose way has no place for it",
-        arguments: WireKind.mutations
-    )
-    func anIdempotencyKeyMakesItSafe(kind: WireKind) async throws {
+    @Test("a mutation with an idempotency key is retried, except over WebSockets", arguments: WireKind.mutations)
+    func mutationWithAnIdempotencyKeyIsRetried(kind: WireKind) async throws {
         for fault in [WireServer.Fault.lost, .status(503)] where !kind.isSocket {
-            let world = try WireWorld(WireServer([fault]), WireWorld.retry)
-            #expect(try await world.ask(kind, headers: ["Idempotency-Key": "k"]) == "- -")
-            #expect(world.server.asked.map(\.key) == ["k", "k"])
+            let fixture = try WireFixture(WireServer([fault]), WireFixture.retry)
+            #expect(try await fixture.ask(kind, headers: ["Idempotency-Key": "k"]) == "- -")
+            #expect(fixture.server.asked.map(\.key) == ["k", "k"])
         }
         guard kind.isSocket else { return }
-        let world = try WireWorld(WireServer([.lost]), WireWorld.retry)
-        let error = await world.outcome(kind, headers: ["Idempotency-Key": "k"]).failure
+        let fixture = try WireFixture(WireServer([.lost]), WireFixture.retry)
+        let error = await fixture.outcome(kind, headers: ["Idempotency-Key": "k"]).failure
         #expect(error?.mayHaveReachedServer == true)
-        #expect(world.server.asked.map(\.key) == [nil])
+        #expect(fixture.server.asked.map(\.key) == [nil])
     }
 
     @Test(
-        "a refusal that may pass is asked again, of a mutation only where nothing can have been done",
+        "a transient error status is retried, for a mutation only if the server cannot have executed it",
         arguments: WireKind.allCases
     )
-    func aRefusalThatMayPass(kind: WireKind) async throws {
+    func transientErrorStatusIsRetriedAfterRetryAfter(kind: WireKind) async throws {
         let clock = ManualClock()
-        let world = try WireWorld(WireServer([.status(503, retryAfter: 7)]), clock: clock, WireWorld.retry)
-        // A handshake executes nothing.
+        let fixture = try WireFixture(WireServer([.status(503, retryAfter: 7)]), clock: clock, WireFixture.retry)
+        // A handshake executes no operation.
         let mayHarm = kind.operationKind == .mutation && !kind.isSocket
-        async let outcome = world.outcome(kind)
+        async let outcome = fixture.outcome(kind)
         if !mayHarm {
-            await clock.sleepers(kind.isBatch ? 2 : 1)
+            await clock.waitForSleepers(kind.isBatch ? 2 : 1)
             #expect(clock.nextWait == .seconds(7))
-            #expect(world.server.count == 1)
+            #expect(fixture.server.count == 1)
             clock.advance(by: .seconds(7))
         }
         #expect(await outcome.failure?.response?.status.code == (mayHarm ? 503 : nil))
-        #expect(world.server.count == (mayHarm ? 1 : 2))
+        #expect(fixture.server.count == (mayHarm ? 1 : 2))
     }
 
-    @Test(arguments: WireKind.allCases) func theLastFailureIsTheAnswer(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer([.status(502), .status(503), .status(504)]), WireWorld.retry)
-        let error = await world.outcome(kind).failure
+    @Test(arguments: WireKind.allCases) func lastFailureIsReported(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer([.status(502), .status(503), .status(504)]), WireFixture.retry)
+        let error = await fixture.outcome(kind).failure
         let isAskedOnce = kind.operationKind == .mutation && !kind.isSocket
         #expect(error?.response?.status.code == (isAskedOnce ? 502 : 504))
-        #expect(world.server.count == (isAskedOnce ? 1 : 3))
+        #expect(fixture.server.count == (isAskedOnce ? 1 : 3))
     }
 
-    @Test(arguments: WireKind.allCases) func whatWillNotPassIsNotAskedAgain(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer([.status(403)]), WireWorld.retry)
-        #expect(await world.outcome(kind).failure?.response?.status.code == 403)
-        #expect(world.server.count == 1)
+    @Test(arguments: WireKind.allCases) func permanentErrorStatusIsNotRetried(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer([.status(403)]), WireFixture.retry)
+        #expect(await fixture.outcome(kind).failure?.response?.status.code == 403)
+        #expect(fixture.server.count == 1)
     }
 }

@@ -7,42 +7,42 @@ import Testing
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct PipelineTests {
     // MARK: - Deadlines
 
-    @Test(arguments: WireKind.allCases) func aDeadlineEndsEverythingBelowIt(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func deadlineCancelsAllAttempts(kind: WireKind) async throws {
         let clock = ManualClock()
-        let world = try WireWorld(
+        let fixture = try WireFixture(
             WireServer([.stall]),
             clock: clock,
             DeadlineInterceptor(limit: .seconds(5)),
-            WireWorld.retry
+            WireFixture.retry
         )
-        async let outcome = world.outcome(kind)
-        await world.server.asked(1)
-        await clock.sleepers(kind.isBatch ? 2 : 1)
+        async let outcome = fixture.outcome(kind)
+        await fixture.server.asked(1)
+        await clock.waitForSleepers(kind.isBatch ? 2 : 1)
         clock.advance(by: .seconds(5))
         let error = await outcome.failure
         #expect(error?.isTimeout == true)
         #expect(error?.message.contains("deadline of 5.0 seconds") == true)
         #expect(error?.mayHaveReachedServer == true)
-        // What is asked over a shared stream is not taken back before it was answered.
-        if kind != .sharedEvents { await world.server.isTold(kind) }
-        #expect(world.server.count == 1)
+        // An operation over a shared stream is not cancelled on the server before its response.
+        if kind != .sharedEvents { await fixture.server.isTold(kind) }
+        #expect(fixture.server.count == 1)
     }
 
-    // MARK: - Sharing
+    // MARK: - Coalescing
 
     @Test(arguments: WireKind.allCases.filter { !$0.isBatch && $0 != .deferred })
-    func whatOnlyAsksIsSharedWithWhoAsksTheSame(kind: WireKind) async throws {
+    func identicalOperationsAreCoalescedUnlessTheyAreMutations(kind: WireKind) async throws {
         let gate = try LoopbackServer.Gate()
-        let world = try WireWorld(WireServer([.gate(gate), .gate(gate)]))
+        let fixture = try WireFixture(WireServer([.gate(gate), .gate(gate)]))
         let values = AsyncStream.makeStream(of: String.self)
         for number in 1...2 {
-            world.client.watch(try world.networkOperation(kind)) { event in
+            fixture.client.watch(try fixture.networkOperation(kind)) { event in
                 guard case .result(let result) = event, let response = result.response else { return }
                 values.continuation.yield(String(decoding: response.data, as: UTF8.self))
             }
             let isShared = kind.operationKind != .mutation
-            // Over a WebSocket the second comes when the first is answered.
-            await world.server.asked(isShared || kind.isSocket ? 1 : number)
+            // Over a WebSocket, the server reads the second operation after it has completed the first.
+            await fixture.server.asked(isShared || kind.isSocket ? 1 : number)
         }
         gate.open()
         var heard: [String] = []
@@ -51,13 +51,13 @@ import Testing
             if heard.count == 2 { break }
         }
         #expect(Set(heard) == [#"{"data":{"v":"- -"}}"#])
-        #expect(world.server.count == (kind.operationKind == .mutation ? 2 : 1))
+        #expect(fixture.server.count == (kind.operationKind == .mutation ? 2 : 1))
     }
 
-    // MARK: - Changes
+    // MARK: - Transformations
 
-    /// As encryption does: in every kind of operation its body, where it has one, and all that comes back.
-    @Test(arguments: WireKind.allCases) func messagesAndAnswersAreChanged(kind: WireKind) async throws {
+    /// Transforms the request body, if there is one, and every response, as encryption would.
+    @Test(arguments: WireKind.allCases) func requestAndResponseBodiesAreTransformed(kind: WireKind) async throws {
         let cipher = TransformInterceptor { message in
             guard let body = try await message.body?.collect(), message.head.headerFields[.contentType] != nil else {
                 return
@@ -68,108 +68,108 @@ import Testing
             let text = String(decoding: response.data, as: UTF8.self)
             response.data = Data(text.replacing("- -", with: "opened").utf8)
         }
-        let world = try WireWorld(WireServer(), cipher)
+        let fixture = try WireFixture(WireServer(), cipher)
         if kind == .deferred {
-            #expect(await world.outcome(kind).failure?.kind == .unsupported)
-            #expect(world.server.count == 0)
+            #expect(await fixture.outcome(kind).failure?.kind == .unsupported)
+            #expect(fixture.server.count == 0)
             return
         }
-        #expect(try await world.ask(kind) == "opened")
+        #expect(try await fixture.ask(kind) == "opened")
         if kind == .get { return }
-        let bodies = world.server.asked.map { String(decoding: $0.body, as: UTF8.self) }
+        let bodies = fixture.server.asked.map { String(decoding: $0.body, as: UTF8.self) }
         #expect(bodies.contains { $0.contains(#""id":"sealed"#) })
     }
 
     // MARK: - Rates and circuits
 
-    @Test(arguments: WireKind.allCases) func aRateIsKept(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func rateLimitIsRespected(kind: WireKind) async throws {
         let clock = ManualClock()
         let limit = RateLimitInterceptor(kind.isBatch ? 2 : 1, per: .seconds(1))
-        let world = try WireWorld(WireServer(), clock: clock, limit)
-        _ = try await world.ask(kind)
-        async let second = world.ask(kind, "2")
-        await clock.sleepers(1)
-        #expect(world.server.count == 1)
+        let fixture = try WireFixture(WireServer(), clock: clock, limit)
+        _ = try await fixture.ask(kind)
+        async let second = fixture.ask(kind, "2")
+        await clock.waitForSleepers(1)
+        #expect(fixture.server.count == 1)
         clock.advance(by: .seconds(1))
         #expect(try await second == "- -")
-        #expect(world.server.count == 2)
+        #expect(fixture.server.count == 2)
     }
 
-    @Test(arguments: WireKind.allCases) func aServerThatFailsTimeAfterTimeIsLeftAlone(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func repeatedFailuresOpenTheCircuit(kind: WireKind) async throws {
         let clock = ManualClock()
-        // Each of a list counts.
+        // Each operation of a batch counts.
         let breaker = CircuitBreakerInterceptor(after: kind.isBatch ? 4 : 2, for: .seconds(30))
-        let world = try WireWorld(WireServer([.status(503), .status(500)]), clock: clock, breaker)
-        for number in 1...2 { #expect(await world.outcome(kind, "\(number)").failure?.kind == .status) }
-        let error = await world.outcome(kind).failure
+        let fixture = try WireFixture(WireServer([.status(503), .status(500)]), clock: clock, breaker)
+        for number in 1...2 { #expect(await fixture.outcome(kind, "\(number)").failure?.kind == .status) }
+        let error = await fixture.outcome(kind).failure
         #expect(error?.kind == .circuitOpen)
         #expect(error?.mayHaveReachedServer == false)
-        #expect(world.server.count == 2)
+        #expect(fixture.server.count == 2)
         clock.advance(by: .seconds(30))
         guard !kind.isBatch else { return }
-        #expect(try await world.ask(kind) == "- -")
+        #expect(try await fixture.ask(kind) == "- -")
     }
 
-    // MARK: - Stored answers
+    // MARK: - Stored responses
 
-    @Test(arguments: WireKind.allCases) func storedAnswersAreTheQueriesAlone(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer(), CacheInterceptor())
-        for _ in 1...2 { #expect(try await world.ask(kind) { $0.partition = "p" } == "- -") }
+    @Test(arguments: WireKind.allCases) func onlyQueryResponsesAreStored(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer(), CacheInterceptor())
+        for _ in 1...2 { #expect(try await fixture.ask(kind) { $0.partition = "p" } == "- -") }
         let isStored = WireKind.queries.contains(kind) && kind != .deferred
-        #expect(world.server.count == (isStored ? 1 : 2))
+        #expect(fixture.server.count == (isStored ? 1 : 2))
     }
 
-    @Test(arguments: WireKind.allCases) func aPolicyIsFollowed(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer(), RequestPolicyInterceptor(), CacheInterceptor())
+    @Test(arguments: WireKind.allCases) func requestPolicyIsRespected(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer(), RequestPolicyInterceptor(), CacheInterceptor())
         let isQuery = WireKind.queries.contains(kind)
         let ask = { (policy: RequestPolicy) in
-            await world.outcome(kind) {
+            await fixture.outcome(kind) {
                 $0.policy = policy
                 $0.partition = "p"
             }
         }
         let nothing = await ask(.cacheOnly).failure?.kind
         #expect(nothing == (isQuery ? .notStored : nil))
-        let before = world.server.count
+        let before = fixture.server.count
         for policy in [RequestPolicy.networkOnly, .networkFirst] { #expect(await ask(policy).failure == nil) }
-        #expect(world.server.count == before + 2)
-        // Of an answer in pieces nothing is stored, and the network is not asked for it.
+        #expect(fixture.server.count == before + 2)
+        // Incremental responses are not stored, and cacheOnly does not use the network.
         #expect(await ask(.cacheOnly).failure?.kind == (kind == .deferred ? .notStored : nil))
-        #expect(world.server.count == before + (isQuery ? 2 : 3))
+        #expect(fixture.server.count == before + (isQuery ? 2 : 3))
     }
 
-    @Test("where the server cannot answer, a query's stored answer takes its place", arguments: WireKind.allCases)
-    func aStoredAnswerTakesItsPlace(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer(), CacheInterceptor())
+    @Test(arguments: WireKind.allCases)
+    func storedQueryResponseReplacesAFailedRequest(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer(), CacheInterceptor())
         let ask = {
-            await world.outcome(kind) {
+            await fixture.outcome(kind) {
                 $0.policy = .networkFirst
                 $0.partition = "p"
             }
         }
         #expect(await ask().failure == nil)
-        world.server.fail([.status(503)])
+        fixture.server.fail([.status(503)])
         #expect((await ask().failure == nil) == (WireKind.queries.contains(kind) && kind != .deferred))
     }
 
     // MARK: - Fields
 
-    @Test(arguments: WireKind.allCases) func fieldsAreAddedForDeclaredOriginsAlone(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func fieldsAreAddedOnlyForDeclaredOrigins(kind: WireKind) async throws {
         let language = HTTPField.Name("X-Language")!
         let other = try WireServer()
-        let world = try WireWorld(WireServer(), HeadersInterceptor { _ in [language: "pt"] })
-        #expect(try await world.ask(kind) == "- pt")
-        #expect(try await world.ask(kind, at: other.url) == "- -")
+        let fixture = try WireFixture(WireServer(), HeadersInterceptor { _ in [language: "pt"] })
+        #expect(try await fixture.ask(kind) == "- pt")
+        #expect(try await fixture.ask(kind, at: other.url) == "- -")
     }
 
-    @Test("credentials do not follow a redirect to another origin", arguments: WireKind.allCases)
-    func credentialsDoNotFollowARedirect(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases)
+    func credentialsDoNotFollowARedirectToAnotherOrigin(kind: WireKind) async throws {
         let other = try WireServer()
-        let world = try WireWorld(WireServer(moved: other.url), Self.auth)
-        _ = await world.outcome(kind)
-        #expect(world.server.asked.map(\.authorization).first == "one")
+        let fixture = try WireFixture(WireServer(moved: other.url), Self.auth)
+        _ = await fixture.outcome(kind)
+        #expect(fixture.server.asked.map(\.authorization).first == "one")
         #expect(other.asked.allSatisfy { $0.authorization == nil })
-        // A handshake is not redirected, and a shared stream is the server's that made it.
+        // A handshake is not redirected, and a shared stream belongs to the server that created it.
         if !kind.isSocket, kind != .sharedEvents { #expect(other.count == 1) }
     }
 
@@ -182,56 +182,56 @@ import Testing
         )
     }
 
-    // What is sent in a batch is sent with the batch's fields.
+    // Batches are excluded because a batch is sent with its own fields.
     @Test(arguments: WireKind.allCases.filter { !$0.isBatch })
-    func anOriginPolicyDropsWhatIsNotForTheOrigin(kind: WireKind) async throws {
+    func originPolicyRemovesFieldsForOtherOrigins(kind: WireKind) async throws {
         let other = try WireServer()
-        let world = try WireWorld(WireServer())
-        world.dependencies.interceptors.replace(with: OriginPolicyInterceptor(scopedFields: [.authorization]))
-        for (url, expected) in [(world.server.url, "mine -"), (other.url, "- -")] {
-            #expect(try await world.ask(kind, headers: ["Authorization": "mine"], at: url) == expected)
+        let fixture = try WireFixture(WireServer())
+        fixture.dependencies.interceptors.replace(with: OriginPolicyInterceptor(scopedFields: [.authorization]))
+        for (url, expected) in [(fixture.server.url, "mine -"), (other.url, "- -")] {
+            #expect(try await fixture.ask(kind, headers: ["Authorization": "mine"], at: url) == expected)
         }
     }
 
     // MARK: - Batches
 
     @Test(arguments: [WireKind.socketQuery, .socketMutation])
-    func whatGoesOverASocketIsInNoBatch(kind: WireKind) async throws {
-        let world = try WireWorld(WireServer(), BatchInterceptor(limit: 2, clock: ManualClock()))
-        async let first = world.ask(kind, "1")
-        async let second = world.ask(kind, "2")
+    func operationsOverAWebSocketAreNotBatched(kind: WireKind) async throws {
+        let fixture = try WireFixture(WireServer(), BatchInterceptor(limit: 2, clock: ManualClock()))
+        async let first = fixture.ask(kind, "1")
+        async let second = fixture.ask(kind, "2")
         #expect(try await [first, second] == ["- -", "- -"])
-        let ids = try world.server.asked.map { try JSONValue(parsing: $0.body)["variables"]?["id"]?.string }
+        let ids = try fixture.server.asked.map { try JSONValue(parsing: $0.body)["variables"]?["id"]?.string }
         #expect(Set(ids) == ["1", "2"])
     }
 
     // MARK: - Messages
 
     @Test(arguments: WireKind.sockets + [.query, .mutation, .events, .sharedEvents, .parts])
-    func whatInterceptorsMakeOfTheMessageReachesTheServer(kind: WireKind) async throws {
+    func messageChangedByAnInterceptorReachesTheServer(kind: WireKind) async throws {
         let text = #"{"query":"\#(kind.document)","extensions":{"from":"here"}}"#
-        let world = try WireWorld(WireServer(), TransformInterceptor { $0.body = HTTPBody(text) })
-        #expect(try await world.ask(kind) == "- -")
-        let body = try JSONValue(parsing: #require(world.server.asked.last?.body))
+        let fixture = try WireFixture(WireServer(), TransformInterceptor { $0.body = HTTPBody(text) })
+        #expect(try await fixture.ask(kind) == "- -")
+        let body = try JSONValue(parsing: #require(fixture.server.asked.last?.body))
         #expect(body["extensions"]?["from"] == "here")
     }
 
-    // MARK: - Statuses and log
+    // MARK: - Statuses and logs
 
-    @Test(arguments: WireKind.allCases) func aStatusIsAFailureOfItsKind(kind: WireKind) async throws {
+    @Test(arguments: WireKind.allCases) func errorStatusIsAStatusError(kind: WireKind) async throws {
         for code in [403, 429, 500] {
-            let world = try WireWorld(WireServer([.status(code)]))
-            let error = await world.outcome(kind).failure
+            let fixture = try WireFixture(WireServer([.status(code)]))
+            let error = await fixture.outcome(kind).failure
             #expect(error?.kind == .status)
             #expect(error?.response?.status.code == code)
         }
     }
 
     @Test(arguments: WireKind.allCases, [LogInterceptor.Style.exchanges, .messages])
-    func logLinesNameTheOperationAndHoldNoSecret(kind: WireKind, style: LogInterceptor.Style) async throws {
-        let world = try WireWorld(WireServer(), LogInterceptor(style))
-        _ = try await world.ask(kind, "hunter2", headers: ["Authorization": "hunter2"])
-        let messages = world.logger.messages
+    func logNamesTheOperationAndContainsNoSecrets(kind: WireKind, style: LogInterceptor.Style) async throws {
+        let fixture = try WireFixture(WireServer(), LogInterceptor(style))
+        _ = try await fixture.ask(kind, "hunter2", headers: ["Authorization": "hunter2"])
+        let messages = fixture.logger.messages
         #expect(!messages.isEmpty)
         #expect(messages.contains { $0.contains("\(kind.operationKind) Value") })
         if kind != .get { #expect(!messages.contains { $0.contains("hunter2") }) }

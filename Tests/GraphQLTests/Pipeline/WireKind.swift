@@ -2,13 +2,13 @@ import BeagleNetGraphQL
 import BeagleNetTesting
 import Foundation
 
-/// Every sort of operation, in each way that it goes over the wire: what the pipeline's tables run on.
+/// Every kind of operation in each form it has on the wire. The pipeline tests run with all of them.
 enum WireKind: String, CaseIterable, Sendable {
-    /// A query that is posted, in a URL, as a hash, as one of a list, one whose answer comes in pieces, over a WebSocket.
+    /// A query: posted, in a URL, as a hash, in a batch, with an incremental response, over a WebSocket.
     case query, get, persisted, batch, deferred, socketQuery
-    /// A mutation that is posted, as one of a list, with a file, over a WebSocket.
+    /// A mutation: posted, in a batch, with a file upload, over a WebSocket.
     case mutation, batchMutation, upload, socketMutation
-    /// A subscription over an event stream of its own, one that is shared, a body of parts, a WebSocket.
+    /// A subscription: over its own event stream, a shared event stream, a multipart body, a WebSocket.
     case events, sharedEvents, parts, socket
 
     static let queries: [WireKind] = [.query, .get, .persisted, .batch, .deferred, .socketQuery]
@@ -30,12 +30,12 @@ enum WireKind: String, CaseIterable, Sendable {
             : "\(operationKind) Value($id: ID!) { v(id: $id) }"
     }
 
-    /// Where and how it goes.
+    /// The endpoint and how the operation is sent to it.
     func endpoint(_ url: String, _ headers: [String: String] = [:]) -> GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(url + "/\(rawValue)", headers: headers)
         if self == .get { endpoint.queryMethod = .get }
-        if self == .persisted { endpoint.documents = .automatic }
-        if isSocket { endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription] }
+        if self == .persisted { endpoint.documentStyle = .automatic }
+        if isSocket { endpoint.kindsOverSubscriptionTransports = [.query, .mutation, .subscription] }
         endpoint.subscriptions =
             switch self {
             case .parts: [.multipart]
@@ -46,7 +46,7 @@ enum WireKind: String, CaseIterable, Sendable {
     }
 }
 
-/// The variables of one.
+/// The variables of one operation.
 struct WireInput: Encodable, Sendable {
     var id: String
     var file: GraphQLUpload?

@@ -3,24 +3,24 @@
 @testable import BeagleNetTesting
 import Foundation
 
-/// A server that answers operations of every `WireKind`, with the credentials and the language that it was sent, and fails
-/// as a test says.
+/// A server for operations of every `WireKind`. It responds with the received credentials and language, or fails as
+/// scripted by a test.
 final class WireServer: Sendable {
-    /// What becomes of one operation instead of an answer.
+    /// How an operation fails.
     enum Fault: Sendable {
-        /// It is answered with this; one that shares a connection where that is made.
+        /// The response has this status. For a shared connection, the request that opens it gets this status.
         case status(Int, retryAfter: Int? = nil)
-        /// It is answered with an error of this code.
+        /// The response has a GraphQL error with this code.
         case error(String)
-        /// The connection breaks behind it.
+        /// The connection is lost after the request.
         case lost
-        /// Nothing comes.
+        /// There is no response.
         case stall
-        /// The answer waits.
+        /// The response waits for the gate.
         case gate(LoopbackServer.Gate)
     }
 
-    /// An operation that came, or a handshake that was refused.
+    /// A received operation or a rejected handshake.
     struct Asked: Sendable {
         var authorization: String?
         var language: String?
@@ -32,9 +32,9 @@ final class WireServer: Sendable {
         var asked: [Asked] = []
         var faults: [Fault] = []
         var token: String?
-        /// How often an operation over a WebSocket was taken back.
+        /// The number of operations cancelled over a WebSocket.
         var completes = 0
-        /// That on which results come of operations that share one.
+        /// The stream with the results of operations that share one.
         var stream: SharedStream?
     }
 
@@ -42,9 +42,9 @@ final class WireServer: Sendable {
     private let server: LoopbackServer
 
     /// - Parameters:
-    ///   - faults: what becomes of the first operations, one after another.
-    ///   - token: what `Authorization` must say; nil for anything.
-    ///   - moved: where everything is to be asked instead; nil: here.
+    ///   - faults: The failures of the first operations, in order.
+    ///   - token: The required value of `Authorization`, or `nil` to accept any.
+    ///   - moved: The URL to which all requests are redirected, or `nil` for no redirect.
     init(_ faults: [Fault] = [], token: String? = nil, moved: String? = nil) throws {
         let state = Noted(State(faults: faults, token: token))
         self.state = state
@@ -57,31 +57,31 @@ final class WireServer: Sendable {
         }
     }
 
-    /// Where nobody listens: a port that the system gives nobody.
+    /// A URL that refuses connections: the system never assigns this port.
     static let nowhere = "http://127.0.0.1:1"
 
     var url: String { server.url }
     var asked: [Asked] { state.value.asked }
     var count: Int { asked.count }
 
-    /// Takes only these credentials from now on.
+    /// Accepts only these credentials from now on.
     func take(only token: String) { state.note { $0.token = token } }
 
     /// Fails with these from now on.
     func fail(_ faults: [Fault]) { state.note { $0.faults = faults } }
 
-    /// Waits until so many operations have come.
+    /// Waits until this many operations have arrived.
     func asked(_ count: Int) async {
         await state.until { $0.asked.count >= count }
     }
 
-    /// Waits until the client has taken back what it asked: its connection is closed, or the server told over it.
+    /// Waits until the client has cancelled the operation, by closing its connection or with a message.
     func isTold(_ kind: WireKind) async {
         if kind.isSocket { return await state.until { $0.completes > 0 } }
         await server.until { $0.openConnections == 0 }
     }
 
-    private static func answer(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
+    private static func answer(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response {
         if request["Upgrade"] != nil { return refusal(request, state) ?? shakeHands(request, state) }
         if request.method == "PUT" {
             return refusal(request, state) ?? .response(201, ["Content-Type": "text/plain"], "t")
@@ -115,7 +115,7 @@ final class WireServer: Sendable {
         #"{"data":{"v":"\#(request["Authorization"] ?? "-") \#(request["X-Language"] ?? "-")"}}"#
     }
 
-    private static func whole(_ request: LoopbackServer.Request) -> LoopbackServer.Answer {
+    private static func whole(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         let value = value(request)
         let accept = request["Accept"] ?? ""
         if accept.hasPrefix("text/event-stream") {
@@ -134,9 +134,9 @@ final class WireServer: Sendable {
         return .json(isList ? "[\(value),\(value)]" : value)
     }
 
-    /// What is wrong with who makes a connection for operations.
-    private static func refusal(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer? {
-        state.note { state -> LoopbackServer.Answer? in
+    /// Returns the rejection of a request that opens a connection for operations, if there is one.
+    private static func refusal(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response? {
+        state.note { state -> LoopbackServer.Response? in
             if let token = state.token, token != request["Authorization"] {
                 state.asked.append(Asked(request))
                 return .response(401)
@@ -148,8 +148,8 @@ final class WireServer: Sendable {
         }
     }
 
-    /// The answer to an operation whose result comes on the stream that it shares.
-    private static func shared(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
+    /// Responds to an operation whose result is sent on a shared stream.
+    private static func shared(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response {
         let id = (try? JSONValue(parsing: request.body))?["extensions"]?["operationId"]?.string ?? ""
         let next = #"event: next\#ndata: {"id":"\#(id)","payload":\#(value(request))}\#n\#n"#
         let text = next + "event: complete\ndata: {\"id\":\"\(id)\"}\n\n"
@@ -161,13 +161,14 @@ final class WireServer: Sendable {
         ])
     }
 
-    private static func stream(_ state: Noted<State>) -> LoopbackServer.Answer {
+    private static func stream(_ state: Noted<State>) -> LoopbackServer.Response {
         guard let stream = try? SharedStream() else { return .response(500) }
         state.note { $0.stream = stream }
         return .sequence([.begun(":\n\n"), .played { stream.play(on: &$0) }])
     }
 
-    private static func shakeHands(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Answer {
+    private static func shakeHands(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response
+    {
         let accept = (try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")) ?? ""
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         let fields = "Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
@@ -176,7 +177,7 @@ final class WireServer: Sendable {
             .played { connection in
                 var peer = SocketServer.Peer(connection: connection, request: request, heard: SocketServer.Heard())
                 peer.acknowledge()
-                while let message = peer.hear() {
+                while let message = peer.receive() {
                     if message["type"] == "complete" { state.note { $0.completes += 1 } }
                     guard message["type"] == "subscribe", let id = message["id"]?.string else { continue }
                     var asked = Asked(request)
@@ -214,7 +215,7 @@ extension WireServer.Asked {
     }
 }
 
-/// A stream of events without end.
+/// An endless stream of events.
 private final class SharedStream: Sendable {
     private let state: Lock<(due: [String], gate: LoopbackServer.Gate)>
 
@@ -230,14 +231,14 @@ private final class SharedStream: Sendable {
         gate.open()
     }
 
-    /// Sends what is said, until the client or the server leaves.
+    /// Sends events until the client or the server closes the connection.
     func play(on connection: inout Connection) -> Bool {
         while connection.play(.wait(state.withLock { $0.gate }), method: nil), let gate = try? LoopbackServer.Gate() {
             let due = state.withLock { state in
                 defer { state = ([], gate) }
                 return state.due
             }
-            guard connection.send(Data(due.map { LoopbackServer.Answer.chunk($0) }.joined().utf8)) else { break }
+            guard connection.send(Data(due.map { LoopbackServer.Response.chunk($0) }.joined().utf8)) else { break }
         }
         return false
     }

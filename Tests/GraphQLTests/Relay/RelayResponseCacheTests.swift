@@ -13,60 +13,60 @@ struct RelayResponseCacheTests {
 
     private func pass(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
-    @Test func storedAnswerTellsWhenItWasStored() {
+    @Test func storedResponseHasATimestamp() {
         let cache = cache()
         cache.store(answer, of: "q", ["a": 1])
         pass(30)
         let expected = Data(#"{"data":{},"extensions":{"cacheTimestamp":1000000}}"#.utf8)
-        #expect(cache.answer(to: "q", ["a": 1]) == expected)
+        #expect(cache.response(to: "q", ["a": 1]) == expected)
     }
 
-    @Test func idAndVariablesTellAnswersApart() {
+    @Test func responsesAreKeyedByIDAndVariables() {
         let cache = cache()
         cache.store(answer, of: "q", ["a": 1, "b": ["x": "1", "y": "2"]])
-        #expect(cache.answer(to: "q", ["b": ["y": "2", "x": "1"], "a": 1]) != nil)
-        #expect(cache.answer(to: "r", ["a": 1, "b": ["x": "1", "y": "2"]]) == nil)
-        #expect(cache.answer(to: "q", ["a": 2, "b": ["x": "1", "y": "2"]]) == nil)
-        #expect(cache.answer(to: "q", ["a": "1", "b": ["x": "1", "y": "2"]]) == nil)
+        #expect(cache.response(to: "q", ["b": ["y": "2", "x": "1"], "a": 1]) != nil)
+        #expect(cache.response(to: "r", ["a": 1, "b": ["x": "1", "y": "2"]]) == nil)
+        #expect(cache.response(to: "q", ["a": 2, "b": ["x": "1", "y": "2"]]) == nil)
+        #expect(cache.response(to: "q", ["a": "1", "b": ["x": "1", "y": "2"]]) == nil)
     }
 
-    @Test func answersGoWithTheirTime() {
+    @Test func expiredResponsesAreRemoved() {
         let cache = cache(ttl: .seconds(60))
         cache.store(answer, of: "old", [:])
         pass(30)
         cache.store(answer, of: "new", [:])
         pass(30)
-        #expect(cache.answer(to: "old", [:]) != nil)
+        #expect(cache.response(to: "old", [:]) != nil)
         pass(0.001)
         #expect(cache.count == 2)
-        #expect(cache.answer(to: "old", [:]) == nil)
-        #expect(cache.answer(to: "new", [:]) != nil)
+        #expect(cache.response(to: "old", [:]) == nil)
+        #expect(cache.response(to: "new", [:]) != nil)
         #expect(cache.count == 1)
     }
 
-    @Test func whatWasStoredLongestAgoMakesRoom() {
+    @Test func oldestStoredResponseIsEvicted() {
         let cache = cache(size: 2)
         cache.store(answer, of: "a", [:])
         cache.store(answer, of: "b", [:])
         cache.store(answer, of: "a", [:])
-        #expect(cache.answer(to: "b", [:]) != nil)
+        #expect(cache.response(to: "b", [:]) != nil)
         cache.store(answer, of: "c", [:])
-        #expect(cache.answer(to: "b", [:]) == nil)
-        #expect(cache.answer(to: "a", [:]) != nil)
-        #expect(cache.answer(to: "c", [:]) != nil)
+        #expect(cache.response(to: "b", [:]) == nil)
+        #expect(cache.response(to: "a", [:]) != nil)
+        #expect(cache.response(to: "c", [:]) != nil)
     }
 
-    @Test func cacheWithoutRoomKeepsNothing() {
+    @Test func cacheOfSizeZeroStoresNothing() {
         let cache = cache(size: 0)
         cache.store(answer, of: "a", [:])
-        #expect(cache.answer(to: "a", [:]) == nil)
+        #expect(cache.response(to: "a", [:]) == nil)
     }
 
-    @Test func clearingForgetsAll() {
+    @Test func clearRemovesAllResponses() {
         let cache = cache()
         cache.store(answer, of: "a", [:])
         cache.clear()
-        #expect(cache.answer(to: "a", [:]) == nil)
+        #expect(cache.response(to: "a", [:]) == nil)
         #expect(cache.count == 0)
     }
 }

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Testing
 
 struct RequestParametersTests {
-    @Test func onlyNameAndKindAreNeeded() {
+    @Test func onlyNameAndKindAreRequired() {
         let request = RequestParameters(name: "Posts", operationKind: .query)
         #expect(request == RequestParameters(name: "Posts", operationKind: .query, text: nil, id: nil))
         #expect(request.text == nil)
@@ -12,7 +12,7 @@ struct RequestParametersTests {
         #expect(request != RequestParameters(name: "Posts", operationKind: .query, metadata: ["live": true]))
     }
 
-    @Test func configurationAsksForNothingByDefault() {
+    @Test func cacheConfigHasEmptyDefaults() {
         var config = CacheConfig()
         #expect(!config.force)
         #expect(config.poll == nil)

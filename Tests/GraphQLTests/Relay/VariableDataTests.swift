@@ -17,7 +17,7 @@ struct VariableDataTests {
         "o": ["q": "1", "p": "2"], "m": ["k": 1, "j": [true, "t"] as VariableValue] as VariableData,
     ]
 
-    @Test func bytesAreTheSameEachTime() throws {
+    @Test func encodedBytesAreDeterministic() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let expected =
@@ -29,26 +29,26 @@ struct VariableDataTests {
         }
     }
 
-    @Test func plainEncoderWritesTheSameObject() throws {
+    @Test func defaultEncoderWritesTheSameObject() throws {
         let data = try JSONEncoder().encode(["variables": mixed])
         #expect(try JSONValue(parsing: data) == ["variables": mixed.json])
         #expect(try JSONEncoder().encode(VariableData()) == Data("{}".utf8))
     }
 
-    @Test func whatWasWrittenIsReadAgain() throws {
+    @Test func encodedVariablesAreDecodedAgain() throws {
         let read = try JSONDecoder().decode(VariableData.self, from: mixed.data())
         #expect(read == mixed)
         #expect(read.hashValue == mixed.hashValue)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(VariableData.self, from: Data("[]".utf8)) }
     }
 
-    @Test func laterOfTwoFieldsCounts() {
+    @Test func laterDuplicateKeyWins() {
         let data: VariableData = ["a": 1, "b": 2, "a": "three"]
         #expect(data == ["a": "three", "b": 2])
         #expect((["a": 1, "a": 2] as VariableValue) == ["a": 2])
     }
 
-    @Test func settingNilLeavesOutAndNullSaysNull() {
+    @Test func settingNilRemovesAFieldAndNullKeepsIt() {
         var data = VariableData()
         #expect(data.isEmpty)
         data.id = .string("x")
@@ -62,7 +62,7 @@ struct VariableDataTests {
         #expect(data == ["after": VariableValue.null])
     }
 
-    @Test func mergedFieldsReplace() {
+    @Test func mergedFieldsReplaceExistingOnes() {
         var data: VariableData = ["a": 1, "b": 1]
         data.merge(["b": 2, "c": 2])
         #expect(data == ["a": 1, "b": 2, "c": 2])
@@ -79,7 +79,7 @@ struct VariableDataTests {
         #expect(VariableData().description == "")
     }
 
-    private static let valuesOfManyTypesArguments: [(any VariableValueConvertible & Sendable, VariableValue)] = [
+    private static let valuesAreConvertedArguments: [(any VariableValueConvertible & Sendable, VariableValue)] = [
         ("s"[...], .string("s")), (Order.newest, .string("NEWEST")), (Level.high, .int(3)),
         (Float(0.1), .float(0.1)), (Int8(-1), .int(-1)), (Int64.max, .int(.max)), (UInt(7), .int(7)),
         (UInt64.max, .string("18446744073709551615")),
@@ -96,12 +96,12 @@ struct VariableDataTests {
         (JSONValue.object(["a": [1, 1.5, nil]]), .object(["a": [1, 1.5, nil as Int?] as VariableValue])),
     ]
 
-    @Test(arguments: Self.valuesOfManyTypesArguments)
-    func valuesOfManyTypes(value: any VariableValueConvertible & Sendable, expected: VariableValue) {
+    @Test(arguments: Self.valuesAreConvertedArguments)
+    func valuesAreConverted(value: any VariableValueConvertible & Sendable, expected: VariableValue) {
         #expect(value.variableValue == expected)
     }
 
-    @Test func numberThatJSONCannotExpressIsAnError() {
+    @Test func nonFiniteNumberThrows() {
         let data: VariableData = ["a": Double.infinity]
         let error = #expect(throws: NetworkError.self) { try data.data() }
         #expect(error?.kind == .badRequest)

@@ -16,7 +16,7 @@ struct SocketChaosTests {
         case number(Int), gap
     }
 
-    /// A feed that goes on where it was, whoever listens: what one connection was sent, the next is not.
+    /// A feed that continues across connections: each connection gets the numbers after those of the previous one.
     private final class Feed: Sendable {
         private let state = Lock((sent: 0, steps: [Step]()))
 
@@ -38,7 +38,7 @@ struct SocketChaosTests {
     private static let total = 10_000
 
     private static func play(_ feed: Feed, _ peer: inout SocketServer.Peer) {
-        var random = Noise(seed: UInt64(peer.request.connection))
+        var random = SeededGenerator(seed: UInt64(peer.request.connection))
         peer.acknowledge()
         let id = peer.operation()
         for _ in 0..<Int.random(in: 0...400, using: &random) {
@@ -61,7 +61,7 @@ struct SocketChaosTests {
         }
     }
 
-    @Test func whatReachedTheSocketArrivesOnceAndInOrderAndGapsAreTold() async throws {
+    @Test func resultsArriveOnceInOrderAndGapsAreReported() async throws {
         let feed = Feed()
         let server = try SocketServer { Self.play(feed, &$0) }
         let endpoint = try server.endpoint()
@@ -73,29 +73,29 @@ struct SocketChaosTests {
                 steps.withLock { $0.append(.number(Int(response.data?["n"]?.integer ?? 0))) }
             case .interrupted: steps.withLock { $0.append(.gap) }
             case .open:
-                let open = endpoint.memory.sockets.all.map { ObjectReference($0) }
+                let open = endpoint.state.sockets.all.map { ObjectReference($0) }
                 sockets.withLock { $0 += open }
-            case .missed: Issue.record("results were dropped")
+            case .dropped: Issue.record("results were dropped")
             }
         }
         #expect(outcome.error == nil)
         #expect(steps.withLock { $0 } == feed.steps)
         #expect(steps.withLock { $0 }.count { $0 == .gap } > 20)
-        #expect(endpoint.memory.sockets.count <= 1)
-        // Nothing is left of the connections but the last.
+        #expect(endpoint.state.sockets.count <= 1)
+        // Only the last connection may remain.
         await server.heard.until { $0.ended >= $0.connections - 1 }
         while sockets.withLock({ $0.count { $0.object != nil } }) > 1 { await Task.yield() }
     }
 
-    /// Cancelled at any moment, while connections break: each ends once, and the last leaves nothing.
-    @Test func cancellingAnyTimeEndsEachOperationOnce() async throws {
+    /// Operations are cancelled at arbitrary times while connections break. Each ends once and leaves nothing behind.
+    @Test func cancellingAtAnyTimeEndsEachOperationOnce() async throws {
         let server = try SocketServer { peer in
-            var random = Noise(seed: UInt64(peer.request.connection))
-            peer.hear("connection_init")
+            var random = SeededGenerator(seed: UInt64(peer.request.connection))
+            peer.receive("connection_init")
             if peer.request.connection % 7 == 3 { return }
             peer.say(#"{"type":"connection_ack"}"#)
             for _ in 0..<Int.random(in: 1...40, using: &random) {
-                guard let message = peer.hear() else { return }
+                guard let message = peer.receive() else { return }
                 guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
                 peer.next(id, 1)
                 if Bool.random(using: &random) { peer.complete(id) }
@@ -117,11 +117,11 @@ struct SocketChaosTests {
         }
         #expect(ends.withLock { $0 } == 400)
         #expect(client.client.activeOperations == 0)
-        #expect(endpoint.memory.sockets.all.filter { !$0.isIdle }.isEmpty)
+        #expect(endpoint.state.sockets.all.filter { !$0.isIdle }.isEmpty)
     }
 }
 
-/// Knows an object without keeping it.
+/// A weak reference to an object.
 private struct ObjectReference: Sendable {
     weak let object: GraphQLSocket?
 

@@ -3,15 +3,15 @@ import BeagleNetCurl
 import BeagleNetTesting
 import Foundation
 
-/// A client with what tests of WebSockets need.
+/// A client with conveniences for WebSocket tests.
 struct SocketClient: Sendable {
     static let shared = SocketClient()
 
     let client: NetworkClientDefault
 
     /// - Parameters:
-    ///   - retries: whether lost connections are asked for again, at once.
-    ///   - clock: what all wait by.
+    ///   - retries: Whether operations of lost connections are retried without delay.
+    ///   - clock: The clock for all waits.
     init(retries: Bool = false, clock: (any Clock<Duration>)? = nil, transport: any HTTPTransport = CurlTransport()) {
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
@@ -22,7 +22,7 @@ struct SocketClient: Sendable {
         client = NetworkClientDefault(dependencies: dependencies, transport: transport)
     }
 
-    /// What came of a subscription.
+    /// The outcome of a subscription.
     struct Outcome: Sendable {
         var numbers: [Int] = []
         var opened = 0
@@ -34,23 +34,23 @@ struct SocketClient: Sendable {
         GraphQLRequest(query: "\(kind) \(name) { n }", operationName: name, kind: kind)
     }
 
-    /// Subscribes, and hears all.
+    /// Subscribes and collects all events.
     func subscribe(
         _ endpoint: GraphQLEndpoint,
         _ name: String = "a",
-        hear: @escaping @Sendable (GraphQLSubscription<JSONValue>.Event) async -> Void = { _ in }
+        receive: @escaping @Sendable (GraphQLSubscription<JSONValue>.Event) async -> Void = { _ in }
     ) async throws -> Outcome {
         var outcome = Outcome()
         let events = try client.subscribe(to: Self.request(.subscription, name), at: endpoint).events
         do {
             for try await event in events {
-                await hear(event)
+                await receive(event)
                 switch event {
                 case .open: outcome.opened += 1
                 case .interrupted(let error, _): outcome.interruptions.append(error)
                 case .response(let response):
                     if let number = response.data?["n"]?.integer { outcome.numbers.append(Int(number)) }
-                case .missed: break
+                case .dropped: break
                 }
             }
         } catch {
@@ -59,10 +59,10 @@ struct SocketClient: Sendable {
         return outcome
     }
 
-    /// What a query or mutation gives, or fails with.
+    /// Runs a query or mutation and returns its data or its error.
     func execute(_ kind: OperationKind, _ endpoint: GraphQLEndpoint) async throws -> Result<JSONValue?, NetworkError> {
         do throws(NetworkError) {
-            let operation = try client.liveOperation(Self.request(kind), at: endpoint)
+            let operation = try client.operationOverSubscriptionTransport(Self.request(kind), at: endpoint)
             let result = try await client.run(operation) { _ in }
             guard let data = result.response?.data else { return .success(nil) }
             return .success(try JSONValue(parsing: data)["data"])
@@ -72,7 +72,7 @@ struct SocketClient: Sendable {
     }
 }
 
-/// Lets those pass who wait, once it was opened.
+/// Suspends waiting tasks until it is opened.
 final class Latch: Sendable {
     private let stream = AsyncStream.makeStream(of: Void.self)
 

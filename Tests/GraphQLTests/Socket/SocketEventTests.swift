@@ -3,10 +3,10 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// What an app hears of the connections of its WebSockets.
+/// The events that an app receives about its WebSocket connections.
 @Suite(.timeLimit(.minutes(1)))
 struct SocketEventTests {
-    /// What was told, in words.
+    /// Descriptions of the reported events.
     private let log = Noted<[String]>([])
 
     private var options: GraphQLSocketOptions {
@@ -15,15 +15,15 @@ struct SocketEventTests {
         return options
     }
 
-    @Test func lifeOfAConnectionAndOfTheNextIsTold() async throws {
+    @Test func eventsCoverTheLifeOfAConnectionAndOfItsSuccessor() async throws {
         let server = try SocketServer { peer in
             let isFirst = peer.request.connection == 1
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(isFirst ? #"{"type":"connection_ack","payload":{"session":1}}"# : #"{"type":"connection_ack"}"#)
             let id = peer.operation()
             if isFirst {
                 peer.say(#"{"type":"ping","payload":{"n":7}}"#)
-                peer.hear("pong")
+                peer.receive("pong")
                 return peer.close(4408, "late")
             }
             peer.complete(id)
@@ -45,7 +45,7 @@ struct SocketEventTests {
         )
     }
 
-    @Test func connectionThatCannotBeOpenedFailsAndIsClosed() async throws {
+    @Test func failedConnectReportsFailedAndClosed() async throws {
         var endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:1/graphql")))
         endpoint.subscriptions = [.webSocket(options)]
         #expect(try await SocketClient.shared.subscribe(endpoint).error?.kind == .connect)
@@ -53,7 +53,7 @@ struct SocketEventTests {
         #expect(log.value == ["connecting", "failed connect", "closed 1006"])
     }
 
-    @Test func serverThatBreaksTheProtocolIsAFailure() async throws {
+    @Test func protocolViolationReportsFailedAndClosed() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.say("nonsense")
@@ -65,11 +65,11 @@ struct SocketEventTests {
         #expect(log.value.last?.hasPrefix("closed 4004 ") == true)
     }
 
-    @Test func signsOfLifeThatAreAskedForAreTold() async throws {
+    @Test func keepAlivePingAndPongAreReported() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
-            peer.hear("ping")
+            peer.receive("ping")
             peer.say(#"{"type":"pong","payload":{"load":2}}"#)
             peer.complete(id)
             peer.hearAll()
@@ -77,19 +77,19 @@ struct SocketEventTests {
         var options = options
         options.keepAlive = .milliseconds(10)
         #expect(try await SocketClient.shared.subscribe(server.endpoint(options)).error == nil)
-        // It may be heard just after the answer to it.
+        // The event may be reported just after the pong that follows it.
         await log.until { $0.contains("ping sent nothing") }
         #expect(log.value.contains(#"pong received {"load":2}"#))
     }
 
-    /// A number that no value can hold is not the connection's fault.
-    @Test func signOfLifeOfTooLargeANumberEndsNothing() async throws {
+    /// A number that no value can represent is not a connection failure.
+    @Test func pingAndPongWithATooLargeNumberKeepTheConnection() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
             peer.say(#"{"type":"pong","payload":{"load":1e999}}"#)
             peer.say(#"{"type":"ping","payload":{"load":1e999}}"#)
-            peer.hear("pong")
+            peer.receive("pong")
             peer.complete(id)
             peer.hearAll()
         }
@@ -99,10 +99,10 @@ struct SocketEventTests {
         #expect(log.value.dropFirst(3) == ["pong received \(load)", "ping received \(load)", "pong sent \(load)"])
     }
 
-    @Test func connectionThatNobodyWaitedForIsClosedWithoutAGoodbye() async throws {
+    @Test func unusedConnectionIsClosedWithoutACloseFrame() async throws {
         let server = try LoopbackServer { _ in .stall }
         var options = options
-        options.linger = .zero
+        options.lingerDuration = .zero
         var endpoint = GraphQLEndpoint(try #require(URL(string: "http://\(server.authority)/graphql")))
         endpoint.subscriptions = [.webSocket(options)]
         let held = try SocketClient.shared.client.holdWebSocket(of: endpoint)
@@ -112,7 +112,7 @@ struct SocketEventTests {
         #expect(log.value == ["connecting", "closed 1006"])
     }
 
-    @Test func messageThatIsTooLargeIsAFailure() async throws {
+    @Test func tooLargeMessageReportsFailedAndClosed() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.say(#"{"type":"ping","payload":{"text":"\#(String(repeating: "a", count: 2_000))"}}"#)
@@ -125,8 +125,8 @@ struct SocketEventTests {
         #expect(log.value.suffix(2) == ["failed too_large", "closed 1006"])
     }
 
-    /// What is there to be read already is not read to its end.
-    @Test func connectionThatIsDroppedIsSoWhileTheServerTalks() async throws {
+    /// Messages that have already arrived are not read to the end.
+    @Test func connectionIsTerminatedWhileTheServerSends() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             _ = peer.operation()
@@ -142,7 +142,7 @@ struct SocketEventTests {
         #expect(!log.value.contains { $0.hasPrefix("failed") })
     }
 
-    @Test func signOfLifeOfTheOlderProtocolIsTold() async throws {
+    @Test func keepAliveOfTheOlderProtocolIsReportedAsAPong() async throws {
         let server = try SocketServer("graphql-ws") { peer in
             peer.acknowledge()
             peer.say(#"{"type":"ka"}"#)

@@ -5,17 +5,17 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Servers that do what they should not, and connections that are lost.
+/// Misbehaving servers and lost connections.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct SocketFaultTests {
-    // MARK: the beginning
+    // MARK: Connecting
 
-    @Test func serverThatNeverAcknowledgesIsLeftInTime() async throws {
+    @Test func missingAcknowledgementTimesOut() async throws {
         let clock = ManualClock()
         let server = try SocketServer { $0.hearAll() }
         let endpoint = try server.endpoint()
         async let outcome = SocketClient(clock: clock).subscribe(endpoint)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(10))
         clock.advance(by: .seconds(10))
         let error = try #require(try await outcome.error)
@@ -23,10 +23,10 @@ struct SocketFaultTests {
         #expect(!error.mayHaveReachedServer)
         await server.heard.until { $0.closes.map(\.code.rawValue) == [4504] }
         #expect(server.heard.record.count("subscribe") == 0)
-        #expect(endpoint.memory.sockets.count == 0)
+        #expect(endpoint.state.sockets.count == 0)
     }
 
-    @Test func secondAcknowledgementChangesNothing() async throws {
+    @Test func secondAcknowledgementIsIgnored() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -41,9 +41,9 @@ struct SocketFaultTests {
         #expect(server.heard.record.count("subscribe") == 1)
     }
 
-    @Test func resultBeforeTheAcknowledgementBreaksTheProtocol() async throws {
+    @Test func resultBeforeTheAcknowledgementIsAProtocolError() async throws {
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.next("1", 1)
             peer.hearAll()
         }
@@ -54,15 +54,15 @@ struct SocketFaultTests {
         await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
     }
 
-    @Test func pingIsAnsweredBeforeTheAcknowledgementWithWhatItHeld() async throws {
+    @Test func pongRepeatsThePingPayloadEvenBeforeTheAcknowledgement() async throws {
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(#"{"type":"ping","payload":{"a": [1]}}"#)
-            peer.hear("pong")
+            peer.receive("pong")
             peer.say(#"{"type":"connection_ack"}"#)
             let id = peer.operation()
             peer.say(#"{"type":"ping"}"#)
-            peer.hear("pong")
+            peer.receive("pong")
             peer.complete(id)
             peer.hearAll()
         }
@@ -72,7 +72,7 @@ struct SocketFaultTests {
     }
 
     @Test(arguments: [400, 404, 405, 406, 415, 426, 501, 200])
-    func statusThatMeansThatThereIsNoWebSocketIsUnsupported(status: Int) async throws {
+    func statusOfAServerWithoutWebSocketsIsUnsupported(status: Int) async throws {
         let server = try LoopbackServer(.response(status))
         let error = try #require(try await refusal(of: server))
         #expect(error.kind == .unsupported)
@@ -80,7 +80,7 @@ struct SocketFaultTests {
     }
 
     @Test(arguments: [401, 403, 302, 500, 503], [GraphQLSocketOptions.Subprotocol.graphQLTransportWS, .graphQLWS])
-    func otherStatusIsOfTheHandshake(
+    func otherHandshakeStatusIsAStatusError(
         status: Int,
         subprotocol: GraphQLSocketOptions.Subprotocol
     ) async throws {
@@ -106,14 +106,14 @@ struct SocketFaultTests {
     }
 
     @Test(arguments: [nil, "graphql-ws"])
-    func serverThatSpeaksAnotherProtocolIsUnsupported(subprotocol: String?) async throws {
+    func otherSubprotocolIsUnsupported(subprotocol: String?) async throws {
         let server = try SocketServer(subprotocol) { $0.hearAll() }
         let error = try #require(try await SocketClient().subscribe(server.endpoint()).error)
         #expect(error.kind == .unsupported)
         #expect(server.heard.record.messages.isEmpty)
     }
 
-    @Test func olderProtocolIsTriedWhereTheNewerIsUnknown() async throws {
+    @Test func olderProtocolIsTriedIfTheNewerIsUnknown() async throws {
         let server = try SocketServer("graphql-ws") { peer in
             peer.acknowledge()
             let id = peer.operation("start")
@@ -131,10 +131,10 @@ struct SocketFaultTests {
         #expect(server.requests.count == 3)
     }
 
-    /// A server that has the older protocol alone; it says so in the handshake, or refuses the newer one. Messages that ask
-    /// for another way it runs as queries.
-    @Test("the older protocol is the last way by default", arguments: [true, false])
-    func olderProtocolIsTriedByDefault(acceptsAll: Bool) async throws {
+    /// The server speaks only the older protocol: it says so in the handshake or refuses the newer one. It runs requests for
+    /// other subscription transports as queries.
+    @Test(arguments: [true, false])
+    func olderProtocolIsTriedLastByDefault(acceptsAll: Bool) async throws {
         let server = try LoopbackServer { request in
             guard let key = request["Sec-WebSocket-Key"] else {
                 return .response(200, ["Content-Type": "application/json"], #"{"data":{"n":null}}"#)
@@ -165,7 +165,7 @@ struct SocketFaultTests {
         )
     }
 
-    @Test func errorTellsWhyEachWayFailed() async throws {
+    @Test func errorExplainsWhyEachTransportFailed() async throws {
         let server = try LoopbackServer { request in
             request.method == "GET"
                 ? .response(404) : .response(200, ["Content-Type": "application/json"], #"{"data":{"n":null}}"#)
@@ -186,7 +186,7 @@ struct SocketFaultTests {
         #expect(error.kind == .unsupported)
     }
 
-    @Test func nobodyListensIsNoConnection() async throws {
+    @Test func refusedConnectionIsAConnectError() async throws {
         var endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:1/graphql")))
         endpoint.subscriptions = [.webSocket()]
         let error = try #require(try await SocketClient().subscribe(endpoint).error)
@@ -212,10 +212,10 @@ struct SocketFaultTests {
         #expect(error?.kind == .unsupported)
     }
 
-    // MARK: messages
+    // MARK: Messages
 
     @Test(arguments: ["999", "x", "01", "1 ", ""])
-    func whatComesForOthersIsPassedOver(id: String) async throws {
+    func messagesForUnknownOperationsAreIgnored(id: String) async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let own = peer.operation()
@@ -262,7 +262,7 @@ struct SocketFaultTests {
         await server.heard.until { $0.closes.map(\.code.rawValue) == [4004] }
     }
 
-    @Test func textThatIsNoUTF8EndsTheConnection() async throws {
+    @Test func invalidUTF8EndsTheConnection() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             _ = peer.operation()
@@ -274,7 +274,7 @@ struct SocketFaultTests {
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1007] }
     }
 
-    @Test func messageThatIsTooLargeEndsTheConnection() async throws {
+    @Test func tooLargeMessageEndsTheConnection() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -290,20 +290,17 @@ struct SocketFaultTests {
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1009] }
     }
 
-    private static let refusalOfTheOlderProtocolArguments: [(String?, String)] = [
+    private static let connectionErrorPayloadIsPartOfTheMessageArguments: [(String?, String)] = [
         (#"{"message":"not you"}"#, ": not you"),
         (#"{"reason":"no entry"}"#, #": an error without a message: {"reason":"no entry"}"#),
         (#""no entry""#, ": no entry"), ("[]", ""), ("7", ": an error without a message: 7"),
         (#"[{"message":"one"},{"message":"two"}]"#, ": one: two"), (nil, ""),
     ]
 
-    @Test(
-        "the payload of connection_error is shown, without secrets",
-        arguments: Self.refusalOfTheOlderProtocolArguments
-    )
-    func refusalOfTheOlderProtocol(payload: String?, text: String) async throws {
+    @Test(arguments: Self.connectionErrorPayloadIsPartOfTheMessageArguments)
+    func connectionErrorPayloadIsPartOfTheMessage(payload: String?, text: String) async throws {
         let server = try SocketServer("graphql-ws") { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(#"{"type":"connection_error"\#(payload.map { #","payload":\#($0)"# } ?? "")}"#)
             peer.hearAll()
         }
@@ -313,9 +310,9 @@ struct SocketFaultTests {
         #expect(error.url == "http://\(server.authority)/graphql")
     }
 
-    @Test func refusalOfTheOlderProtocolEndsAll() async throws {
+    @Test func connectionErrorEndsTheSubscriptionWithoutARetry() async throws {
         let server = try SocketServer("graphql-ws") { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.say(#"{"type":"ka"}"#)
             peer.say(#"{"type":"connection_error","payload":{"message":"not you"}}"#)
             peer.hearAll()
@@ -328,10 +325,10 @@ struct SocketFaultTests {
         #expect(server.requests.count == 1)
     }
 
-    // MARK: the end of the connection
+    // MARK: End of the connection
 
-    @Test func serverThatTakesNothingAnyMoreIsLeftInTime() async throws {
-        // More than the system takes in advance.
+    @Test func connectionToAServerThatStopsReadingIsClosedInTime() async throws {
+        // More than the system buffers.
         let byteCount = 8 << 20
         let begun = 16 << 10
         let (isSending, isSilent, isClosed) = (Latch(), Latch(), try LoopbackServer.Gate())
@@ -340,18 +337,18 @@ struct SocketFaultTests {
         let server = try SocketServer { peer in
             peer.keepLittle()
             peer.acknowledge()
-            // It does not listen any more, and goes on talking, as fast as leaves the machine to the other tests.
+            // The server no longer reads but keeps sending, slowly enough not to starve the other tests.
             while !isLeft.withLock({ $0 }), peer.say(#"{"type":"pong"}"#) {
                 if peer.hasLeft(begun) { isSending.open() }
                 Thread.sleep(forTimeInterval: 0.02)
             }
             isSilent.open()
-            // All that the client got rid of before it gave up: taken sooner, the rest would follow.
+            // Everything that the client sent before it gave up. If the server read sooner, the rest would follow.
             peer.wait(for: isClosed)
             peer.takeAll()
         }
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         options.onEvent = { event in
             if case .closed = event { isClosed.open() }
         }
@@ -367,15 +364,15 @@ struct SocketFaultTests {
             await isSending.wait()
             break
         }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(10))
-        // What it says to a connection that is over would have the system drop what waits there.
+        // Data sent to a closed connection would make the system discard the bytes that are still unread.
         isLeft.withLock { $0 = true }
         await isSilent.wait()
         clock.advance(by: .seconds(10))
         await server.heard.until { $0.ended == 1 }
         #expect(server.bytesTaken >= begun)
-        #expect(server.bytesTaken < byteCount, "the message was sent whole: nothing was stuck")
+        #expect(server.bytesTaken < byteCount, "the whole message was sent: the send never stalled")
         withExtendedLifetime(client) {}
     }
 
@@ -387,7 +384,7 @@ struct SocketFaultTests {
     ]
 
     @Test(arguments: codes)
-    func closeCodeTellsWhetherToAskAgain(code: UInt16) async throws {
+    func closeCodeDecidesWhetherToRetry(code: UInt16) async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -412,7 +409,7 @@ struct SocketFaultTests {
         #expect(error.mayHaveReachedServer)
     }
 
-    @Test func reasonOfACloseIsShownWithoutSecretsAndControlCharacters() async throws {
+    @Test func closeReasonInTheMessageHasNoSecretsOrControlCharacters() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.close(4400, "password=hunter2 \u{1B}[31m")
@@ -437,7 +434,7 @@ struct SocketFaultTests {
         #expect(error.response == nil)
     }
 
-    @Test func resultsHaveTheirURL() async throws {
+    @Test func responsesHaveTheURLOfTheirOperation() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -457,7 +454,7 @@ struct SocketFaultTests {
     }
 
     @Test(arguments: Loss.allCases)
-    func lostConnectionIsToldAndAskedForAgain(loss: Loss) async throws {
+    func lostConnectionIsReportedAndRetried(loss: Loss) async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -484,21 +481,21 @@ struct SocketFaultTests {
         #expect(outcome.opened == 2)
     }
 
-    @Test func connectionThatIsLostBeforeTheAcknowledgementHasReachedNobody() async throws {
-        let server = try SocketServer { $0.hear("connection_init") }
+    @Test func lossBeforeTheAcknowledgementHasNotReachedTheServer() async throws {
+        let server = try SocketServer { $0.receive("connection_init") }
         let result = try await SocketClient().execute(.mutation, server.endpoint())
         let error = try #require(result.failure)
         #expect(error.kind == .network)
         #expect(!error.mayHaveReachedServer)
     }
 
-    @Test func serverWithoutSignsOfLifeIsLeft() async throws {
+    @Test func missingPongTimesOutAndIsRetried() async throws {
         let clock = ManualClock()
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
             peer.next(id, peer.request.connection)
-            if peer.request.connection > 1 { peer.complete(id) } else { peer.hear("ping") }
+            if peer.request.connection > 1 { peer.complete(id) } else { peer.receive("ping") }
             peer.hearAll()
         }
         var options = GraphQLSocketOptions()
@@ -511,14 +508,14 @@ struct SocketFaultTests {
             if case .response = event { first.open() }
         }
         await first.wait()
-        // The acknowledgement and the result came within the first while, and nothing within the second.
+        // The acknowledgement and the result arrived in the first interval, and nothing in the second.
         for wait in [15, 15] {
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             #expect(clock.nextWait == .seconds(wait))
             clock.advance(by: .seconds(wait))
         }
         await server.heard.until { $0.count("ping") == 1 }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(3))
         clock.advance(by: .seconds(3))
         await server.heard.until { $0.connections == 2 }
@@ -527,14 +524,14 @@ struct SocketFaultTests {
         #expect(heard.interruptions.map(\.kind) == [.timeout])
     }
 
-    @Test func signOfLifeInTimeKeepsTheConnection() async throws {
+    @Test func pongInTimeKeepsTheConnection() async throws {
         let clock = ManualClock()
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
             peer.next(id, 1)
             for number in 2...4 {
-                peer.hear("ping")
+                peer.receive("ping")
                 peer.say(#"{"type":"pong"}"#)
                 peer.next(id, number)
             }
@@ -553,7 +550,7 @@ struct SocketFaultTests {
         await result.next()
         for waits in [[15, 15], [3, 15], [3, 15]] {
             for wait in waits {
-                await clock.sleepers(1)
+                await clock.waitForSleepers(1)
                 #expect(clock.nextWait == .seconds(wait))
                 clock.advance(by: .seconds(wait))
             }
@@ -564,9 +561,9 @@ struct SocketFaultTests {
         #expect(heard.interruptions.isEmpty)
     }
 
-    // MARK: what is in flight
+    // MARK: Operations in flight
 
-    @Test func mutationInFlightIsNeverSentAgain() async throws {
+    @Test func mutationInFlightIsNotRetried() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             _ = peer.operation()
@@ -577,10 +574,10 @@ struct SocketFaultTests {
         #expect(server.heard.record.count("subscribe") == 1)
     }
 
-    @Test func mutationThatWasNotSentYetIsSentOnce() async throws {
+    @Test func unsentMutationIsSentOnceAfterAReconnect() async throws {
         let server = try SocketServer { peer in
             if peer.request.connection == 1 {
-                peer.hear("connection_init")
+                peer.receive("connection_init")
                 return
             }
             peer.acknowledge()
@@ -594,7 +591,7 @@ struct SocketFaultTests {
         #expect(server.heard.record.count("subscribe") == 1)
     }
 
-    @Test func queryInFlightIsAskedAgain() async throws {
+    @Test func queryInFlightIsRetried() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()

@@ -3,14 +3,14 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// WebSockets that are held open, and those that the app drops.
+/// WebSockets that the app holds open or terminates.
 @Suite(.timeLimit(.minutes(1)))
 struct SocketHoldTests {
-    /// Gives each operation one result.
+    /// A server that sends one result for each operation.
     private static func answering() throws -> SocketServer {
         try SocketServer { peer in
             peer.acknowledge()
-            while let message = peer.hear() {
+            while let message = peer.receive() {
                 guard message["type"]?.string == "subscribe", let id = message["id"]?.string else { continue }
                 peer.next(id, 1)
                 peer.complete(id)
@@ -18,10 +18,10 @@ struct SocketHoldTests {
         }
     }
 
-    @Test func itIsOpenBeforeTheFirstOperationAndAfterTheLast() async throws {
+    @Test func heldWebSocketIsOpenBeforeTheFirstOperationAndAfterTheLast() async throws {
         let server = try Self.answering()
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         let endpoint = try server.endpoint(options)
         let client = SocketClient()
         let held = try client.client.holdWebSocket(of: endpoint)
@@ -35,7 +35,7 @@ struct SocketHoldTests {
         #expect(server.heard.record.count("complete") == 0)
     }
 
-    @Test func oneThatIsLostIsFollowedByAnother() async throws {
+    @Test func lostHeldWebSocketIsReplaced() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             if peer.request.connection < 3 { return peer.reset() }
@@ -47,7 +47,7 @@ struct SocketHoldTests {
         held.cancel()
     }
 
-    @Test func whoHoldsItHearsThatItIsGivenUp() async throws {
+    @Test func onEndIsCalledIfTheWebSocketIsGivenUp() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.close(4400, "no")
@@ -63,7 +63,7 @@ struct SocketHoldTests {
         held.cancel()
     }
 
-    @Test func whoHoldsItHearsThatItsScopeWasClosed() async throws {
+    @Test func onEndIsCalledIfTheScopeIsClosed() async throws {
         let server = try Self.answering()
         let client = SocketClient().client
         let scope = OperationScope()
@@ -77,10 +77,10 @@ struct SocketHoldTests {
         held.cancel()
     }
 
-    @Test func whoLetsGoOfItHearsNothing() async throws {
+    @Test func onEndIsNotCalledAfterCancelling() async throws {
         let server = try Self.answering()
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         let ends = Lock(0)
         let held = try SocketClient.shared.client.holdWebSocket(
             of: server.endpoint(options),
@@ -92,8 +92,8 @@ struct SocketHoldTests {
         #expect(ends.withLock { $0 } == 0)
     }
 
-    /// The server has done nothing wrong.
-    @Test func dropsOfTheAppOpenNoCircuit() async throws {
+    /// These failures are not the server's fault.
+    @Test func terminatingWebSocketsDoesNotOpenTheCircuit() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.hearAll()
@@ -109,14 +109,14 @@ struct SocketHoldTests {
         }
     }
 
-    @Test func endpointWithoutWebSocketsHasNothingToHold() throws {
+    @Test func holdingAnEndpointWithoutWebSocketsThrows() throws {
         var endpoint = try Self.answering().endpoint()
         endpoint.subscriptions = [.events()]
         let error = #expect(throws: NetworkError.self) { try SocketClient.shared.client.holdWebSocket(of: endpoint) }
         #expect(error?.kind == .badConfiguration)
     }
 
-    @Test func oneThatIsRetiredEndsAndAnotherIsHeld() async throws {
+    @Test func retiredHeldWebSocketIsReplaced() async throws {
         let server = try Self.answering()
         let endpoint = try server.endpoint()
         let client = SocketClient(retries: true)
@@ -124,11 +124,11 @@ struct SocketHoldTests {
         await server.heard.until { $0.count("connection_init") == 1 }
         endpoint.retireConnections()
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.count("connection_init") == 2 }
-        #expect(endpoint.memory.sockets.count == 1)
+        #expect(endpoint.state.sockets.count == 1)
         held.cancel()
     }
 
-    @Test func subscriptionIsAskedAgainOverAnotherWhereTheAppDropsOne() async throws {
+    @Test func subscriptionIsRetriedIfTheAppTerminatesItsWebSocket() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -146,7 +146,7 @@ struct SocketHoldTests {
         await server.heard.until { $0.ended == 1 }
     }
 
-    @Test func mutationIsNotAskedAgainWhereTheAppDropsItsWebSocket() async throws {
+    @Test func mutationIsNotRetriedIfTheAppTerminatesItsWebSocket() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             peer.hearAll()

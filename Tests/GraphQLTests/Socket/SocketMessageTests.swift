@@ -2,31 +2,33 @@
 import Foundation
 import Testing
 
-/// Messages of both protocols.
+/// Messages of both subprotocols.
 struct SocketMessageTests {
     private static let current = GraphQLSocketOptions.Subprotocol.graphQLTransportWS
     private static let older = GraphQLSocketOptions.Subprotocol.graphQLWS
 
-    @Test func idThatIsNoTextEndsNothingWhereNoneIsNeeded() throws {
+    @Test func nonStringIDIsIgnoredIfTheMessageNeedsNone() throws {
         #expect(
             try SocketMessage(#"{"type":"connection_ack","id":null}"#, .graphQLTransportWS) == .acknowledgement(nil)
         )
-        #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .signOfLife(nil))
+        #expect(try SocketMessage(#"{"type":"ka","id":null}"#, .graphQLWS) == .keepAlive(nil))
         #expect(
             try SocketMessage(#"{"type":"error","id":null,"payload":{}}"#, .graphQLWS)
                 == .failure(id: nil, Data("{}".utf8))
         )
-        #expect(throws: SocketFault.self) { try SocketMessage(#"{"type":"complete","id":1}"#, .graphQLTransportWS) }
+        #expect(throws: SocketProtocolError.self) {
+            try SocketMessage(#"{"type":"complete","id":1}"#, .graphQLTransportWS)
+        }
     }
 
-    private static let messagesOfTheProtocolAreReadArguments: [(String, SocketMessage)] = [
+    private static let messagesOfTheCurrentProtocolAreParsedArguments: [(String, SocketMessage)] = [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
         (#"{"type":"connection_ack","payload":null}"#, .acknowledgement(nil)),
         (#" { "payload" : {"a":[1,{}]} , "type" : "connection_ack" } "#, .acknowledgement(Data(#"{"a":[1,{}]}"#.utf8))),
         (#"{"type":"ping"}"#, .ping(nil)),
         (#"{"type":"ping","payload":{"a": 1}}"#, .ping(Data(#"{"a": 1}"#.utf8))),
-        (#"{"type":"pong"}"#, .signOfLife(nil)),
-        (#"{"type":"pong","payload":{}}"#, .signOfLife(Data("{}".utf8))),
+        (#"{"type":"pong"}"#, .keepAlive(nil)),
+        (#"{"type":"pong","payload":{}}"#, .keepAlive(Data("{}".utf8))),
         (#"{"id":"1","type":"next","payload":{"data":{}}}"#, .result(id: 1, Data(#"{"data":{}}"#.utf8))),
         (#"{"payload":{"data":"}"},"type":"next","id":"27"}"#, .result(id: 27, Data(#"{"data":"}"}"#.utf8))),
         (#"{"id":"x","type":"next","payload":{}}"#, .result(id: nil, Data("{}".utf8))),
@@ -42,14 +44,14 @@ struct SocketMessageTests {
         ),
     ]
 
-    @Test(arguments: Self.messagesOfTheProtocolAreReadArguments)
-    func messagesOfTheProtocolAreRead(text: String, expected: SocketMessage) throws {
+    @Test(arguments: Self.messagesOfTheCurrentProtocolAreParsedArguments)
+    func messagesOfTheCurrentProtocolAreParsed(text: String, expected: SocketMessage) throws {
         #expect(try SocketMessage(text, Self.current) == expected)
     }
 
-    private static let messagesOfTheOlderProtocolAreReadArguments: [(String, SocketMessage)] = [
+    private static let messagesOfTheOlderProtocolAreParsedArguments: [(String, SocketMessage)] = [
         (#"{"type":"connection_ack"}"#, SocketMessage.acknowledgement(nil)),
-        (#"{"type":"ka"}"#, .signOfLife(nil)),
+        (#"{"type":"ka"}"#, .keepAlive(nil)),
         (#"{"type":"connection_error","payload":{"message":"no"}}"#, .refusal(Data(#"{"message":"no"}"#.utf8))),
         (#"{"type":"connection_error"}"#, .refusal(nil)),
         (#"{"id":"1","type":"data","payload":{"data":{}}}"#, .result(id: 1, Data(#"{"data":{}}"#.utf8))),
@@ -57,8 +59,8 @@ struct SocketMessageTests {
         (#"{"id":"1","type":"complete","payload":null}"#, .completion(id: 1)),
     ]
 
-    @Test(arguments: Self.messagesOfTheOlderProtocolAreReadArguments)
-    func messagesOfTheOlderProtocolAreRead(text: String, expected: SocketMessage) throws {
+    @Test(arguments: Self.messagesOfTheOlderProtocolAreParsedArguments)
+    func messagesOfTheOlderProtocolAreParsed(text: String, expected: SocketMessage) throws {
         #expect(try SocketMessage(text, Self.older) == expected)
     }
 
@@ -87,27 +89,27 @@ struct SocketMessageTests {
     ]
 
     @Test(arguments: malformed)
-    func whatTheProtocolDoesNotKnowIsRefused(text: String) throws {
-        let fault = #expect(throws: SocketFault.self) { try SocketMessage(text, Self.current) }
+    func malformedMessageIsAProtocolError(text: String) throws {
+        let fault = #expect(throws: SocketProtocolError.self) { try SocketMessage(text, Self.current) }
         let error = try #require(fault).error
         #expect(error.kind == .protocol)
         #expect(!error.isTransient)
     }
 
     @Test(arguments: [#"{"type":"next","id":"1","payload":{}}"#, #"{"type":"ping"}"#, #"{"type":"data","id":"1"}"#])
-    func whatTheOlderProtocolDoesNotKnowIsRefused(text: String) {
-        #expect(throws: SocketFault.self) { try SocketMessage(text, Self.older) }
+    func messageUnknownToTheOlderProtocolIsRejected(text: String) {
+        #expect(throws: SocketProtocolError.self) { try SocketMessage(text, Self.older) }
     }
 
-    /// What comes off the wire whole is what the tokenizer takes, too; cut off anywhere it is nothing.
-    @Test func messagesThatAreCutOffAreRefused() {
+    /// Any truncation of a message that the tokenizer accepts as a whole.
+    @Test func truncatedMessageIsRejected() {
         let text = #"{"id":"12","type":"next","payload":{"data":{"a":[1,-2.5e3,"\u00e9\n",true,null,{}]}}}"#
         for length in 0..<text.utf8.count {
-            #expect(throws: SocketFault.self) { try SocketMessage(String(text.prefix(length)), Self.current) }
+            #expect(throws: SocketProtocolError.self) { try SocketMessage(String(text.prefix(length)), Self.current) }
         }
     }
 
-    @Test func deepPayloadsAreTakenUpToTheLimit() throws {
+    @Test func deepPayloadsAreAcceptedUpToTheLimit() throws {
         let deep = String(repeating: "[", count: 511) + String(repeating: "]", count: 511)
         let mixed = String(repeating: #"{"a":["#, count: 255) + String(repeating: "]}", count: 255)
         for payload in [#"{"a":\#(deep)}"#, #"{"a":\#(mixed)}"#] {
@@ -116,7 +118,7 @@ struct SocketMessageTests {
         }
     }
 
-    private static let requestsAreWrittenAsEachProtocolWantsThemArguments: [(SocketRequest, String, String)] = [
+    private static let requestsAreEncodedForEachProtocolArguments: [(SocketRequest, String, String)] = [
         (SocketRequest.initialisation(nil), #"{"type":"connection_init"}"#, #"{"type":"connection_init"}"#),
         (
             .initialisation(Data(#"{"a":1}"#.utf8)), #"{"type":"connection_init","payload":{"a":1}}"#,
@@ -134,8 +136,8 @@ struct SocketMessageTests {
         ),
     ]
 
-    @Test(arguments: Self.requestsAreWrittenAsEachProtocolWantsThemArguments)
-    func requestsAreWrittenAsEachProtocolWantsThem(request: SocketRequest, current: String, older: String) {
+    @Test(arguments: Self.requestsAreEncodedForEachProtocolArguments)
+    func requestsAreEncodedForEachProtocol(request: SocketRequest, current: String, older: String) {
         #expect(request.text(Self.current) == current)
         #expect(request.text(Self.older) == older)
     }

@@ -3,20 +3,20 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// One operation's way from its results to its end.
+/// One operation, from its results to its end.
 struct SocketOperationTests {
-    @Test func theFirstEndCountsAndNothingIsToldAfterwards() async throws {
+    @Test func onlyTheFirstEndCountsAndNoEventsFollow() async throws {
         let told = Lock(0)
         let operation = SocketOperation(Data()) { _ in told.withLock { $0 += 1 } }
-        operation.give(.open)
+        operation.deliver(.open)
         operation.end(.success(()))
-        operation.end(.failure(.leftSocket))
-        operation.give(.open)
+        operation.end(.failure(.operationCancelled))
+        operation.deliver(.open)
         try await operation.wait {}
         #expect(told.withLock { $0 } == 1)
     }
 
-    @Test func itDoesNotEndWhileSomethingIsTold() async throws {
+    @Test func operationDoesNotEndWhileAnEventIsDelivered() async throws {
         let slot = Lock<SocketOperation?>(nil)
         let steps = Lock<[String]>([])
         let operation = SocketOperation(Data()) { _ in
@@ -24,22 +24,22 @@ struct SocketOperationTests {
             steps.withLock { $0.append("told") }
         }
         slot.withLock { $0 = operation }
-        // Whoever waits goes on inside of the call that ends the wait.
+        // The waiting task resumes inside the call that ends the wait.
         let waiting = Task(executorPreference: InlineExecutor()) {
             try await operation.wait {}
             steps.withLock { $0.append("over") }
         }
-        operation.give(.open)
+        operation.deliver(.open)
         try await waiting.value
         #expect(steps.withLock { $0 } == ["told", "over"])
         slot.withLock { $0 = nil }
     }
 
-    @Test func cancelledTaskAsksForTheEnd() async {
+    @Test func cancellingTheTaskEndsTheOperation() async {
         let operation = SocketOperation(Data()) { _ in }
         let task = Task { () -> NetworkError? in
             do throws(NetworkError) {
-                try await operation.wait { operation.end(.failure(.leftSocket)) }
+                try await operation.wait { operation.end(.failure(.operationCancelled)) }
                 return nil
             } catch {
                 return error
@@ -50,7 +50,7 @@ struct SocketOperationTests {
     }
 }
 
-/// Runs each task where it is resumed.
+/// Runs each task on the thread that resumes it.
 private final class InlineExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())

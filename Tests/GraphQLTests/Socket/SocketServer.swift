@@ -3,7 +3,7 @@
 @testable import BeagleNetTesting
 import Foundation
 
-/// A server of operations over WebSockets that does with each connection what a test says, and notes what it hears.
+/// A scripted GraphQL server over WebSockets that records the messages it receives.
 final class SocketServer: Sendable {
     typealias Play = @Sendable (inout Peer) -> Void
 
@@ -11,8 +11,8 @@ final class SocketServer: Sendable {
     let heard = Heard()
 
     /// - Parameters:
-    ///   - subprotocol: what it says that it speaks; nil: nothing.
-    ///   - play: called for each connection, on a thread of its own; the connection ends with it.
+    ///   - subprotocol: The subprotocol that the server selects, or `nil` for none.
+    ///   - play: Called for each connection on its own thread. The connection ends when it returns.
     init(_ subprotocol: String? = "graphql-transport-ws", _ play: @escaping Play) throws {
         let heard = heard
         server = try LoopbackServer { request in
@@ -33,13 +33,13 @@ final class SocketServer: Sendable {
     }
 
     var authority: String { server.authority }
-    /// What it took of all that clients sent, in bytes.
+    /// The number of bytes that the server has read.
     var bytesTaken: Int { server.record.bytesReceived }
-    /// The handshakes so far.
+    /// The handshake requests so far.
     var requests: [LoopbackServer.Request] { server.requests }
 
-    /// An endpoint whose operations all go there over WebSockets, which are kept for longer than any machine is slow, unless
-    /// `options` say otherwise.
+    /// Returns an endpoint that sends all operations to this server over WebSockets. Unless `options` say otherwise, the
+    /// connections linger for longer than any slow machine needs.
     func endpoint(
         _ options: GraphQLSocketOptions = .lasting,
         headers: [String: String] = [:]
@@ -47,24 +47,24 @@ final class SocketServer: Sendable {
         guard let url = URL(string: "http://\(server.authority)/graphql") else { throw URLError(.badURL) }
         var endpoint = GraphQLEndpoint(url, headers: headers)
         endpoint.subscriptions = [.webSocket(options)]
-        endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription]
+        endpoint.kindsOverSubscriptionTransports = [.query, .mutation, .subscription]
         return endpoint
     }
 }
 
 extension SocketServer {
-    /// What a server has heard on all connections.
+    /// Everything that a server has received on all connections.
     final class Heard: Sendable {
         struct Record: Sendable {
             var connections = 0
-            /// Connections that are over.
+            /// The number of ended connections.
             var ended = 0
-            /// Messages, as they came.
+            /// Messages in the order of arrival.
             var messages: [String] = []
-            /// What clients said goodbye with.
+            /// The close frames of clients.
             var closes: [WebSocketClose] = []
 
-            /// Messages of this type.
+            /// Returns the number of messages of this type.
             func count(_ type: String) -> Int { messages.count { $0.contains(#""type":"\#(type)""#) } }
         }
 
@@ -88,7 +88,7 @@ extension SocketServer {
             for continuation in met { continuation.resume() }
         }
 
-        /// Waits until something was heard.
+        /// Waits until the record meets a condition.
         func until(_ isMet: @escaping @Sendable (Record) -> Bool) async {
             await withCheckedContinuation { continuation in
                 let isMetAlready = state.withLock { state in
@@ -101,14 +101,14 @@ extension SocketServer {
         }
     }
 
-    /// One connection, from the server's side.
+    /// The server's side of one connection.
     struct Peer {
         var connection: Connection
         let request: LoopbackServer.Request
         let heard: Heard
 
-        /// The next message; nil where the client says goodbye, which is answered, or the connection ends.
-        mutating func hear() -> JSONValue? {
+        /// Returns the next message, or `nil` if the connection ends. A close frame is echoed and also gives `nil`.
+        mutating func receive() -> JSONValue? {
             while let (opcode, _, payload) = connection.readFrame() {
                 switch opcode {
                 case 8:
@@ -127,28 +127,28 @@ extension SocketServer {
             return nil
         }
 
-        /// Hears until the client has nothing more to say.
+        /// Reads messages until the client closes the connection.
         mutating func hearAll() {
-            while hear() != nil {}
+            while receive() != nil {}
         }
 
-        /// The next message of this type.
+        /// Waits for the next message of this type.
         @discardableResult
-        mutating func hear(_ type: String) -> JSONValue? {
-            while let message = hear() {
+        mutating func receive(_ type: String) -> JSONValue? {
+            while let message = receive() {
                 if message["type"]?.string == type { return message }
             }
             return nil
         }
 
-        /// The id of the next operation.
+        /// Returns the id of the next operation.
         mutating func operation(_ type: String = "subscribe") -> String {
-            hear(type)?["id"]?.string ?? ""
+            receive(type)?["id"]?.string ?? ""
         }
 
-        /// Takes the beginning, and says that operations are taken.
+        /// Waits for `connection_init` and sends `connection_ack`.
         mutating func acknowledge() {
-            hear("connection_init")
+            receive("connection_init")
             say(#"{"type":"connection_ack"}"#)
         }
 
@@ -162,7 +162,7 @@ extension SocketServer {
             _ = connection.send(frame: opcode, payload)
         }
 
-        /// Sends bytes as they are.
+        /// Sends raw bytes.
         mutating func send(_ bytes: Data) {
             _ = connection.send(bytes)
         }
@@ -176,18 +176,18 @@ extension SocketServer {
             say(#"{"id":"\#(id)","type":"complete"}"#)
         }
 
-        /// Says goodbye, and hears what comes until the client does.
+        /// Sends a close frame and reads until the client closes, too.
         mutating func close(_ code: UInt16, _ reason: String = "") {
             let payload = Data([UInt8(code >> 8), UInt8(code & 0xFF)]) + Data(reason.utf8)
             if connection.send(frame: 8, payload) { hearAll() }
         }
 
-        /// Waits until the test opens it.
+        /// Waits until the test opens the gate.
         mutating func wait(for gate: LoopbackServer.Gate) {
             _ = connection.play(.wait(gate), method: nil)
         }
 
-        /// Has the system keep no more of what it does not take than about 64 KiB: else that may be many MiB.
+        /// Limits the system's receive buffer to about 64 KiB, because it may otherwise grow to many MiB.
         func keepLittle() {
             var size: Int32 = 64 << 10
             let result = setsockopt(
@@ -200,37 +200,37 @@ extension SocketServer {
             precondition(result == 0, "the receive buffer cannot be set")
         }
 
-        /// Whether so many bytes have come that it did not take, or more.
+        /// Whether at least this many bytes have arrived that the server has not read.
         func hasLeft(_ count: Int) -> Bool {
             var bytes = [UInt8](repeating: 0, count: count)
             return recv(connection.socket.descriptor, &bytes, count, Int32(MSG_PEEK)) == count
         }
 
-        /// Says that it sends no more, and takes whatever comes.
+        /// Shuts down the sending side and reads everything that arrives.
         mutating func finish() {
             _ = connection.play(.finish, method: nil)
             takeAll()
         }
 
-        /// Takes whatever comes until the end of the connection.
+        /// Reads everything that arrives until the connection ends.
         mutating func takeAll() {
             _ = connection.play(.stall, method: nil)
         }
 
-        /// Ends the connection abruptly, when all that was sent before has arrived.
+        /// Resets the connection after everything sent before has arrived.
         mutating func reset() {
             say(#"{"type":"ping"}"#)
-            hear("pong")
+            receive("pong")
             connection.socket.resetOnClose()
         }
     }
 }
 
 extension GraphQLSocketOptions {
-    /// Those of connections that end with their server.
+    /// Options of connections that stay open until their server ends.
     static var lasting: GraphQLSocketOptions {
         var options = GraphQLSocketOptions()
-        options.linger = .seconds(600)
+        options.lingerDuration = .seconds(600)
         return options
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-/// Operations over WebSockets of servers of others.
+/// Operations over WebSockets of third-party servers.
 @Suite(.leavesNothing, .timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct SocketServersTests {
     private let client = NetworkClientDefault(dependencies: BeagleDependencies())
@@ -17,7 +17,7 @@ struct SocketServersTests {
     ) async throws -> GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test])
         endpoint.subscriptions = [.webSocket(options)]
-        endpoint.kindsOverSubscriptions = [.query, .mutation, .subscription]
+        endpoint.kindsOverSubscriptionTransports = [.query, .mutation, .subscription]
         return endpoint
     }
 
@@ -41,15 +41,15 @@ struct SocketServersTests {
     }
 
     @Test(arguments: ["/graphql", "/ariadne"])
-    func subscriptionCounts(path: String) async throws {
+    func subscriptionReceivesAllResults(path: String) async throws {
         #expect(try await counts("subscription { count(to: 5) }", at: endpoint(path)) == [1, 2, 3, 4, 5])
     }
 
-    @Test(arguments: ["/graphql", "/ariadne-older"]) func theOlderProtocolCountsToo(path: String) async throws {
+    @Test(arguments: ["/graphql", "/ariadne-older"]) func olderProtocolReceivesAllResults(path: String) async throws {
         #expect(try await counts("subscription { count(to: 5) }", at: endpoint(path, Self.older)) == [1, 2, 3, 4, 5])
     }
 
-    @Test func twoAtOnceShareOneConnection() async throws {
+    @Test func concurrentSubscriptionsShareOneConnection() async throws {
         let endpoint = try await endpoint("/graphql")
         async let one = counts("subscription { count(to: 20) }", at: endpoint)
         async let other = counts("subscription { count(to: 30) }", at: endpoint)
@@ -59,7 +59,7 @@ struct SocketServersTests {
     }
 
     @Test(arguments: [GraphQLSocketOptions(), older])
-    func refusalOfAnOperationIsOfKindGraphQL(options: GraphQLSocketOptions) async throws {
+    func refusedOperationIsAGraphQLError(options: GraphQLSocketOptions) async throws {
         let endpoint = try await endpoint("/graphql", options)
         let error = await #expect(throws: NetworkError.self) {
             _ = try await counts("subscription { nothing }", at: endpoint)
@@ -68,7 +68,7 @@ struct SocketServersTests {
         #expect(error?.graphQLErrors.first?.message.contains("nothing") == true)
     }
 
-    @Test func errorBesideAResultIsGivenWithIt() async throws {
+    @Test func errorsBesideDataArriveWithTheResponse() async throws {
         let endpoint = try await endpoint("/graphql")
         var messages: [String] = []
         let subscription = try client.subscribe(
@@ -79,7 +79,7 @@ struct SocketServersTests {
         #expect(messages == ["boom"])
     }
 
-    @Test func queryAndMutationGoOverTheWebSocket() async throws {
+    @Test func queryAndMutationAreSentOverTheWebSocket() async throws {
         let endpoint = try await endpoint("/graphql")
         #expect(try await client.perform(.post("2"), at: endpoint).title == "Ünïcode 😀")
         let created = GraphQLOperation<NoInput, Post>.document(#"mutation { createPost(title: "New") { id title } }"#)
@@ -89,7 +89,7 @@ struct SocketServersTests {
         #expect(requests.first?["messages"]?.array?.count == 3)
     }
 
-    @Test func acknowledgementOfAServerIsHeard() async throws {
+    @Test func acknowledgementPayloadIsReported() async throws {
         let heard = Lock<[JSONValue?]>([])
         var options = GraphQLSocketOptions()
         options.onEvent = { event in
@@ -99,7 +99,7 @@ struct SocketServersTests {
         #expect(heard.withLock { $0 } == [["server": "strawberry"]])
     }
 
-    @Test func parametersArriveAndAbsentOnesAreLeftOut() async throws {
+    @Test func parametersReachTheServerAndNilParametersAreOmitted() async throws {
         struct Parameters: Decodable, Sendable { let token: String }
         var options = GraphQLSocketOptions()
         options.parameters = { ["token": "of Ann"] }
@@ -116,7 +116,7 @@ struct SocketServersTests {
         #expect(try await counts("subscription { count(to: 1) }", at: endpoint("/graphql", options)) == [1])
     }
 
-    @Test func refusedParametersAreToldAndAskedAgain() async throws {
+    @Test func refusedParametersAreReportedAndRequestedAgain() async throws {
         var options = GraphQLSocketOptions()
         let asked = Lock(0)
         options.parameters = {
@@ -139,7 +139,7 @@ struct SocketServersTests {
             switch event {
             case .interrupted(let error, _): codes.append(error.webSocketClose?.code.rawValue)
             case .response(let response): counts.append(response.data)
-            case .open, .missed: break
+            case .open, .dropped: break
             }
         }
         #expect(codes == [4403])
@@ -147,8 +147,8 @@ struct SocketServersTests {
     }
 
     @Test(arguments: [GraphQLSocketOptions(), older])
-    func serverHearsOfTheEnd(options: GraphQLSocketOptions) async throws {
-        let test = "serverHearsOfTheEnd\(options.subprotocol.rawValue)"
+    func leavingTheLoopEndsTheOperationOnTheServer(options: GraphQLSocketOptions) async throws {
+        let test = "leavingTheLoopEndsTheOperationOnTheServer\(options.subprotocol.rawValue)"
         let endpoint = try await endpoint("/graphql", options, test: test)
         let subscription = try client.subscribe(
             to: .document("subscription { count(to: 1000000, every: 5) }", as: Int.self),
@@ -158,7 +158,7 @@ struct SocketServersTests {
         try await GraphQLServer.shared.event("count ended", of: test)
     }
 
-    @Test func subprotocolThatTheServerDoesNotSpeakIsUnsupported() async throws {
+    @Test func unknownSubprotocolIsUnsupported() async throws {
         var options = GraphQLSocketOptions()
         options.subprotocol = GraphQLSocketOptions.Subprotocol(rawValue: "another")
         let endpoint = try await endpoint("/graphql", options)

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// What follows from messages, without a WebSocket.
+/// The effects of messages, without a WebSocket.
 struct SocketSessionTests {
     private static func operation() -> SocketOperation { SocketOperation(Data()) { _ in } }
 
@@ -12,17 +12,17 @@ struct SocketSessionTests {
         return session
     }
 
-    @Test func acknowledgementBeginsWhatWaits() throws {
+    @Test func acknowledgementStartsPendingOperations() throws {
         var session = try Self.session(acknowledged: false)
         let ids = (0..<3).map { _ in session.add(Self.operation()) }
         _ = session.remove(ids[1])
         guard case .begin(let begun) = try session.receive(.acknowledgement(nil)) else {
-            Issue.record("nothing begins")
+            Issue.record("no operation starts")
             return
         }
         #expect(begun == [ids[0], ids[2]])
         guard case .nothing = try session.receive(.acknowledgement(nil)) else {
-            Issue.record("the second acknowledgement begins something")
+            Issue.record("the second acknowledgement starts operations")
             return
         }
     }
@@ -30,18 +30,18 @@ struct SocketSessionTests {
     @Test(arguments: [
         SocketMessage.result(id: 1, Data("{}".utf8)), .failure(id: 1, Data("[{}]".utf8)), .completion(id: 1),
     ])
-    func whatComesForAnOperationCountsFromWhenItWasAsked(message: SocketMessage) throws {
+    func messagesForAnOperationCountOnlyAfterItWasSent(message: SocketMessage) throws {
         var session = try Self.session()
         let id = session.add(Self.operation())
         guard case .nothing = try session.receive(message) else {
-            Issue.record("a message counts before the operation was asked")
+            Issue.record("a message counts before the operation was sent")
             return
         }
-        _ = session.ask(id)
-        if case .nothing = try session.receive(message) { Issue.record("a message does not count") }
+        _ = session.markSent(id)
+        if case .nothing = try session.receive(message) { Issue.record("a message is ignored") }
     }
 
-    @Test func numbersAreNeverUsedAgain() throws {
+    @Test func idsAreNeverReused() throws {
         var session = try Self.session()
         let first = session.add(Self.operation())
         _ = session.remove(first)
@@ -49,11 +49,11 @@ struct SocketSessionTests {
         #expect(session.add(Self.operation()) != first)
     }
 
-    @Test func whatAsksNothingHoldsItOpenAndIsNeverAsked() throws {
+    @Test func holderKeepsTheSessionOpenAndIsNeverSent() throws {
         var session = try Self.session()
         let (holder, operation) = (SocketOperation(nil) { _ in }, Self.operation())
         let held = session.add(holder)
-        let asked = session.ask(held)
+        let asked = session.markSent(held)
         #expect(asked == nil)
         #expect(!session.isEmpty)
         let id = session.add(operation)
@@ -64,14 +64,14 @@ struct SocketSessionTests {
         #expect(session.operation(id) === operation)
     }
 
-    @Test func whatIsLeftAtTheEndTellsWhetherItWasAsked() throws {
+    @Test func removedOperationsSayWhetherTheyWereSent() throws {
         var session = try Self.session()
         let (asked, waiting) = (Self.operation(), Self.operation())
-        _ = session.ask(session.add(asked))
+        _ = session.markSent(session.add(asked))
         _ = session.add(waiting)
         let left = session.removeAll()
-        #expect(left.first { $0.operation === asked }?.isAsked == true)
-        #expect(left.first { $0.operation === waiting }?.isAsked == false)
+        #expect(left.first { $0.operation === asked }?.isSent == true)
+        #expect(left.first { $0.operation === waiting }?.isSent == false)
         #expect(session.isEmpty)
     }
 }

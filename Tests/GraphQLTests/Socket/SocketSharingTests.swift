@@ -5,15 +5,15 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// When connections are made, who shares them, and when they end.
+/// When connections open, which operations share them, and when they close.
 @Suite(.timeLimit(.minutes(1)))
 struct SocketSharingTests {
-    /// Gives each operation the results 1 to `count`.
+    /// A server that sends each operation the results 1 to `count`.
     private static func counting(_ count: Int, _ subprotocol: String = "graphql-transport-ws") throws -> SocketServer {
         let isOlder = subprotocol == "graphql-ws"
         return try SocketServer(subprotocol) { peer in
             peer.acknowledge()
-            while let message = peer.hear() {
+            while let message = peer.receive() {
                 guard message["type"]?.string == (isOlder ? "start" : "subscribe"), let id = message["id"]?.string
                 else {
                     continue
@@ -24,7 +24,7 @@ struct SocketSharingTests {
         }
     }
 
-    @Test func nothingConnectsBeforeTheFirstResultIsAskedFor() async throws {
+    @Test func connectionOpensWhenTheFirstResultIsRequested() async throws {
         let server = try Self.counting(1)
         let client = SocketClient().client
         let subscription = try client.subscribe(to: SocketClient.request(), at: server.endpoint())
@@ -35,7 +35,7 @@ struct SocketSharingTests {
         #expect(try await results.next() == nil)
     }
 
-    @Test func credentialsOfTheOptionsAreNotShared() async throws {
+    @Test func connectionsAreNotSharedAcrossCredentialsOfTheOptions() async throws {
         let server = try Self.counting(1)
         let client = SocketClient().client
         var endpoint = try server.endpoint()
@@ -43,7 +43,7 @@ struct SocketSharingTests {
             var options = TransferOptions()
             options.authentication = .bearer(token)
             endpoint.options = options
-            // Limits are each operation's own.
+            // Timeouts belong to each operation and don't separate connections.
             endpoint.options?.timeouts.firstByte = token == "a" ? .seconds(7) : .seconds(8)
             var results = try client.subscribe(to: SocketClient.request(), at: endpoint).makeAsyncIterator()
             #expect(try await results.next()?.data?["n"] == 1)
@@ -51,12 +51,12 @@ struct SocketSharingTests {
         #expect(server.requests.map { $0["Authorization"] } == ["Bearer a", "Bearer b"])
     }
 
-    @Test func queriesThatWouldBeInTheURLShareTheSocketToo() async throws {
+    @Test func getQueriesShareTheWebSocket() async throws {
         let server = try Self.counting(1)
         let client = SocketClient().client
         var endpoint = try server.endpoint()
         endpoint.queryMethod = .get
-        endpoint.documents = .automatic
+        endpoint.documentStyle = .automatic
         for name in ["a", "b"] {
             let response = try await client.response(to: SocketClient.request(.query, name), at: endpoint)
             #expect(try JSONValue(parsing: response.data)["data"]?["n"] == 1)
@@ -64,32 +64,32 @@ struct SocketSharingTests {
         #expect(server.requests.map(\.target) == ["/graphql"])
     }
 
-    @Test func connectionLingersAndThenSaysGoodbye() async throws {
+    @Test func idleConnectionLingersAndThenCloses() async throws {
         let clock = ManualClock()
         let server = try Self.counting(1)
         let endpoint = try server.endpoint(GraphQLSocketOptions())
         let client = SocketClient(clock: clock)
         #expect(try await client.subscribe(endpoint, "a").numbers == [1])
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(4))
-        // Whoever comes meanwhile uses it, and the time begins anew.
+        // An operation that starts meanwhile uses the connection, and the linger time restarts.
         #expect(try await client.subscribe(endpoint, "b").numbers == [1])
-        #expect(endpoint.memory.sockets.count == 1)
-        await clock.sleepers(1)
+        #expect(endpoint.state.sockets.count == 1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(5))
         await server.heard.until { $0.closes.map(\.code.rawValue) == [1000] && $0.ended == 1 }
-        #expect(endpoint.memory.sockets.count == 0)
+        #expect(endpoint.state.sockets.count == 0)
         #expect(server.requests.count == 1)
         #expect(try await client.subscribe(endpoint, "c").numbers == [1])
         #expect(server.requests.count == 2)
     }
 
-    @Test func olderProtocolSaysThatItTerminates() async throws {
+    @Test func olderProtocolSendsConnectionTerminate() async throws {
         var options = GraphQLSocketOptions()
         options.subprotocol = .graphQLWS
-        options.linger = .zero
+        options.lingerDuration = .zero
         let server = try Self.counting(2, "graphql-ws")
         let client = SocketClient()
         #expect(try await client.subscribe(server.endpoint(options)).numbers == [1, 2])
@@ -97,7 +97,7 @@ struct SocketSharingTests {
         #expect(server.heard.record.messages.last == #"{"type":"connection_terminate"}"#)
     }
 
-    @Test func queriesOfTheOlderProtocolAreAnswered() async throws {
+    @Test func olderProtocolRunsQueriesAndMutations() async throws {
         var options = GraphQLSocketOptions()
         options.subprotocol = .graphQLWS
         let server = try Self.counting(1, "graphql-ws")
@@ -105,7 +105,7 @@ struct SocketSharingTests {
         #expect(try await SocketClient().execute(.mutation, server.endpoint(options)).get()?["n"] == 1)
     }
 
-    @Test func transportAndClientAreLetGoWhileTheConnectionLingers() async throws {
+    @Test func lingeringConnectionDoesNotRetainTransportOrClient() async throws {
         let clock = ManualClock()
         let server = try Self.counting(1)
         let endpoint = try server.endpoint(GraphQLSocketOptions())
@@ -117,19 +117,19 @@ struct SocketSharingTests {
             let one = SocketClient(clock: clock, transport: own)
             (transport, client) = (own, one.client)
             #expect(try await one.subscribe(endpoint).numbers == [1])
-            socket = endpoint.memory.sockets.all.first
+            socket = endpoint.state.sockets.all.first
             #expect(socket != nil)
         }
         #expect(transport == nil)
         #expect(client == nil)
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         await server.heard.until { $0.ended == 1 }
         while socket != nil { await Task.yield() }
-        #expect(endpoint.memory.sockets.count == 0)
+        #expect(endpoint.state.sockets.count == 0)
     }
 
-    @Test func twoPersonsNeverShareAConnection() async throws {
+    @Test func differentCredentialsNeverShareAConnection() async throws {
         let server = try Self.counting(1)
         let memory = try server.endpoint()
         for name in ["Ann", "Bob", "Ann"] {
@@ -154,7 +154,7 @@ struct SocketSharingTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func otherOptionsNeverShareAConnection() async throws {
+    @Test func differentOptionsNeverShareAConnection() async throws {
         let server = try Self.counting(1)
         let endpoint = try server.endpoint()
         var options = GraphQLSocketOptions()
@@ -167,7 +167,7 @@ struct SocketSharingTests {
         #expect(server.heard.record.messages.contains(#"{"type":"connection_init","payload":{"who":"Bob"}}"#))
     }
 
-    @Test func retiredConnectionsEndWithTheirOperationsAndAreJoinedByNone() async throws {
+    @Test func retiredConnectionFinishesItsOperationsAndAcceptsNoMore() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try SocketServer { peer in
             peer.acknowledge()
@@ -200,7 +200,7 @@ struct SocketSharingTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func operationsOfARecordedTransportShareAConnection() async throws {
+    @Test func recordingTransportsWithTheSameLogShareAConnection() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sockets-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         var logs: [String: RequestLog] = [:]
@@ -217,7 +217,7 @@ struct SocketSharingTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func addressAndParametersAreAskedForEachConnection() async throws {
+    @Test func urlAndParametersAreEvaluatedForEachConnection() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -245,7 +245,7 @@ struct SocketSharingTests {
         #expect(parameters == (1...3).map { #"{"type":"connection_init","payload":{"attempt":\#($0)}}"# })
     }
 
-    @Test func credentialsStayWithTheEndpointsOrigin() async throws {
+    @Test func credentialsAreNotSentToAnotherOrigin() async throws {
         let server = try Self.counting(1)
         var options = GraphQLSocketOptions()
         let authority = server.authority
@@ -258,7 +258,7 @@ struct SocketSharingTests {
         #expect(server.requests.map { $0["X-App"] } == ["a"])
     }
 
-    @Test func parametersStayWithTheEndpointsOrigin() async throws {
+    @Test func parametersAreNotSentToAnotherOrigin() async throws {
         var options = GraphQLSocketOptions.lasting
         options.parameters = { ["who": "Ann"] }
         let (home, elsewhere) = (try Self.counting(1), try Self.counting(1))
@@ -273,9 +273,7 @@ struct SocketSharingTests {
         #expect(elsewhere.heard.record.messages.first == #"{"type":"connection_init"}"#)
     }
 
-    @Test("nor is a connection without them shared with who has them") func parametersTellConnectionsApart()
-        async throws
-    {
+    @Test func connectionWithoutParametersIsNotSharedWithOneThatHasThem() async throws {
         var options = GraphQLSocketOptions.lasting
         options.parameters = { ["who": "Ann"] }
         let (home, elsewhere) = (try Self.counting(1), try Self.counting(1))
@@ -295,7 +293,7 @@ struct SocketSharingTests {
         #expect(messages.contains(#"{"type":"connection_init","payload":{"who":"Ann"}}"#))
     }
 
-    @Test func failureOfTheAppsOwnFunctionIsTold() async throws {
+    @Test func errorOfTheParametersFunctionIsReported() async throws {
         struct NoToken: Error {}
         let server = try Self.counting(1)
         var options = GraphQLSocketOptions()
@@ -325,12 +323,12 @@ struct SocketSharingTests {
         #expect(Set(ids).count == 1000)
     }
 
-    @Test func cancellingTellsTheServerAndNothingIsHeardAfterwards() async throws {
+    @Test func cancellingSendsCompleteAndEndsDelivery() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
             peer.next(id, 1)
-            peer.hear("complete")
+            peer.receive("complete")
             peer.next(id, 2)
             let other = peer.operation()
             peer.next(other, 3)
@@ -341,7 +339,7 @@ struct SocketSharingTests {
         let client = SocketClient()
         let heard = Lock(0)
         let first = Latch()
-        let operation = try client.client.liveOperation(SocketClient.request(), at: endpoint)
+        let operation = try client.client.operationOverSubscriptionTransport(SocketClient.request(), at: endpoint)
         let task = Task {
             try await client.client.run(operation) { result in
                 guard result.response != nil else { return }
@@ -358,14 +356,14 @@ struct SocketSharingTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func endsOfBothSidesMayCross() async throws {
+    @Test func completeMessagesOfBothSidesMayCross() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
             peer.next(id, 1)
             peer.wait(for: gate)
-            // The client has said that it wants no more, which is not heard yet.
+            // The client has sent `complete`, which the server hasn't read yet.
             peer.next(id, 2)
             peer.complete(id)
             let other = peer.operation()
@@ -377,7 +375,7 @@ struct SocketSharingTests {
         let client = SocketClient()
         let heard = Lock(0)
         let first = Latch()
-        let operation = try client.client.liveOperation(SocketClient.request(), at: endpoint)
+        let operation = try client.client.operationOverSubscriptionTransport(SocketClient.request(), at: endpoint)
         let task = Task {
             try await client.client.run(operation) { result in
                 guard result.response != nil else { return }
@@ -396,11 +394,11 @@ struct SocketSharingTests {
         #expect(server.heard.record.connections == 1)
     }
 
-    @Test func operationThatEndsWhileItConnectsLeavesNothing() async throws {
+    @Test func cancellingWhileConnectingClosesTheConnection() async throws {
         let server = try LoopbackServer { _ in .stall }
         var endpoint = GraphQLEndpoint(try #require(URL(string: server.url + "/graphql")))
         var options = GraphQLSocketOptions()
-        options.linger = .zero
+        options.lingerDuration = .zero
         endpoint.subscriptions = [.webSocket(options)]
         let client = SocketClient(retries: true)
         let task = Task { [endpoint] in try await client.subscribe(endpoint) }
@@ -409,10 +407,10 @@ struct SocketSharingTests {
         #expect(try await task.value.error?.kind == .cancelled)
         #expect(await server.until { $0.openConnections == 0 })
         #expect(server.requests.count == 1)
-        while endpoint.memory.sockets.count > 0 { await Task.yield() }
+        while endpoint.state.sockets.count > 0 { await Task.yield() }
     }
 
-    @Test func resultsInPiecesArePutTogether() async throws {
+    @Test func incrementalResultsAreMerged() async throws {
         let pieces = [
             #"{"data":{"n":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
             #"{"incremental":[{"id":"0","data":{"late":2}}],"completed":[{"id":"0"}],"hasNext":false}"#,
@@ -431,9 +429,9 @@ struct SocketSharingTests {
         #expect(heard.error == nil)
     }
 
-    @Test func acknowledgementIsHeardOnceForEachConnectionBeforeItsOperations() async throws {
+    @Test func acknowledgementIsReportedOncePerConnectionBeforeItsOperations() async throws {
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             let isFirst = peer.heard.record.connections == 1
             peer.say(#"{"type":"connection_ack"\#(isFirst ? #","payload":{"session":[1]}"# : "")}"#)
             if isFirst { peer.say(#"{"type":"connection_ack","payload":{"session":[2]}}"#) }
@@ -457,8 +455,8 @@ struct SocketSharingTests {
         #expect(heard.withLock { $0.first } == #"{"session":[1]}"#)
     }
 
-    /// A server that cannot read one operation may end the connection of all.
-    @Test func documentThatIsNoneIsNotSent() async throws {
+    /// A server that cannot parse one operation may close the connection of all.
+    @Test func invalidDocumentIsNotSent() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
@@ -481,8 +479,8 @@ struct SocketSharingTests {
         held.cancel()
     }
 
-    /// Each reader has a buffer of its own.
-    @Test func slowReaderHoldsUpNoOther() async throws {
+    /// Each reader has its own buffer.
+    @Test func slowReaderDoesNotBlockOthers() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let slow = peer.operation()
@@ -507,7 +505,7 @@ struct SocketSharingTests {
         #expect(words == ["missed 48", #"{"n":49}"#, #"{"n":50}"#])
     }
 
-    @Test("those that lost one connection share each attempt", arguments: [300]) func storm(count: Int) async throws {
+    @Test(arguments: [300]) func operationsOfALostConnectionShareEachRetryAttempt(count: Int) async throws {
         let attempts = 6
         let server = try SocketServer { peer in
             if peer.heard.record.connections > 1 { return }
@@ -532,14 +530,14 @@ struct SocketSharingTests {
         }
         #expect(heards.count == count)
         #expect(heards.allSatisfy { $0.error?.kind == .network })
-        // One operation alone makes as many; some more where threads wake up late.
+        // A single operation makes this many attempts. A few more are possible if threads wake up late.
         #expect(server.requests.count <= attempts + 4)
     }
 
-    @Test func operationThatIsCancelledBeforeItIsSentIsNotSent() async throws {
+    @Test func operationCancelledBeforeTheAcknowledgementIsNotSent() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try SocketServer { peer in
-            peer.hear("connection_init")
+            peer.receive("connection_init")
             peer.wait(for: gate)
             peer.say(#"{"type":"connection_ack"}"#)
             let id = peer.operation()
@@ -560,7 +558,7 @@ struct SocketSharingTests {
         #expect(server.heard.record.count("complete") == 0)
     }
 
-    @Test func floodArrivesWholeAndInOrder() async throws {
+    @Test func manyResultsArriveCompleteAndInOrder() async throws {
         let server = try Self.counting(20_000)
         let subscription = try SocketClient().client.subscribe(
             to: SocketClient.request(),
@@ -575,13 +573,13 @@ struct SocketSharingTests {
         #expect(expected == 20_001)
     }
 
-    @Test func manyPingsAreAnsweredWithoutKeepingThem() async throws {
+    @Test func manyPingsGetPongsWhileTheServerDoesNotRead() async throws {
         let server = try SocketServer { peer in
             peer.acknowledge()
             let id = peer.operation()
-            // Read by nobody until all are sent.
+            // The server reads no pongs until all pings are sent.
             for number in 1...20_000 { peer.say(#"{"type":"ping","payload":{"n":\#(number)}}"#) }
-            while let message = peer.hear(), message["payload"]?["n"]?.integer != 20_000 {}
+            while let message = peer.receive(), message["payload"]?["n"]?.integer != 20_000 {}
             peer.complete(id)
             peer.hearAll()
         }

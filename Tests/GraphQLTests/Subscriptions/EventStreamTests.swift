@@ -4,23 +4,23 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// Subscriptions over event streams of their own.
+/// Subscriptions with one event stream each.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct EventStreamTests {
     private static let next = #"event: next\#ndata: {"data":{"count":1}}\#n\#n"#
 
-    @Test func anotherIterationBeginsAnew() async throws {
-        let world = try SubscriptionWorld { _ in .events("id: 7\n" + events(1...1)) }
-        let subscription = try world.subscription()
+    @Test func secondIterationStartsWithoutLastEventID() async throws {
+        let fixture = try SubscriptionFixture { _ in .events("id: 7\n" + events(1...1)) }
+        let subscription = try fixture.subscription()
         for _ in 0..<2 {
             var count = 0
             for try await _ in subscription { count += 1 }
             #expect(count == 1)
         }
-        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
+        #expect(fixture.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
     }
 
-    @Test func queryThatIsLostDoesNotGoOnBehindWhatItLost() async throws {
-        var world = try SubscriptionWorld(
+    @Test func retriedQueryStartsWithoutLastEventID() async throws {
+        var fixture = try SubscriptionFixture(
             answers: .sequence([
                 .raw(
                     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nid: 1\nevent: next\ndata: {\"data\":{\"a\":1}}\n\n"
@@ -28,35 +28,35 @@ import Testing
             ]),
             .events(events(2...2))
         )
-        world.endpoint.kindsOverSubscriptions.insert(.query)
-        world.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 3)))
-        let response = try await world.client.response(to: GraphQLRequest(query: "{ count }"), at: world.endpoint)
+        fixture.endpoint.kindsOverSubscriptionTransports.insert(.query)
+        fixture.dependencies.interceptors.replace(with: RetryInterceptor(backoff: Backoff(base: .zero, limit: 3)))
+        let response = try await fixture.client.response(to: GraphQLRequest(query: "{ count }"), at: fixture.endpoint)
         #expect(try JSONValue(parsing: response.data) == ["data": ["count": 2]])
-        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
+        #expect(fixture.server.requests.map { $0["Last-Event-ID"] } == [nil, nil])
     }
 
-    @Test func answerInPiecesThatIsNotWholeIsAnError() async throws {
-        var world = try SubscriptionWorld(
+    @Test func incompleteIncrementalResponseThrows() async throws {
+        var fixture = try SubscriptionFixture(
             answers: .events("event: next\ndata: {\"data\":{\"a\":1},\"hasNext\":true}\n\nevent: complete\n\n")
         )
-        world.endpoint.kindsOverSubscriptions.insert(.query)
-        world.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        fixture.endpoint.kindsOverSubscriptionTransports.insert(.query)
+        fixture.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
         let request = GraphQLRequest(query: "{ a ...F @defer } fragment F on Query { b }")
         let error = await #expect(throws: NetworkError.self) {
-            try await world.client.response(to: request, at: world.endpoint)
+            try await fixture.client.response(to: request, at: fixture.endpoint)
         }
         #expect(error?.kind == .truncated)
     }
 
-    @Test func resultsComeUntilTheServerSaysThatNothingMoreDoes() async throws {
-        let world = try SubscriptionWorld(answers: .events(": hello\n\n" + events(1...3)))
-        let heard = try await world.heard()
+    @Test func resultsArriveUntilTheServerSendsComplete() async throws {
+        let fixture = try SubscriptionFixture(answers: .events(": hello\n\n" + events(1...3)))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":2}"#, #"{"count":3}"#])
         #expect(heard.error == nil)
-        #expect(world.server.requests.count == 1)
-        let request = try #require(world.server.requests.first)
+        #expect(fixture.server.requests.count == 1)
+        let request = try #require(fixture.server.requests.first)
         #expect(request.method == "POST")
-        // Ariadne takes no other.
+        // Ariadne accepts no other value.
         #expect(request.values(of: "Accept") == ["text/event-stream"])
         #expect(request["Content-Type"] == "application/json")
         #expect(request["X-App"] == "demo")
@@ -64,13 +64,13 @@ import Testing
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"query":"subscription Count { count }"}"#)
     }
 
-    @Test func subscriptionGoesIntoTheURLWhereThatIsSaid() async throws {
-        var world = try SubscriptionWorld(answers: .events("id: 7\n" + Self.next), .events(events(2...2)))
-        world.endpoint.subscriptionMethod = .get
-        let heard = try await world.heard()
+    @Test func subscriptionIsSentInTheURLIfTheEndpointSaysSo() async throws {
+        var fixture = try SubscriptionFixture(answers: .events("id: 7\n" + Self.next), .events(events(2...2)))
+        fixture.endpoint.subscriptionMethod = .get
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
-        #expect(world.server.requests.map(\.method) == ["GET", "GET"])
-        let request = try #require(world.server.requests.last)
+        #expect(fixture.server.requests.map(\.method) == ["GET", "GET"])
+        let request = try #require(fixture.server.requests.last)
         #expect(request.target == "/graphql?query=subscription%20Count%20%7B%20count%20%7D")
         #expect(request.values(of: "Accept") == ["text/event-stream"])
         #expect(request["GraphQL-Require-Preflight"] == "true")
@@ -80,73 +80,73 @@ import Testing
         #expect(request.body.isEmpty)
     }
 
-    @Test func subscriptionGoesIntoABodyWhereTheURLWouldBeTooLong() async throws {
-        var world = try SubscriptionWorld(answers: .events(events(1...1)))
-        world.endpoint.subscriptionMethod = .get
-        world.endpoint.maxURLBytes = 60
-        #expect(try await world.heard().error == nil)
-        #expect(world.server.requests.map(\.method) == ["POST"])
+    @Test func longSubscriptionIsSentInABody() async throws {
+        var fixture = try SubscriptionFixture(answers: .events(events(1...1)))
+        fixture.endpoint.subscriptionMethod = .get
+        fixture.endpoint.maxURLBytes = 60
+        #expect(try await fixture.heard().error == nil)
+        #expect(fixture.server.requests.map(\.method) == ["POST"])
     }
 
-    @Test func mutationIsNeverInTheURL() async throws {
-        var world = try SubscriptionWorld(answers: .events(events(1...1)))
-        world.endpoint.subscriptionMethod = .get
-        world.endpoint.kindsOverSubscriptions = [.mutation]
+    @Test func mutationIsNeverSentInTheURL() async throws {
+        var fixture = try SubscriptionFixture(answers: .events(events(1...1)))
+        fixture.endpoint.subscriptionMethod = .get
+        fixture.endpoint.kindsOverSubscriptionTransports = [.mutation]
         let request = GraphQLRequest(query: "mutation { count }", kind: .mutation)
-        _ = try await world.client.response(to: request, at: world.endpoint)
-        #expect(world.server.requests.map(\.method) == ["POST"])
+        _ = try await fixture.client.response(to: request, at: fixture.endpoint)
+        #expect(fixture.server.requests.map(\.method) == ["POST"])
     }
 
-    @Test func queryThatTheServerFindsTooLongIsPosted() async throws {
-        var world = try SubscriptionWorld { request in
+    @Test func queryIsPostedIfTheServerRejectsTheURLAsTooLong() async throws {
+        var fixture = try SubscriptionFixture { request in
             request.method == "GET" ? .response(414) : .events(events(1...1))
         }
-        world.endpoint.subscriptionMethod = .get
-        world.endpoint.kindsOverSubscriptions = [.query]
-        let response = try await world.client.response(to: GraphQLRequest(query: "{ count }"), at: world.endpoint)
+        fixture.endpoint.subscriptionMethod = .get
+        fixture.endpoint.kindsOverSubscriptionTransports = [.query]
+        let response = try await fixture.client.response(to: GraphQLRequest(query: "{ count }"), at: fixture.endpoint)
         #expect(try JSONValue(parsing: response.data)["data"]?["count"] == 1)
-        #expect(world.server.requests.map(\.method) == ["GET", "POST"])
+        #expect(fixture.server.requests.map(\.method) == ["GET", "POST"])
     }
 
     @Test(arguments: [GraphQLSubscriptionTransport.webSocket(), .events(.single), .multipart])
-    func whatGoesAnotherWayIsNotAskedForInAURL(way: GraphQLSubscriptionTransport) async throws {
-        var world = try SubscriptionWorld([.events(), way], answers: .events(events(1...1)))
-        world.endpoint.subscriptionMethod = .get
-        let error = #expect(throws: NetworkError.self) { try world.subscription() }
+    func getWithAnotherTransportIsABadConfiguration(way: GraphQLSubscriptionTransport) async throws {
+        var fixture = try SubscriptionFixture([.events(), way], answers: .events(events(1...1)))
+        fixture.endpoint.subscriptionMethod = .get
+        let error = #expect(throws: NetworkError.self) { try fixture.subscription() }
         #expect(error?.kind == .badConfiguration)
-        #expect(world.server.requests.isEmpty)
+        #expect(fixture.server.requests.isEmpty)
     }
 
-    @Test("and lines may end in any way, cut anywhere", arguments: ["\n", "\r\n", "\r"])
-    func lines(end: String) async throws {
+    @Test(arguments: ["\n", "\r\n", "\r"])
+    func anyLineEndingIsParsedBytewise(end: String) async throws {
         let text = Data(events(1...2).replacing("\n", with: end).utf8)
-        let world = try SubscriptionWorld(
+        let fixture = try SubscriptionFixture(
             answers: .chunked(text.map { Data([$0]) }, ["Content-Type": "text/event-stream"])
         )
-        #expect(try await world.heard().events == ["open", #"{"count":1}"#, #"{"count":2}"#])
+        #expect(try await fixture.heard().events == ["open", #"{"count":1}"#, #"{"count":2}"#])
     }
 
-    @Test func theEndMayHaveNoData() async throws {
-        let world = try SubscriptionWorld(answers: .events(Self.next + "event: complete\n\n"))
-        let heard = try await world.heard()
+    @Test func completeEventMayHaveNoData() async throws {
+        let fixture = try SubscriptionFixture(answers: .events(Self.next + "event: complete\n\n"))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#])
         #expect(heard.error == nil)
     }
 
-    @Test func aStreamThatEndsBeforeItSaidSoIsAskedForAgain() async throws {
-        let world = try SubscriptionWorld(answers: .events(Self.next), .events(events(2...2)))
-        let heard = try await world.heard()
+    @Test func streamThatEndsWithoutCompleteIsRetried() async throws {
+        let fixture = try SubscriptionFixture(answers: .events(Self.next), .events(events(2...2)))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0", "open", #"{"count":2}"#])
         #expect(heard.error == nil)
     }
 
-    @Test func aConnectionThatBreaksIsFollowedByAnother() async throws {
-        let world = try SubscriptionWorld(
+    @Test func lostConnectionIsReplaced() async throws {
+        let fixture = try SubscriptionFixture(
             answers: .sequence([.begun(Self.next), .reset]),
             .sequence([.begun("event: next\ndata: {\"dat"), .close]),
             .events(events(2...2))
         )
-        let heard = try await world.heard()
+        let heard = try await fixture.heard()
         #expect(heard.events.count == 7)
         #expect(
             heard.events.filter { !$0.hasPrefix("lost") } == ["open", #"{"count":1}"#, "open", "open", #"{"count":2}"#]
@@ -154,89 +154,89 @@ import Testing
         #expect(heard.error == nil)
     }
 
-    @Test func aServerWithoutLifeIsTakenForLost() async throws {
-        var world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]), .events(events(2...2)))
-        world.endpoint.options = TransferOptions(timeouts: Timeouts(idle: .milliseconds(200)))
-        let heard = try await world.heard()
+    @Test func idleStreamTimesOutAndIsRetried() async throws {
+        var fixture = try SubscriptionFixture(answers: .sequence([.begun(Self.next), .stall]), .events(events(2...2)))
+        fixture.endpoint.options = TransferOptions(timeouts: Timeouts(idle: .milliseconds(200)))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: timeout, 0", "open", #"{"count":2}"#])
     }
 
-    @Test func aServerThatIsLostTooOftenIsGivenUp() async throws {
-        let world = try SubscriptionWorld(answers: .events(": nothing\n\n"))
-        let heard = try await world.heard()
+    @Test func subscriptionFailsAfterTooManyLosses() async throws {
+        let fixture = try SubscriptionFixture(answers: .events(": nothing\n\n"))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", "lost: truncated, 0", "open", "lost: truncated, 0", "open"])
         #expect(heard.error?.kind == .truncated)
     }
 
-    @Test func aStreamGoesOnBehindTheLastEventThatWasGiven() async throws {
+    @Test func retrySendsTheLastEventID() async throws {
         let first = "id: a\n" + Self.next + "id: b\n\nid: c\nevent: next\ndata: {\"data\""
-        let world = try SubscriptionWorld(
+        let fixture = try SubscriptionFixture(
             answers: .events(first),
             .events(": none\n\n"),
             .events("id: ä\n" + Self.next),
             .events("id:\n" + Self.next),
             .events(events(2...2))
         )
-        #expect(try await world.heard().error == nil)
+        #expect(try await fixture.heard().error == nil)
         // An id without data counts too, an unfinished event does not.
-        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, "b", "b", "ä", nil])
+        #expect(fixture.server.requests.map { $0["Last-Event-ID"] } == [nil, "b", "b", "ä", nil])
     }
 
-    @Test func theServersWishForTheNextConnectionIsRespected() async throws {
+    @Test func retryFieldOfTheServerSetsTheDelay() async throws {
         let clock = ManualClock()
-        let world = try SubscriptionWorld(answers: .events("retry: 7000\n\n" + Self.next), .events(events(2...2)))
-        world.dependencies.clock = clock
-        async let heard = world.heard()
-        await clock.sleepers(1)
+        let fixture = try SubscriptionFixture(answers: .events("retry: 7000\n\n" + Self.next), .events(events(2...2)))
+        fixture.dependencies.clock = clock
+        async let heard = fixture.heard()
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(7))
         clock.advance(by: .seconds(7))
         #expect(try await heard.events == ["open", #"{"count":1}"#, "lost: truncated, 7000", "open", #"{"count":2}"#])
     }
 
-    @Test func aWishThatIsTooLongIsCutShort() async throws {
+    @Test func tooLongRetryFieldIsCapped() async throws {
         let clock = ManualClock()
-        let world = try SubscriptionWorld(answers: .events("retry: 900000\n\n"), .events(events(2...2)))
-        world.retry(by: Backoff(base: .zero, maxAsked: .seconds(9), limit: 3))
-        world.dependencies.clock = clock
-        async let heard = world.heard()
-        await clock.sleepers(1)
+        let fixture = try SubscriptionFixture(answers: .events("retry: 900000\n\n"), .events(events(2...2)))
+        fixture.retry(by: Backoff(base: .zero, maxServerDelay: .seconds(9), limit: 3))
+        fixture.dependencies.clock = clock
+        async let heard = fixture.heard()
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(9))
         clock.advance(by: .seconds(9))
         #expect(try await heard.error == nil)
     }
 
     @Test(arguments: [408, 429, 500, 502, 503, 504])
-    func aRefusalThatMayPassIsAskedAgainAfterAsLongAsTheServerAsks(status: Int) async throws {
+    func transientErrorStatusIsRetriedAfterRetryAfter(status: Int) async throws {
         let clock = ManualClock()
-        let world = try SubscriptionWorld(
+        let fixture = try SubscriptionFixture(
             answers: .response(status, ["Retry-After": "3", "Content-Type": "text/plain"], "busy"),
             .events(events(1...1))
         )
-        world.dependencies.clock = clock
-        async let heard = world.heard()
-        await clock.sleepers(1)
+        fixture.dependencies.clock = clock
+        async let heard = fixture.heard()
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(3))
         clock.advance(by: .seconds(3))
         #expect(try await heard.events == ["lost: status, 3000", "open", #"{"count":1}"#])
     }
 
     @Test(arguments: [400, 401, 403, 409, 422, 505])
-    func aRefusalThatStaysEndsIt(status: Int) async throws {
-        let world = try SubscriptionWorld(
+    func permanentErrorStatusEndsTheSubscription(status: Int) async throws {
+        let fixture = try SubscriptionFixture(
             [.events(), .multipart],
             answers: .response(status, ["Content-Type": "text/plain"], "no")
         )
-        let heard = try await world.heard()
+        let heard = try await fixture.heard()
         #expect(heard.events == [])
         #expect(heard.error?.kind == .status)
         #expect(heard.error?.response?.status.code == status)
         #expect(heard.error?.data == Data("no".utf8))
         #expect(heard.error?.request?.method == .post)
-        #expect(world.server.requests.count == 1)
+        #expect(fixture.server.requests.count == 1)
     }
 
-    @Test func credentialsThatAreRefusedAreRenewed() async throws {
-        let world = try SubscriptionWorld { request in
+    @Test func rejectedCredentialsAreRenewed() async throws {
+        let fixture = try SubscriptionFixture { request in
             request["Authorization"] == "new" ? .events(events(1...1)) : .response(401)
         }
         let rules = AuthInterceptor<String>.Rules(
@@ -244,80 +244,78 @@ import Testing
             renew: { _ in "new" },
             attach: { token, head in head.headerFields[.authorization] = token }
         )
-        let url = try #require(URL(string: world.server.url))
+        let url = try #require(URL(string: fixture.server.url))
         let origin = try #require(Origin(url))
-        world.dependencies.interceptors.add(AuthInterceptor(rules, origins: [origin]))
-        #expect(try await world.heard().events == ["open", #"{"count":1}"#])
-        #expect(world.server.requests.map { $0["Authorization"] } == ["old", "new"])
+        fixture.dependencies.interceptors.add(AuthInterceptor(rules, origins: [origin]))
+        #expect(try await fixture.heard().events == ["open", #"{"count":1}"#])
+        #expect(fixture.server.requests.map { $0["Authorization"] } == ["old", "new"])
     }
 
-    private static let errorsArguments: [(Int, String, NetworkError.Kind)] = [
+    private static let operationErrorsTryNoOtherTransportArguments: [(Int, String, NetworkError.Kind)] = [
         (200, "application/json", NetworkError.Kind.graphQL), (400, "application/json", .status),
         (422, "application/graphql-response+json", .graphQL), (404, "application/graphql-response+json", .graphQL),
         (401, "application/graphql-response+json", .status), (404, "application/json", .status),
     ]
 
-    @Test(
-        "what a server says is wrong with the operation is what is told, and no other way is tried",
-        arguments: Self.errorsArguments
-    )
-    func errors(status: Int, type: String, kind: NetworkError.Kind) async throws {
+    @Test(arguments: Self.operationErrorsTryNoOtherTransportArguments)
+    func operationErrorsTryNoOtherTransport(status: Int, type: String, kind: NetworkError.Kind) async throws {
         let body = #"{"errors":[{"message":"no such field","extensions":{"code":"BAD"}}]}"#
-        let world = try SubscriptionWorld([.events(), .multipart], answers: .json(body, status: status, type: type))
-        let heard = try await world.heard()
+        let fixture = try SubscriptionFixture(
+            [.events(), .multipart],
+            answers: .json(body, status: status, type: type)
+        )
+        let heard = try await fixture.heard()
         #expect(heard.events == [])
         #expect(heard.error?.kind == kind)
         #expect(heard.error?.graphQLErrors.map(\.code) == ["BAD"])
         #expect(heard.error?.response?.status.code == status)
-        #expect(world.server.requests.count == 1)
+        #expect(fixture.server.requests.count == 1)
     }
 
-    @Test func errorsOfOneResultComeWithIt() async throws {
+    @Test func errorsOfAResultAreDeliveredWithIt() async throws {
         let text = """
             event: next\ndata: {"data":null,"errors":[{"message":"boom"}]}\n\n\
             event: next\ndata: {"data":{"count":null},"errors":[{"message":"bang"}]}\n\n
             """
-        let world = try SubscriptionWorld(answers: .events(text + events(3...3)))
-        #expect(try await world.heard().events == ["open", "null boom", #"{"count":null} bang"#, #"{"count":3}"#])
+        let fixture = try SubscriptionFixture(answers: .events(text + events(3...3)))
+        #expect(try await fixture.heard().events == ["open", "null boom", #"{"count":null} bang"#, #"{"count":3}"#])
     }
 
     @Test(
-        "a subscription that a server runs as a query is not subscribed to",
         arguments: ["application/json", "application/graphql-response+json; charset=utf-8"],
         [
             #"{"data":{"count":1}}"#, #"{"data":{"count":null}}"#,
             #"{"data":null,"errors":[{"message":"Cannot return null","path":["count"]}]}"#,
         ]
     )
-    func answerOfAnExecution(type: String, body: String) async throws {
-        let heard = try await SubscriptionWorld(answers: .json(body, type: type)).heard()
+    func subscriptionThatTheServerRunsAsAQueryIsUnsupported(type: String, body: String) async throws {
+        let heard = try await SubscriptionFixture(answers: .json(body, type: type)).heard()
         #expect(heard.events == [])
         #expect(heard.error?.kind == .unsupported)
         #expect(heard.error?.message.contains("it returned application/") == true)
     }
 
     @Test(
-        "errors of a subscription that did not begin are those of the operation",
         arguments: [#"{"data":null,"errors":[{"message":"no"}]}"#, #"{"errors":[{"message":"no","path":["count"]}]}"#]
     )
-    func answerOfARefusal(body: String) async throws {
-        let world = try SubscriptionWorld([.events(), .multipart], answers: .json(body))
-        let heard = try await world.heard()
+    func errorsOfASubscriptionThatDidNotStartAreReported(body: String) async throws {
+        let fixture = try SubscriptionFixture([.events(), .multipart], answers: .json(body))
+        let heard = try await fixture.heard()
         #expect(heard.error?.kind == .graphQL)
         #expect(heard.error?.graphQLErrors.map(\.message) == ["no"])
-        #expect(world.server.requests.count == 1)
+        #expect(fixture.server.requests.count == 1)
     }
 
-    @Test func status204IsTheEnd() async throws {
-        let world = try SubscriptionWorld(answers: .events("id: 1\n" + Self.next), .response(204))
-        let heard = try await world.heard()
+    @Test func status204EndsTheSubscription() async throws {
+        let fixture = try SubscriptionFixture(answers: .events("id: 1\n" + Self.next), .response(204))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: truncated, 0"])
         #expect(heard.error == nil)
-        #expect(world.server.requests.count == 2)
+        #expect(fixture.server.requests.count == 2)
     }
 
-    private static let fallsBackArguments: [LoopbackServer.Answer] = [
-        LoopbackServer.Answer.response(404), .response(405), .response(406, ["Content-Type": "text/plain"], "?"),
+    private static let unsupportedEventStreamsFallBackToTheNextTransportArguments: [LoopbackServer.Response] = [
+        LoopbackServer.Response.response(404), .response(405), .response(406, ["Content-Type": "text/plain"], "?"),
         .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406), .response(415), .response(501),
         .response(200, ["Content-Type": "text/html"], "<html>"), .json(#"{"data":{"count":null}}"#), .json("[]"),
         .json("not JSON"), .json(""),
@@ -325,34 +323,34 @@ import Testing
     ]
 
     @Test(
-        "where the server does not know event streams the next way is tried, and that is remembered",
-        arguments: Self.fallsBackArguments
+        "the next transport is tried if the server doesn't support event streams, and the client remembers that",
+        arguments: Self.unsupportedEventStreamsFallBackToTheNextTransportArguments
     )
-    func fallsBack(answer: LoopbackServer.Answer) async throws {
-        let world = try SubscriptionWorld([.events(), .multipart]) { request in
+    func unsupportedEventStreamsFallBackToTheNextTransport(answer: LoopbackServer.Response) async throws {
+        let fixture = try SubscriptionFixture([.events(), .multipart]) { request in
             guard request["Accept"]?.hasPrefix("multipart/mixed") == true else { return answer }
             return .parts("--graphql\r\n\r\n{\"payload\":{\"data\":{\"count\":1}}}\r\n--graphql--")
         }
-        for _ in 0..<2 { #expect(try await world.heard().events == ["open", #"{"count":1}"#]) }
-        #expect(world.server.requests.map { $0["Accept"]?.prefix(4) } == ["text", "mult", "mult"])
+        for _ in 0..<2 { #expect(try await fixture.heard().events == ["open", #"{"count":1}"#]) }
+        #expect(fixture.server.requests.map { $0["Accept"]?.prefix(4) } == ["text", "mult", "mult"])
     }
 
-    private static let mutationArguments: [(LoopbackServer.Answer, Bool)] = [
-        (LoopbackServer.Answer.response(204), false), (.response(200, ["Content-Type": "text/plain"], "ok"), false),
-        (.json(#"{"status":"ok"}"#), false), (.response(404), true), (.response(405), true), (.response(415), true),
-    ]
+    private static let mutationThatMayHaveRunIsNotSentOverAnotherTransportArguments: [(LoopbackServer.Response, Bool)] =
+        [
+            (LoopbackServer.Response.response(204), false),
+            (.response(200, ["Content-Type": "text/plain"], "ok"), false),
+            (.json(#"{"status":"ok"}"#), false), (.response(404), true), (.response(405), true), (.response(415), true),
+        ]
 
-    @Test(
-        "a mutation goes no other way where the server may have done it",
-        arguments: Self.mutationArguments
-    )
-    func mutation(answer: LoopbackServer.Answer, goesOn: Bool) async throws {
-        var world = try SubscriptionWorld([.multipart, .events()]) { request in
+    @Test(arguments: Self.mutationThatMayHaveRunIsNotSentOverAnotherTransportArguments)
+    func mutationThatMayHaveRunIsNotSentOverAnotherTransport(answer: LoopbackServer.Response, goesOn: Bool) async throws
+    {
+        var fixture = try SubscriptionFixture([.multipart, .events()]) { request in
             request["Accept"]?.hasPrefix("multipart/mixed") == true ? answer : .events(events(1...1))
         }
-        world.endpoint.kindsOverSubscriptions = [.mutation]
+        fixture.endpoint.kindsOverSubscriptionTransports = [.mutation]
         let request = GraphQLRequest(query: "mutation { count }", kind: .mutation)
-        let (client, endpoint) = (world.client, world.endpoint)
+        let (client, endpoint) = (fixture.client, fixture.endpoint)
         let outcome = await result { () throws(NetworkError) in try await client.response(to: request, at: endpoint) }
         switch outcome {
         case .success(let response):
@@ -363,35 +361,35 @@ import Testing
             #expect(error.kind == .unsupported)
             #expect(error.mayHaveReachedServer)
         }
-        #expect(world.server.requests.count == (goesOn ? 2 : 1))
+        #expect(fixture.server.requests.count == (goesOn ? 2 : 1))
     }
 
-    @Test func whereNoWayIsKnownTheLastOneTellsAndAllAreTriedAnew() async throws {
-        let world = try SubscriptionWorld(
+    @Test func lastTransportErrorIsReportedAndAllAreTriedNextTime() async throws {
+        let fixture = try SubscriptionFixture(
             [.events(), .multipart],
             answers: .json(#"{"errors":[{"message":"accept header"}]}"#, status: 406)
         )
         for _ in 0..<2 {
-            let error = try await world.heard().error
+            let error = try await fixture.heard().error
             #expect(error?.kind == .unsupported)
             #expect(error?.graphQLErrors.map(\.message) == ["accept header"])
             #expect(error?.response?.status.code == 406)
             #expect(error?.message.contains("it returned 406") == true)
         }
-        #expect(world.server.requests.count == 4)
+        #expect(fixture.server.requests.count == 4)
     }
 
-    @Test func leavingEndsTheTransfer() async throws {
-        let world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]))
-        let heard = await Heard(try world.subscription().events, upTo: 2)
+    @Test func leavingTheLoopEndsTheTransfer() async throws {
+        let fixture = try SubscriptionFixture(answers: .sequence([.begun(Self.next), .stall]))
+        let heard = await Heard(try fixture.subscription().events, upTo: 2)
         #expect(heard.events == ["open", #"{"count":1}"#])
-        #expect(await world.server.until { $0.openConnections == 0 })
+        #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 
     @Test func cancellingTheTaskEndsTheTransfer() async throws {
-        let world = try SubscriptionWorld(answers: .sequence([.begun(Self.next), .stall]))
+        let fixture = try SubscriptionFixture(answers: .sequence([.begun(Self.next), .stall]))
         let begun = AsyncStream.makeStream(of: Void.self)
-        let subscription = try world.subscription()
+        let subscription = try fixture.subscription()
         let task = Task {
             do throws(NetworkError) {
                 var iterator = subscription.makeAsyncIterator()
@@ -404,43 +402,43 @@ import Testing
         for await _ in begun.stream { break }
         task.cancel()
         #expect(await task.value == .cancelled)
-        #expect(await world.server.until { $0.openConnections == 0 })
+        #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 
-    @Test func queriesGoThatWayWhereTheEndpointSaysSo() async throws {
-        var world = try SubscriptionWorld(
+    @Test func queriesUseEventStreamsIfTheEndpointSaysSo() async throws {
+        var fixture = try SubscriptionFixture(
             answers: .events(events(1...1)),
             .json(#"{"errors":[{"message":"no"}]}"#),
             .json(#"{"errors":[{"message":"no"}]}"#, status: 400)
         )
-        world.endpoint.kindsOverSubscriptions = [.query]
+        fixture.endpoint.kindsOverSubscriptionTransports = [.query]
         let request = GraphQLRequest(query: "{ count }")
-        let answer = try await world.client.response(to: request, at: world.endpoint)
+        let answer = try await fixture.client.response(to: request, at: fixture.endpoint)
         #expect(try JSONValue(parsing: answer.data) == ["data": ["count": 1]])
-        #expect(world.server.requests.first?["Accept"] == "text/event-stream")
-        let refused = try await world.client.response(to: request, at: world.endpoint)
+        #expect(fixture.server.requests.first?["Accept"] == "text/event-stream")
+        let refused = try await fixture.client.response(to: request, at: fixture.endpoint)
         #expect(try JSONValue(parsing: refused.data)["errors"]?[0]?["message"] == "no")
         let error = await #expect(throws: NetworkError.self) {
-            try await world.client.response(to: request, at: world.endpoint)
+            try await fixture.client.response(to: request, at: fixture.endpoint)
         }
         #expect(error?.kind == .status)
         #expect(error?.graphQLErrors.map(\.message) == ["no"])
     }
 
-    @Test func theTextIsSentWhereOtherOperationsSendHashes() async throws {
-        var world = try SubscriptionWorld(answers: .events(events(1...1)))
-        world.endpoint.documents = .automatic
-        #expect(try await world.heard().error == nil)
-        let body = try JSONValue(parsing: try #require(world.server.requests.first).body)
-        #expect(body["query"]?.string == SubscriptionWorld.query)
+    @Test func subscriptionSendsItsTextDespiteAutomaticHashes() async throws {
+        var fixture = try SubscriptionFixture(answers: .events(events(1...1)))
+        fixture.endpoint.documentStyle = .automatic
+        #expect(try await fixture.heard().error == nil)
+        let body = try JSONValue(parsing: try #require(fixture.server.requests.first).body)
+        #expect(body["query"]?.string == SubscriptionFixture.query)
         #expect(body["extensions"] == nil)
     }
 
-    @Test("events with ids over connections cut anywhere: none lost, none twice, in order", arguments: [1, 2, 3, 4])
-    func chaos(seed: UInt64) async throws {
-        let chance = Lock(Noise(seed: seed))
+    @Test(arguments: [1, 2, 3, 4])
+    func eventsWithIDsArriveOnceAndInOrderDespiteLostConnections(seed: UInt64) async throws {
+        let chance = Lock(SeededGenerator(seed: seed))
         let last = 10_000
-        let world = try SubscriptionWorld { request in
+        let fixture = try SubscriptionFixture { request in
             let first = (request["Last-Event-ID"].flatMap { Int($0) } ?? 0) + 1
             return chance.withLock { chance in
                 let count = Int.random(in: 1...400, using: &chance)
@@ -457,20 +455,20 @@ import Testing
                 }
             }
         }
-        world.retry(by: Backoff(base: .zero))
+        fixture.retry(by: Backoff(base: .zero))
         var (numbers, losses) = ([Int64](), 0)
-        for try await event in try world.subscription(buffering: .failing(last)).events {
+        for try await event in try fixture.subscription(buffering: .failing(last)).events {
             switch event {
             case .response(let response): numbers.append(response.data?["count"]?.integer ?? 0)
             case .interrupted: losses += 1
-            case .open, .missed: break
+            case .open, .dropped: break
             }
         }
         #expect(numbers == (1...10_000).map { Int64($0) })
         #expect(losses > 20)
     }
 
-    // MARK: - Results in pieces
+    // MARK: - Incremental results
 
     private static let pieces = [
         #"{"data":{"count":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
@@ -482,55 +480,49 @@ import Testing
         "id: \(id)\nevent: next\ndata: \(payload)\n\n"
     }
 
-    @Test(
-        "results that come in pieces are put together, each by itself",
-        arguments: [GraphQLSubscriptionTransport.events(), .multipart]
-    )
-    func pieces(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
+    func incrementalResultsAreMergedSeparately(way: GraphQLSubscriptionTransport) async throws {
         let payloads = Self.pieces + [#"{"data":{"count":3},"hasNext":false}"#]
-        let answer: LoopbackServer.Answer =
+        let answer: LoopbackServer.Response =
             if case .multipart = way {
                 .parts(payloads.map { "--graphql\r\n\r\n{\"payload\":\($0)}\r\n" }.joined() + "--graphql--")
             } else {
                 .events(payloads.map { Self.event(1, $0) }.joined() + "event: complete\ndata:\n\n")
             }
-        let heard = try await SubscriptionWorld([way], answers: answer).heard(Self.inPieces)
+        let heard = try await SubscriptionFixture([way], answers: answer).heard(Self.inPieces)
         #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#, #"{"count":3}"#])
         #expect(heard.error == nil)
     }
 
-    @Test(
-        "a piece that belongs nowhere ends it, although more would come",
-        arguments: [inPieces, "{ count ... @defer { late } }"]
-    )
-    func pieceOfNothing(query: String) async throws {
+    @Test(arguments: [inPieces, "{ count ... @defer { late } }"])
+    func misplacedPieceEndsTheOperation(query: String) async throws {
         let text =
             Self.event(1, Self.pieces[0]) + Self.event(2, #"{"incremental":[{"path":["no"],"data":{"late":2}}]}"#)
-        var world = try SubscriptionWorld(answers: .sequence([.begun(text), .stall]))
+        var fixture = try SubscriptionFixture(answers: .sequence([.begun(text), .stall]))
         let error: NetworkError?
         if query == Self.inPieces {
-            let heard = try await world.heard(query)
+            let heard = try await fixture.heard(query)
             #expect(heard.events == ["open", #"{"count":1}"#])
             error = heard.error
         } else {
-            world.endpoint.kindsOverSubscriptions = [.query]
+            fixture.endpoint.kindsOverSubscriptionTransports = [.query]
             error = await #expect(throws: NetworkError.self) {
-                try await world.client.response(to: GraphQLRequest(query: query), at: world.endpoint)
+                try await fixture.client.response(to: GraphQLRequest(query: query), at: fixture.endpoint)
             }
         }
         #expect(error?.kind == .decoding)
-        #expect(world.server.requests.count == 1)
-        #expect(await world.server.until { $0.openConnections == 0 })
+        #expect(fixture.server.requests.count == 1)
+        #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 
-    @Test func aResultThatIsCutIsAskedForFromItsBeginning() async throws {
-        let world = try SubscriptionWorld(
+    @Test func truncatedResultIsRequestedFromItsBeginning() async throws {
+        let fixture = try SubscriptionFixture(
             answers: .events(Self.pieces.map { Self.event(1, $0) }.joined() + Self.event(2, Self.pieces[0])),
             .events(Self.event(3, Self.pieces[0]) + Self.event(4, Self.pieces[1]) + "event: complete\ndata:\n\n")
         )
-        let heard = try await world.heard(Self.inPieces)
+        let heard = try await fixture.heard(Self.inPieces)
         let whole = [#"{"count":1}"#, #"{"count":1,"late":2}"#]
         #expect(heard.events == ["open"] + whole + [whole[0], "lost: truncated, 0", "open"] + whole)
-        #expect(world.server.requests.map { $0["Last-Event-ID"] } == [nil, "1"])
+        #expect(fixture.server.requests.map { $0["Last-Event-ID"] } == [nil, "1"])
     }
 }

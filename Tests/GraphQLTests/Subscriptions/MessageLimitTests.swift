@@ -4,9 +4,9 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// `GraphQLEndpoint.maxMessageBytes`, whichever way messages come; of WebSockets in `SocketFaultTests`.
+/// `GraphQLEndpoint.maxMessageBytes` for all transports except WebSockets, which `SocketFaultTests` covers.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MessageLimitTests {
-    /// Results of these sizes, in bytes.
+    /// Returns results with these sizes, in bytes.
     private static func results(_ sizes: [Int]) -> [String] {
         sizes.map { size in
             let frame = #"{"data":{"text":""}}"#
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    private static func answer(_ way: GraphQLSubscriptionTransport, _ sizes: [Int]) -> LoopbackServer.Answer {
+    private static func answer(_ way: GraphQLSubscriptionTransport, _ sizes: [Int]) -> LoopbackServer.Response {
         let results = results(sizes)
         switch way {
         case .multipart:
@@ -31,19 +31,19 @@ import Testing
     }
 
     private func heard(_ way: GraphQLSubscriptionTransport, _ sizes: [Int], limit: Int) async throws -> Heard {
-        var world = try SubscriptionWorld([way]) { request in
+        var fixture = try SubscriptionFixture([way]) { request in
             switch (way, request.method) {
             case (.events(.single), "PUT"): .response(201, ["Connection": "close"], "token")
             case (.events(.single), "POST"): .response(202, ["Connection": "close"])
             default: Self.answer(way, sizes)
             }
         }
-        world.endpoint.maxMessageBytes = limit
-        return try await world.heard()
+        fixture.endpoint.maxMessageBytes = limit
+        return try await fixture.heard()
     }
 
     @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
-    func aMessageThatIsTooLargeEndsItAndTellsWhichLimit(way: GraphQLSubscriptionTransport) async throws {
+    func tooLargeMessageEndsTheSubscriptionAndNamesTheLimit(way: GraphQLSubscriptionTransport) async throws {
         let heard = try await heard(way, [200, 3000], limit: 1000)
         #expect(heard.events.count == 2)
         #expect(heard.error?.kind == .tooLarge)
@@ -52,26 +52,26 @@ import Testing
     }
 
     @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
-    func whatIsSmallerComes(way: GraphQLSubscriptionTransport) async throws {
+    func messageBelowTheLimitIsDelivered(way: GraphQLSubscriptionTransport) async throws {
         let heard = try await heard(way, [200, 900], limit: 1000)
         #expect(heard.events.count == 3)
         #expect(heard.error == nil)
     }
 
-    @Test func theOnlyResultOfAServerWithoutAStreamHasTheSameLimit() async throws {
-        var world = try SubscriptionWorld(answers: .json(Self.results([2000])[0]))
-        world.endpoint.maxMessageBytes = 1000
-        let heard = try await world.heard()
+    @Test func singleJSONResponseHasTheSameLimit() async throws {
+        var fixture = try SubscriptionFixture(answers: .json(Self.results([2000])[0]))
+        fixture.endpoint.maxMessageBytes = 1000
+        let heard = try await fixture.heard()
         #expect(heard.error?.kind == .tooLarge)
         #expect(heard.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
     }
 
-    @Test(arguments: [0, -1]) func aLimitOfNothingIsNone(limit: Int) async throws {
-        var world = try SubscriptionWorld(answers: .events(events(1...1)))
-        world.endpoint.maxMessageBytes = limit
-        let heard = try await world.heard()
+    @Test(arguments: [0, -1]) func nonpositiveLimitIsABadConfiguration(limit: Int) async throws {
+        var fixture = try SubscriptionFixture(answers: .events(events(1...1)))
+        fixture.endpoint.maxMessageBytes = limit
+        let heard = try await fixture.heard()
         #expect(heard.error?.kind == .badConfiguration)
         #expect(heard.error?.message == "GraphQLEndpoint.maxMessageBytes is \(limit)")
-        #expect(world.server.requests.isEmpty)
+        #expect(fixture.server.requests.isEmpty)
     }
 }

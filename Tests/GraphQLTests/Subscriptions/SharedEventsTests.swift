@@ -10,16 +10,16 @@ import Testing
     private static let next1 = #"event: next\#ndata: {"id":"1","payload":{"data":{"count":1}}}\#n\#n"#
     private static let complete1 = "event: complete\ndata: {\"id\":\"1\"}\n\n"
 
-    /// Answers by the method of the request, each GET with the next stream. Connections are not kept, but those of streams.
-    private func world(
-        _ streams: LoopbackServer.Answer...,
+    /// Responds by the method of the request, to each GET with the next stream. Only streams keep their connections.
+    private func fixture(
+        _ streams: LoopbackServer.Response...,
         ways: [GraphQLSubscriptionTransport] = [.events(.single)],
-        post: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer = { _ in
+        post: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in
             .response(202, ["Connection": "close"])
         }
-    ) throws -> SubscriptionWorld {
+    ) throws -> SubscriptionFixture {
         let left = Lock((streams: streams, token: 0))
-        return try SubscriptionWorld(ways) { request in
+        return try SubscriptionFixture(ways) { request in
             switch request.method {
             case "PUT":
                 left.withLock { left in
@@ -34,16 +34,16 @@ import Testing
         }
     }
 
-    private func methods(_ world: SubscriptionWorld) -> [String] { world.server.requests.map(\.method) }
+    private func methods(_ fixture: SubscriptionFixture) -> [String] { fixture.server.requests.map(\.method) }
 
-    @Test func aStreamIsReservedAndOpenedAndThenTheOperationIsAskedFor() async throws {
-        let world = try world(.sequence([.begun(":\n\n" + Self.next1 + Self.complete1), .stall]))
-        let heard = try await world.heard()
+    @Test func streamIsReservedAndOpenedBeforeTheOperationIsSent() async throws {
+        let fixture = try fixture(.sequence([.begun(":\n\n" + Self.next1 + Self.complete1), .stall]))
+        let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#])
         #expect(heard.error == nil)
-        // What is scripted may come before the operation.
-        #expect(await world.server.until { $0.requestCount == 3 })
-        let requests = world.server.requests
+        // The scripted events may arrive before the operation is sent.
+        #expect(await fixture.server.until { $0.requestCount == 3 })
+        let requests = fixture.server.requests
         #expect(requests.map(\.method) == ["PUT", "GET", "POST"])
         #expect(requests.map { $0["X-GraphQL-Event-Stream-Token"] } == [nil, "token-1", "token-1"])
         #expect(requests.map { $0["X-App"] } == ["demo", "demo", "demo"])
@@ -57,25 +57,25 @@ import Testing
         )
     }
 
-    @Test("what else is in extensions stays", arguments: [["a": 1], [:]] as [[String: JSONValue]])
-    func extensions(extensions: [String: JSONValue]) async throws {
-        let world = try world(.sequence([.begun(Self.complete1), .stall]))
-        let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription, extensions: extensions)
-        #expect(await Heard(try world.client.subscribe(to: request, at: world.endpoint).events).error == nil)
-        #expect(await world.server.until { $0.requestCount == 3 })
-        let body = try JSONValue(parsing: try #require(world.server.requests.last).body)
+    @Test(arguments: [["a": 1], [:]] as [[String: JSONValue]])
+    func otherExtensionsAreKept(extensions: [String: JSONValue]) async throws {
+        let fixture = try fixture(.sequence([.begun(Self.complete1), .stall]))
+        let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription, extensions: extensions)
+        #expect(await Heard(try fixture.client.subscribe(to: request, at: fixture.endpoint).events).error == nil)
+        #expect(await fixture.server.until { $0.requestCount == 3 })
+        let body = try JSONValue(parsing: try #require(fixture.server.requests.last).body)
         var expected = extensions
         expected["operationId"] = "1"
         #expect(body["extensions"] == .object(expected))
     }
 
-    @Test func aDocumentMayBeNamedByTheURLAlone() async throws {
-        var world = try world(.sequence([.begun(Self.complete1), .stall]))
-        world.endpoint.documents = .path
+    @Test func documentInTheURLPathIsSupported() async throws {
+        var fixture = try fixture(.sequence([.begun(Self.complete1), .stall]))
+        fixture.endpoint.documentStyle = .path
         let request = GraphQLRequest(documentID: "abc", kind: .subscription)
-        #expect(await Heard(try world.client.subscribe(to: request, at: world.endpoint).events).error == nil)
-        #expect(await world.server.until { $0.requestCount == 3 })
-        let last = try #require(world.server.requests.last)
+        #expect(await Heard(try fixture.client.subscribe(to: request, at: fixture.endpoint).events).error == nil)
+        #expect(await fixture.server.until { $0.requestCount == 3 })
+        let last = try #require(fixture.server.requests.last)
         #expect(last.target == "/graphql/abc")
         #expect(String(decoding: last.body, as: UTF8.self) == #"{"extensions":{"operationId":"1"}}"#)
     }
@@ -85,19 +85,20 @@ import Testing
         let results = [2, 1, 2, 9].map {
             "event: next\ndata: {\"id\":\"\($0)\",\"payload\":{\"data\":{\"count\":\($0)}}}\n\n"
         }
-        let world = try world(
+        let fixture = try fixture(
             .sequence([
-                .begun(":\n\n"), .gate(gates[0]), .raw(LoopbackServer.Answer.chunk(results.joined())), .gate(gates[1]),
+                .begun(":\n\n"), .gate(gates[0]), .raw(LoopbackServer.Response.chunk(results.joined())),
+                .gate(gates[1]),
                 .raw(
-                    LoopbackServer.Answer.chunk(
+                    LoopbackServer.Response.chunk(
                         "event: complete\ndata: {\"id\":\"2\"}\n\nevent: ping\ndata: x\n\n" + Self.complete1
                     )
                 ), .stall,
             ])
         )
-        var first = try world.subscription("subscription A { count }").events.makeAsyncIterator()
+        var first = try fixture.subscription("subscription A { count }").events.makeAsyncIterator()
         #expect(try await first.next()?.words == "open")
-        var second = try world.subscription("subscription B { count }").events.makeAsyncIterator()
+        var second = try fixture.subscription("subscription B { count }").events.makeAsyncIterator()
         #expect(try await second.next()?.words == "open")
         gates[0].open()
         #expect(try await first.next()?.words == #"{"count":1}"#)
@@ -106,27 +107,29 @@ import Testing
         gates[1].open()
         #expect(try await first.next() == nil)
         #expect(try await second.next() == nil)
-        #expect(methods(world) == ["PUT", "GET", "POST", "POST"])
+        #expect(methods(fixture) == ["PUT", "GET", "POST", "POST"])
     }
 
-    @Test func othersDoNot() async throws {
-        let stream = LoopbackServer.Answer.sequence([.begun(Self.next1 + Self.complete1), .stall])
-        var world = try world(stream, stream, stream)
-        #expect(try await world.heard().error == nil)
-        #expect(await world.server.until { $0.requestCount == 3 })
-        world.endpoint.headers["Authorization"] = "another"
-        #expect(try await world.heard().error == nil)
-        #expect(await world.server.until { $0.requestCount == 6 })
-        #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
-        #expect(world.server.requests.map { $0["Authorization"] } == [nil, nil, nil, "another", "another", "another"])
+    @Test func operationsWithOtherCredentialsUseAnotherStream() async throws {
+        let stream = LoopbackServer.Response.sequence([.begun(Self.next1 + Self.complete1), .stall])
+        var fixture = try fixture(stream, stream, stream)
+        #expect(try await fixture.heard().error == nil)
+        #expect(await fixture.server.until { $0.requestCount == 3 })
+        fixture.endpoint.headers["Authorization"] = "another"
+        #expect(try await fixture.heard().error == nil)
+        #expect(await fixture.server.until { $0.requestCount == 6 })
+        #expect(methods(fixture) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
+        #expect(
+            fixture.server.requests.map { $0["Authorization"] } == [nil, nil, nil, "another", "another", "another"]
+        )
     }
 
-    @Test func resultsMayComeBeforeTheAnswerToTheOperation() async throws {
+    @Test func resultsMayArriveBeforeTheResponseToTheOperation() async throws {
         let gate = try LoopbackServer.Gate()
-        let world = try world(.sequence([.begun(Self.next1 + Self.next1), .stall])) { _ in
+        let fixture = try fixture(.sequence([.begun(Self.next1 + Self.next1), .stall])) { _ in
             .sequence([.gate(gate), .response(202)])
         }
-        var events = try world.subscription().events.makeAsyncIterator()
+        var events = try fixture.subscription().events.makeAsyncIterator()
         var words: [String?] = []
         for _ in 0..<3 { words.append(try await events.next()?.words) }
         #expect(words == ["open", #"{"count":1}"#, #"{"count":1}"#])
@@ -134,49 +137,49 @@ import Testing
     }
 
     @Test(arguments: [(400, NetworkError.Kind.status), (200, .graphQL)])
-    func anOperationThatIsRefusedTellsWhyAndTheOthersGoOn(status: Int, kind: NetworkError.Kind) async throws {
+    func rejectedOperationFailsAndOthersContinue(status: Int, kind: NetworkError.Kind) async throws {
         let gate = try LoopbackServer.Gate()
-        let world = try world(
+        let fixture = try fixture(
             .sequence([
-                .begun(":\n\n"), .gate(gate), .raw(LoopbackServer.Answer.chunk(Self.next1 + Self.complete1)), .stall,
+                .begun(":\n\n"), .gate(gate), .raw(LoopbackServer.Response.chunk(Self.next1 + Self.complete1)), .stall,
             ]),
             ways: [.events(.single), .multipart]
         ) { request in
             String(decoding: request.body, as: UTF8.self).contains("wrong")
                 ? .json(#"{"errors":[{"message":"no such field"}]}"#, status: status) : .response(202)
         }
-        var first = try world.subscription().events.makeAsyncIterator()
+        var first = try fixture.subscription().events.makeAsyncIterator()
         #expect(try await first.next()?.words == "open")
-        let refused = try await world.heard("subscription { wrong }")
+        let refused = try await fixture.heard("subscription { wrong }")
         #expect(refused.events == [])
         #expect(refused.error?.kind == kind)
         #expect(refused.error?.graphQLErrors.map(\.message) == ["no such field"])
         gate.open()
         #expect(try await first.next()?.words == #"{"count":1}"#)
         #expect(try await first.next() == nil)
-        #expect(methods(world) == ["PUT", "GET", "POST", "POST"])
+        #expect(methods(fixture) == ["PUT", "GET", "POST", "POST"])
     }
 
-    @Test func aLostStreamIsLostForAllAndTheyShareTheNext() async throws {
+    @Test func lostStreamInterruptsAllOperationsAndTheyShareTheNext() async throws {
         let gate = try LoopbackServer.Gate()
         let ends = "event: complete\ndata: {\"id\":\"1\"}\n\nevent: complete\ndata: {\"id\":\"2\"}\n\n"
         let second = try LoopbackServer.Gate()
         let posts = Lock(0)
-        let world = try world(
+        let fixture = try fixture(
             .sequence([.begun(":\n\n"), .gate(gate), .close]),
-            .sequence([.begun(":\n\n"), .gate(second), .raw(LoopbackServer.Answer.chunk(ends)), .stall])
+            .sequence([.begun(":\n\n"), .gate(second), .raw(LoopbackServer.Response.chunk(ends)), .stall])
         ) { _ in
             let count = posts.withLock { posts in
                 posts += 1
                 return posts
             }
-            // When both have asked over the next stream.
+            // Both operations have been sent over the next stream.
             if count == 4 { second.open() }
             return .response(202)
         }
-        var first = try world.subscription("subscription A { count }").events.makeAsyncIterator()
+        var first = try fixture.subscription("subscription A { count }").events.makeAsyncIterator()
         #expect(try await first.next()?.words == "open")
-        var other = try world.subscription("subscription B { count }").events.makeAsyncIterator()
+        var other = try fixture.subscription("subscription B { count }").events.makeAsyncIterator()
         #expect(try await other.next()?.words == "open")
         gate.open()
         #expect(try await first.next()?.words.hasPrefix("lost: ") == true)
@@ -185,101 +188,100 @@ import Testing
         #expect(try await other.next()?.words == "open")
         #expect(try await first.next() == nil)
         #expect(try await other.next() == nil)
-        #expect(methods(world).filter { $0 == "PUT" }.count == 2)
-        #expect(!methods(world).contains("DELETE"))
+        #expect(methods(fixture).filter { $0 == "PUT" }.count == 2)
+        #expect(!methods(fixture).contains("DELETE"))
     }
 
-    @Test func theServersWishForTheNextConnectionIsRespected() async throws {
+    @Test func retryFieldOfTheServerSetsTheDelay() async throws {
         let clock = ManualClock()
-        let world = try world(.events("retry: 7000\n\n"), .sequence([.begun(Self.complete1), .stall]))
-        world.dependencies.clock = clock
-        async let heard = world.heard()
-        await clock.sleepers(1)
+        let fixture = try fixture(.events("retry: 7000\n\n"), .sequence([.begun(Self.complete1), .stall]))
+        fixture.dependencies.clock = clock
+        async let heard = fixture.heard()
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(7))
         clock.advance(by: .seconds(7))
         #expect(try await heard.error == nil)
     }
 
-    @Test func leavingTellsTheServer() async throws {
-        let world = try world(.sequence([.begun(":\n\n"), .stall]))
-        // Open when the server has taken it.
-        #expect(await Heard(try world.subscription().events, upTo: 1).events == ["open"])
-        #expect(await world.server.until { $0.requests.contains { $0.method == "DELETE" } })
-        let delete = try #require(world.server.requests.last)
+    @Test func leavingTheLoopSendsDelete() async throws {
+        let fixture = try fixture(.sequence([.begun(":\n\n"), .stall]))
+        // The open event means that the server has accepted the operation.
+        #expect(await Heard(try fixture.subscription().events, upTo: 1).events == ["open"])
+        #expect(await fixture.server.until { $0.requests.contains { $0.method == "DELETE" } })
+        let delete = try #require(fixture.server.requests.last)
         #expect(delete.target == "/graphql?operationId=1")
         #expect(delete["X-GraphQL-Event-Stream-Token"] == "token-1")
         #expect(delete["X-App"] == "demo")
         #expect(delete["Content-Type"] == nil)
     }
 
-    @Test func theServerIsToldBehindItsAnswerWhereOneLeavesBeforeIt() async throws {
+    @Test func deleteIsSentAfterThePendingResponse() async throws {
         let gate = try LoopbackServer.Gate()
-        let world = try world(.sequence([.begun(Self.next1), .stall])) { _ in .sequence([.gate(gate), .response(202)]) }
-        // The first result comes before the answer.
-        _ = await Heard(try world.subscription().events, upTo: 2)
-        #expect(await world.server.until { $0.requests.contains { $0.method == "POST" } })
-        #expect(!methods(world).contains("DELETE"))
+        let fixture = try fixture(.sequence([.begun(Self.next1), .stall])) { _ in
+            .sequence([.gate(gate), .response(202)])
+        }
+        // The first result arrives before the response.
+        _ = await Heard(try fixture.subscription().events, upTo: 2)
+        #expect(await fixture.server.until { $0.requests.contains { $0.method == "POST" } })
+        #expect(!methods(fixture).contains("DELETE"))
         gate.open()
-        #expect(await world.server.until { $0.requests.contains { $0.method == "DELETE" } })
+        #expect(await fixture.server.until { $0.requests.contains { $0.method == "DELETE" } })
     }
 
-    @Test func theStreamIsKeptForAWhileAndThenNothingIsLeft() async throws {
+    @Test func idleStreamLingersAndThenCloses() async throws {
         let clock = ManualClock()
-        let world = try world(
+        let fixture = try fixture(
             .sequence([.begun(Self.next1 + Self.complete1 + "event: complete\ndata: {\"id\":\"2\"}\n\n"), .stall])
         )
-        world.dependencies.clock = clock
-        #expect(try await world.heard().error == nil)
-        await clock.sleepers(1)
+        fixture.dependencies.clock = clock
+        #expect(try await fixture.heard().error == nil)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .seconds(5))
         clock.advance(by: .seconds(4))
-        // What comes in time uses it, and has its own 5 s.
-        var second = try world.subscription("subscription B { count }").events.makeAsyncIterator()
+        // An operation that starts in time uses the stream and restarts the 5 seconds.
+        var second = try fixture.subscription("subscription B { count }").events.makeAsyncIterator()
         #expect(try await second.next()?.words == "open")
         #expect(clock.nextWait == nil)
         _ = second
-        second = try world.subscription("subscription C { count }").events.makeAsyncIterator()
-        await clock.sleepers(1)
+        second = try fixture.subscription("subscription C { count }").events.makeAsyncIterator()
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
-        #expect(await world.server.until { $0.requestCount == 5 && $0.openConnections == 0 })
-        #expect(methods(world) == ["PUT", "GET", "POST", "POST", "DELETE"])
+        #expect(await fixture.server.until { $0.requestCount == 5 && $0.openConnections == 0 })
+        #expect(methods(fixture) == ["PUT", "GET", "POST", "POST", "DELETE"])
         #expect(clock.nextWait == nil)
     }
 
-    @Test func nothingHoldsWhatHasEnded() async throws {
+    @Test func endedStreamDoesNotRetainTheTransport() async throws {
         let clock = ManualClock()
         weak var transport: CurlTransport?
         let server = try await {
-            let world = try world(.sequence([.begun(Self.next1 + Self.complete1), .stall]))
-            world.dependencies.clock = clock
+            let fixture = try fixture(.sequence([.begun(Self.next1 + Self.complete1), .stall]))
+            fixture.dependencies.clock = clock
             let curl = CurlTransport()
             transport = curl
-            let client = NetworkClientDefault(dependencies: world.dependencies, transport: curl)
-            let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)
-            let heard = await Heard(try client.subscribe(to: request, at: world.endpoint).events)
+            let client = NetworkClientDefault(dependencies: fixture.dependencies, transport: curl)
+            let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
+            let heard = await Heard(try client.subscribe(to: request, at: fixture.endpoint).events)
             #expect(heard.error == nil)
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             clock.advance(by: .seconds(5))
-            return world.server
+            return fixture.server
         }()
         #expect(await server.until { $0.openConnections == 0 })
         while transport != nil { await Task.yield() }
     }
 
-    private static let fallsBackArguments: [(String, LoopbackServer.Answer)] = [
-        ("PUT", LoopbackServer.Answer.response(405)), ("PUT", .response(404)), ("PUT", .response(400)),
+    private static let unsupportedSharedStreamFallsBackArguments: [(String, LoopbackServer.Response)] = [
+        ("PUT", LoopbackServer.Response.response(405)), ("PUT", .response(404)), ("PUT", .response(400)),
         ("PUT", .response(501)), ("PUT", .response(200, ["Content-Type": "text/html"], "<html>")),
         ("PUT", .json(#"{"errors":[{"message":"POST or GET"}]}"#, status: 400)), ("PUT", .response(201)),
         ("PUT", .response(201, [:], "two words")), ("GET", .response(404)), ("GET", .json("{}")),
         ("POST", .response(405)),
     ]
 
-    @Test(
-        "where the server does not know it the next way is tried",
-        arguments: Self.fallsBackArguments
-    )
-    func fallsBack(method: String, answer: LoopbackServer.Answer) async throws {
-        let world = try SubscriptionWorld([.events(.single), .events()]) { request in
+    @Test(arguments: Self.unsupportedSharedStreamFallsBackArguments)
+    func unsupportedSharedStreamFallsBack(method: String, answer: LoopbackServer.Response) async throws {
+        let fixture = try SubscriptionFixture([.events(.single), .events()]) { request in
             if request.method == method, request["Accept"] != "text/event-stream" || method == "GET" { return answer }
             switch request.method {
             case "PUT": return .response(201, [:], "token")
@@ -287,118 +289,116 @@ import Testing
             default: return .events(events(1...1))
             }
         }
-        for _ in 0..<2 { #expect(try await world.heard().events == ["open", #"{"count":1}"#]) }
-        #expect(methods(world).filter { $0 == "PUT" }.count == 1)
+        for _ in 0..<2 { #expect(try await fixture.heard().events == ["open", #"{"count":1}"#]) }
+        #expect(methods(fixture).filter { $0 == "PUT" }.count == 1)
     }
 
-    @Test("refusals that tell of who asks, or when, are no reason for another way", arguments: ["PUT", "GET", "POST"])
-    func refusals(method: String) async throws {
+    @Test(arguments: ["PUT", "GET", "POST"])
+    func authorizationErrorsDoNotFallBackToAnotherTransport(method: String) async throws {
         for (status, kind) in [(401, NetworkError.Kind.status), (403, .status)] {
-            let world = try SubscriptionWorld([.events(.single), .events()]) { request in
+            let fixture = try SubscriptionFixture([.events(.single), .events()]) { request in
                 if request.method == method { return .response(status) }
                 return request.method == "PUT" ? .response(201, [:], "t") : .sequence([.begun(":\n\n"), .stall])
             }
-            let error = try await world.heard().error
+            let error = try await fixture.heard().error
             #expect(error?.kind == kind)
             #expect(error?.response?.status.code == status)
         }
     }
 
-    @Test func aTokenThatIsForgottenIsAskedForAnew() async throws {
+    @Test func unknownTokenIsReplaced() async throws {
         let isFirst = Lock(true)
-        let stream = LoopbackServer.Answer.sequence([.begun(":\n\n" + Self.complete1), .stall])
-        let world = try world(.sequence([.begun(":\n\n"), .stall]), stream) { _ in
+        let stream = LoopbackServer.Response.sequence([.begun(":\n\n" + Self.complete1), .stall])
+        let fixture = try fixture(.sequence([.begun(":\n\n"), .stall]), stream) { _ in
             isFirst.withLock { isFirst in
                 defer { isFirst = false }
                 return .response(isFirst ? 404 : 202)
             }
         }
-        let heard = try await world.heard()
+        let heard = try await fixture.heard()
         #expect(heard.events == ["lost: network, 0", "open"])
-        #expect(await world.server.until { $0.requestCount == 6 })
-        #expect(methods(world) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
+        #expect(await fixture.server.until { $0.requestCount == 6 })
+        #expect(methods(fixture) == ["PUT", "GET", "POST", "PUT", "GET", "POST"])
     }
 
-    private static let brokenArguments: [String] = [
+    private static let malformedEventIsAProtocolErrorArguments: [String] = [
         "x", "[]", "{}", #"{"id":1,"payload":{}}"#, #"{"id":"1","payload":null}"#, #"{"id":"1"}"#,
     ]
 
-    @Test(
-        "events that are none break the stream",
-        arguments: Self.brokenArguments
-    )
-    func broken(data: String) async throws {
-        let world = try world(.sequence([.begun("event: next\ndata: \(data)\n\n"), .stall]))
-        #expect(try await world.heard().error?.kind == .protocol)
+    @Test(arguments: Self.malformedEventIsAProtocolErrorArguments)
+    func malformedEventIsAProtocolError(data: String) async throws {
+        let fixture = try fixture(.sequence([.begun("event: next\ndata: \(data)\n\n"), .stall]))
+        #expect(try await fixture.heard().error?.kind == .protocol)
     }
 
-    @Test func handshakeThatIsForbiddenIsFollowedByAnotherWayAndNotRemembered() async throws {
-        let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
+    @Test func forbiddenHandshakeFallsBackButIsNotRemembered() async throws {
+        let fixture = try SubscriptionFixture([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(403) : .events(events(1...1))
         }
-        for _ in 0..<2 { #expect(try await world.heard().events == ["open", #"{"count":1}"#]) }
-        #expect(world.server.requests.map(\.method) == ["GET", "POST", "GET", "POST"])
-        let forbidding = try SubscriptionWorld([.webSocket(), .events()]) { request in
+        for _ in 0..<2 { #expect(try await fixture.heard().events == ["open", #"{"count":1}"#]) }
+        #expect(fixture.server.requests.map(\.method) == ["GET", "POST", "GET", "POST"])
+        let forbidding = try SubscriptionFixture([.webSocket(), .events()]) { request in
             .response(request.method == "GET" ? 403 : 405)
         }
         #expect(try await forbidding.heard().error?.response?.status == .forbidden)
     }
 
-    @Test func refusalsAreForgottenWhereConnectionsAreRetired() async throws {
-        let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
+    @Test func retiringConnectionsResetsUnsupportedTransports() async throws {
+        let fixture = try SubscriptionFixture([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(404) : .events(events(1...1))
         }
-        for _ in 0..<2 { _ = try await world.heard() }
-        world.endpoint.retireConnections()
-        _ = try await world.heard()
-        #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
+        for _ in 0..<2 { _ = try await fixture.heard() }
+        fixture.endpoint.retireConnections()
+        _ = try await fixture.heard()
+        #expect(fixture.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
 
-    @Test func aWayThatOneServerRefusesIsTriedAtAnother() async throws {
-        let worlds = try (0..<2).map { _ in
-            try SubscriptionWorld([.webSocket(), .events()]) { request in
+    @Test func transportUnsupportedByOneServerIsTriedWithAnother() async throws {
+        let fixtures = try (0..<2).map { _ in
+            try SubscriptionFixture([.webSocket(), .events()]) { request in
                 request.method == "GET" ? .response(404) : .events(events(1...1))
             }
         }
-        var endpoint = worlds[0].endpoint
-        for world in worlds {
-            endpoint.target = world.endpoint.target
-            for try await _ in try world.client.subscribe(
-                to: GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription),
+        var endpoint = fixtures[0].endpoint
+        for fixture in fixtures {
+            endpoint.target = fixture.endpoint.target
+            for try await _ in try fixture.client.subscribe(
+                to: GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription),
                 at: endpoint
             ) {}
         }
-        #expect(worlds.map { methods($0) } == [["GET", "POST"], ["GET", "POST"]])
+        #expect(fixtures.map { methods($0) } == [["GET", "POST"], ["GET", "POST"]])
     }
 
-    @Test func aRefusedWayIsTriedAgainAfterFiveMinutes() async throws {
-        let world = try SubscriptionWorld([.webSocket(), .events()]) { request in
+    @Test func unsupportedTransportIsTriedAgainAfterFiveMinutes() async throws {
+        let fixture = try SubscriptionFixture([.webSocket(), .events()]) { request in
             request.method == "GET" ? .response(404) : .events(events(1...1))
         }
         let clock = ManualClock()
-        world.dependencies.clock = clock
+        fixture.dependencies.clock = clock
         for wait in [0, 299, 1] {
             clock.advance(by: .seconds(wait))
-            #expect(try await world.heard().error == nil)
+            #expect(try await fixture.heard().error == nil)
         }
-        #expect(world.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
+        #expect(fixture.server.requests.map(\.method) == ["GET", "POST", "POST", "GET", "POST"])
     }
 
-    @Test func whoDoesNotReadLosesByItsOwnBufferAndOthersGoOn() async throws {
+    @Test func slowReaderOverflowsItsOwnBufferAndOthersContinue() async throws {
         let gate = try LoopbackServer.Gate()
         func next(_ id: Int, _ number: Int) -> String {
             "event: next\ndata: {\"id\":\"\(id)\",\"payload\":{\"data\":{\"count\":\(number)}}}\n\n"
         }
         let flood = (1...5000).map { next(1, $0) + next(2, $0) }.joined()
-        let world = try world(
+        let fixture = try fixture(
             .sequence([
                 .begun(":\n\n"), .gate(gate),
-                .raw(LoopbackServer.Answer.chunk(flood + "event: complete\ndata: {\"id\":\"2\"}\n\n")), .stall,
+                .raw(LoopbackServer.Response.chunk(flood + "event: complete\ndata: {\"id\":\"2\"}\n\n")), .stall,
             ])
         )
-        var slow = try world.subscription("subscription A { count }", buffering: .failing(3)).events.makeAsyncIterator()
+        var slow = try fixture.subscription("subscription A { count }", buffering: .failing(3)).events
+            .makeAsyncIterator()
         #expect(try await slow.next()?.words == "open")
-        var quick = try world.subscription("subscription B { count }", buffering: .failing(5000)).events
+        var quick = try fixture.subscription("subscription B { count }", buffering: .failing(5000)).events
             .makeAsyncIterator()
         #expect(try await quick.next()?.words == "open")
         gate.open()
@@ -410,20 +410,20 @@ import Testing
         #expect(error?.kind == .tooLarge)
     }
 
-    @Test func aResultInPiecesIsPutTogetherForItsOperationAlone() async throws {
+    @Test func incrementalResultIsMergedForItsOperation() async throws {
         let payloads = [
             #"{"data":{"count":1},"pending":[{"id":"0","path":[]}],"hasNext":true}"#,
             #"{"incremental":[{"id":"0","data":{"late":2}}],"completed":[{"id":"0"}],"hasNext":false}"#,
         ]
         let text = payloads.map { "event: next\ndata: {\"id\":\"1\",\"payload\":\($0)}\n\n" }.joined()
-        let world = try world(.sequence([.begun(text + Self.complete1), .stall]))
-        let heard = try await world.heard("subscription { count ... @defer { late } }")
+        let fixture = try fixture(.sequence([.begun(text + Self.complete1), .stall]))
+        let heard = try await fixture.heard("subscription { count ... @defer { late } }")
         #expect(heard.events == ["open", #"{"count":1}"#, #"{"count":1,"late":2}"#])
         #expect(heard.error == nil)
     }
 
-    @Test func filesGoAnotherWay() async throws {
-        let world = try world(
+    @Test func uploadsUseAnotherTransport() async throws {
+        let fixture = try fixture(
             .sequence([.begun(":\n\n"), .stall]),
             ways: [.events(.single), .events()],
             post: { _ in .events(events(1...1)) }
@@ -434,14 +434,14 @@ import Testing
             variables: Data(#"{"file":null}"#.utf8)
         )
         try request.attach(FormFile(Data("x".utf8), filename: "x"), at: "variables.file")
-        let heard = await Heard(try world.client.subscribe(to: request, at: world.endpoint).events)
+        let heard = await Heard(try fixture.client.subscribe(to: request, at: fixture.endpoint).events)
         #expect(heard.events == ["open", #"{"count":1}"#])
-        #expect(world.server.requests.map(\.method) == ["POST"])
-        #expect(world.server.requests.last?["Content-Type"]?.hasPrefix("multipart/form-data") == true)
-        var others = world.endpoint
+        #expect(fixture.server.requests.map(\.method) == ["POST"])
+        #expect(fixture.server.requests.last?["Content-Type"]?.hasPrefix("multipart/form-data") == true)
+        var others = fixture.endpoint
         others.subscriptions = [.webSocket(), .events(.single)]
-        let refused = await Heard(try world.client.subscribe(to: request, at: others).events)
+        let refused = await Heard(try fixture.client.subscribe(to: request, at: others).events)
         #expect(refused.error?.kind == .unsupported)
-        #expect(world.server.requests.count == 1)
+        #expect(fixture.server.requests.count == 1)
     }
 }

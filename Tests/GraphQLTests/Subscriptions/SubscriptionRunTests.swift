@@ -3,10 +3,10 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// What becomes of results that are not read at once.
+/// Buffering of unread results.
 @Suite(.timeLimit(.minutes(1))) struct SubscriptionRunTests {
-    /// A subscription whose connection is open, and of which nothing more was read when what is scripted has come.
-    private struct World {
+    /// An open subscription with scripted results that have all arrived before the test reads them.
+    private struct Fixture {
         let source: Source
         var events: GraphQLSubscription<JSONValue>.Events.AsyncIterator
         let client: any NetworkClient
@@ -22,7 +22,7 @@ import Testing
             self.source = source
             dependencies.interceptors.insert(source, at: 0)
             client = dependencies.networkClient
-            let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)
+            let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
             let endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:9/")))
             events = try client.subscribe(to: request, at: endpoint, buffering: buffering).events.makeAsyncIterator()
             let first = try await events.next()
@@ -31,7 +31,7 @@ import Testing
             for await _ in source.played.stream { break }
         }
 
-        /// All that is left, and what ended it.
+        /// Reads the remaining events and the error, if there is one.
         mutating func rest() async -> (events: [String], error: NetworkError?) {
             var words: [String] = []
             do throws(NetworkError) {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Performs a subscription in the place of a server: opens it, waits, plays, and ends.
+    /// Takes the place of a server: opens the subscription, waits, plays the script and ends.
     private final class Source: Interceptor {
         typealias Play = @Sendable (_ emit: Emit) -> Void
 
@@ -54,7 +54,7 @@ import Testing
         private let end: NetworkError?
         private let play: Play
 
-        /// - Parameter isEnding: whether it ends by itself.
+        /// - Parameter isEnding: Whether the subscription ends by itself.
         init(isEnding: Bool = true, end: NetworkError?, _ play: @escaping Play) {
             (self.isEnding, self.end, self.play) = (isEnding, end, play)
         }
@@ -68,7 +68,7 @@ import Testing
             for await _ in start.stream { break }
             play(emit)
             played.continuation.yield()
-            // What was cancelled meanwhile tells it.
+            // Reports whether the operation was cancelled meanwhile.
             ended.continuation.yield(Task.isCancelled)
             if let end { throw end }
             return NetworkOperation.Result(.connection(.ended))
@@ -84,38 +84,38 @@ import Testing
     private func words(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { #"{"count":\#($0)}"# } }
 
     @Test(arguments: [GraphQLBuffering.failing(5), .newest(5), .oldest(5)])
-    func allIsKeptUpToTheLimitInOrder(buffering: GraphQLBuffering) async throws {
-        var world = try await World(buffering) { emit in
+    func eventsUpToTheLimitAreKeptInOrder(buffering: GraphQLBuffering) async throws {
+        var fixture = try await Fixture(buffering) { emit in
             Self.counts(1...2, emit)
             emit(.notice(.interrupted(Self.lost, wait: .seconds(2))))
             emit(.notice(.open))
             Self.counts(3...5, emit)
             emit(.notice(.interrupted(Self.lost, wait: .seconds(3))))
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(
             rest.events == words(1...2) + ["lost: network, 2000", "open"] + words(3...5) + ["lost: network, 3000"]
         )
         #expect(rest.error == nil)
-        #expect(try await world.events.next() == nil)
+        #expect(try await fixture.events.next() == nil)
     }
 
-    @Test func oneMoreEndsItAfterThoseThatAreKept() async throws {
-        var world = try await World(.failing(3)) { emit in Self.counts(1...50, emit) }
-        let rest = await world.rest()
+    @Test func failingBufferThrowsAfterTheKeptResults() async throws {
+        var fixture = try await Fixture(.failing(3)) { emit in Self.counts(1...50, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...3))
         #expect(rest.error?.kind == .tooLarge)
         #expect(rest.error?.message == "the subscription has more than 3 unread results")
-        #expect(try await world.events.next() == nil)
-        for await isCancelled in world.source.ended.stream {
+        #expect(try await fixture.events.next() == nil)
+        for await isCancelled in fixture.source.ended.stream {
             #expect(isCancelled)
             break
         }
     }
 
-    @Test func moreBytesThanMayBeKeptEndIt() async throws {
-        var world = try await World(.failing(100, maxBytes: 35)) { emit in Self.counts(1...9, emit) }
-        let rest = await world.rest()
+    @Test func failingBufferThrowsOverTheByteLimit() async throws {
+        var fixture = try await Fixture(.failing(100, maxBytes: 35)) { emit in Self.counts(1...9, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events.count == 35 / Self.byteCount)
         #expect(rest.events == words(1...rest.events.count))
         #expect(rest.error?.kind == .tooLarge)
@@ -123,46 +123,46 @@ import Testing
         #expect(rest.error?.advice?.contains("maxBytes") == true)
     }
 
-    @Test func bytesMakeRoomToo() async throws {
+    @Test func byteLimitDropsResults() async throws {
         let room = 3 * Self.byteCount
-        var newest = try await World(.newest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
+        var newest = try await Fixture(.newest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
         #expect(await newest.rest().events == ["missed 6"] + words(7...9))
-        var oldest = try await World(.oldest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
+        var oldest = try await Fixture(.oldest(100, maxBytes: room)) { emit in Self.counts(1...9, emit) }
         #expect(await oldest.rest().events == words(1...3) + ["missed 6"])
     }
 
-    @Test("one result is kept, whatever its size", arguments: [0, .min]) func oneIsKept(maxBytes: Int) async throws {
-        var world = try await World(.newest(100, maxBytes: maxBytes)) { emit in Self.counts(1...3, emit) }
-        #expect(await world.rest().events == ["missed 2"] + words(3...3))
+    @Test(arguments: [0, .min]) func oneResultIsKeptWhateverItsSize(maxBytes: Int) async throws {
+        var fixture = try await Fixture(.newest(100, maxBytes: maxBytes)) { emit in Self.counts(1...3, emit) }
+        #expect(await fixture.rest().events == ["missed 2"] + words(3...3))
     }
 
-    /// Of a result of one digit.
+    /// The size of a result with one digit.
     private static let byteCount = NetworkOperation.Result.count(1).response?.data.count ?? 0
 
-    @Test func theOldestMakeRoomAndAreCounted() async throws {
-        var world = try await World(.newest(3)) { emit in
+    @Test func newestBufferDropsAndCountsTheOldestResults() async throws {
+        var fixture = try await Fixture(.newest(3)) { emit in
             Self.counts(1...4, emit)
             emit(.notice(.interrupted(Self.lost, wait: .zero)))
             Self.counts(5...10, emit)
             emit(.notice(.open))
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events == ["missed 7"] + words(8...10) + ["open"])
         #expect(rest.error == nil)
     }
 
-    @Test func thoseThatComeAreDroppedAndCountedWhereTheyBelong() async throws {
-        var world = try await World(.oldest(3)) { emit in
+    @Test func oldestBufferDropsAndCountsNewResults() async throws {
+        var fixture = try await Fixture(.oldest(3)) { emit in
             Self.counts(1...7, emit)
             emit(.notice(.interrupted(Self.lost, wait: .zero)))
             Self.counts(8...9, emit)
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...3) + ["missed 6", "lost: network, 0"])
         #expect(rest.error == nil)
     }
 
-    @Test func roomIsUsedAgainWhenThereIsSome() async throws {
+    @Test func freedRoomIsUsedForNewResults() async throws {
         let go = AsyncStream.makeStream(of: Void.self)
         let second = SecondSource(go.stream)
         let dependencies = BeagleDependencies()
@@ -170,7 +170,7 @@ import Testing
         dependencies.interceptors.insert(second, at: 0)
         let client = dependencies.networkClient
         let endpoint = GraphQLEndpoint(try #require(URL(string: "http://127.0.0.1:9/")))
-        let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)
+        let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
         var events = try client.subscribe(to: request, at: endpoint, buffering: .oldest(2)).events.makeAsyncIterator()
         #expect(try await events.next()?.words == "open")
         func play() async {
@@ -185,7 +185,7 @@ import Testing
         #expect(words == [#"{"count":2}"#, "missed 2", #"{"count":5}"#, "missed 3"])
     }
 
-    /// Gives four results each time it is told to, twice.
+    /// Emits four results at each signal, twice.
     private final class SecondSource: Interceptor {
         let played = AsyncStream.makeStream(of: Void.self)
         private let go: AsyncStream<Void>
@@ -209,55 +209,52 @@ import Testing
         }
     }
 
-    @Test(
-        "a connection that is lost again and again takes no room",
-        arguments: [GraphQLBuffering.failing(2), .newest(2), .oldest(2)]
-    )
-    func notices(buffering: GraphQLBuffering) async throws {
-        var world = try await World(buffering, Self.lost) { emit in
+    @Test(arguments: [GraphQLBuffering.failing(2), .newest(2), .oldest(2)])
+    func repeatedConnectionEventsDoNotFillTheBuffer(buffering: GraphQLBuffering) async throws {
+        var fixture = try await Fixture(buffering, Self.lost) { emit in
             for round in 1...10_000 {
                 emit(.notice(.interrupted(Self.lost, wait: .seconds(round))))
                 emit(.notice(.open))
             }
         }
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events == ["lost: network, 9999000", "open", "lost: network, 10000000", "open"])
         #expect(rest.error?.kind == .network)
     }
 
-    @Test("what is not read takes no more room than what is kept", arguments: [GraphQLBuffering.newest(2), .oldest(2)])
-    func memory(buffering: GraphQLBuffering) async throws {
+    @Test(arguments: [GraphQLBuffering.newest(2), .oldest(2)])
+    func droppedResultsAreReleased(buffering: GraphQLBuffering) async throws {
         let alive = Lock(0)
-        var world = try await World(buffering) { emit in
+        var fixture = try await Fixture(buffering) { emit in
             for number in 1...2_000 {
                 emit(.count(number, Tracked(alive)))
                 emit(.notice(.interrupted(Self.lost, wait: .zero)))
                 emit(.notice(.open))
             }
         }
-        // The hub keeps the last.
+        // The coalescer keeps the last result, too.
         #expect(alive.withLock { $0 } <= 3)
-        let rest = await world.rest()
+        let rest = await fixture.rest()
         #expect(rest.events.contains("missed 1998"))
         #expect(rest.events.count <= 16)
     }
 
-    @Test(arguments: [0, -3]) func theLeastThatIsKeptIsOne(limit: Int) async throws {
-        var world = try await World(.failing(limit)) { emit in Self.counts(1...3, emit) }
-        let rest = await world.rest()
+    @Test(arguments: [0, -3]) func nonpositiveLimitKeepsOneResult(limit: Int) async throws {
+        var fixture = try await Fixture(.failing(limit)) { emit in Self.counts(1...3, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...1))
         #expect(rest.error?.message == "the subscription has more than 1 unread results")
     }
 
-    @Test func whatCameBeforeTheErrorIsGivenBeforeIt() async throws {
-        var world = try await World(.failing(9), Self.lost) { emit in Self.counts(1...2, emit) }
-        let rest = await world.rest()
+    @Test func resultsBeforeTheErrorAreDeliveredFirst() async throws {
+        var fixture = try await Fixture(.failing(9), Self.lost) { emit in Self.counts(1...2, emit) }
+        let rest = await fixture.rest()
         #expect(rest.events == words(1...2))
         #expect(rest.error?.kind == .network)
     }
 }
 
-/// Counts how many of its kind there are.
+/// Counts the live instances.
 private final class Tracked: Sendable {
     private let count: Lock<Int>
 
@@ -274,9 +271,9 @@ private final class Tracked: Sendable {
 extension NetworkOperation.Result {
     fileprivate static func notice(_ connection: Connection) -> Self { Self(.connection(connection), hasNext: true) }
 
-    /// A result of this number.
+    /// Returns a result with this number.
     ///
-    /// - Parameter tracked: is let go with it.
+    /// - Parameter tracked: An object that is released with the result.
     fileprivate static func count(_ number: Int, _ tracked: AnyObject? = nil) -> Self {
         var response = NetworkResponse(response: HTTPResponse(status: .ok))
         let text = Array(#"{"data":{"count":\#(number)}}"#.utf8)

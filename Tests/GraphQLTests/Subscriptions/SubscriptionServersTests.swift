@@ -4,7 +4,7 @@ import Foundation
 import GraphQLPeers
 import Testing
 
-/// Subscriptions of servers of others.
+/// Subscriptions with third-party servers.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct SubscriptionServersTests {
     private let dependencies = BeagleDependencies()
@@ -39,25 +39,25 @@ struct SubscriptionServersTests {
 
     private func counts(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { #"{"count":\#($0)}"# } }
 
-    private static let resultsComeUntilTheServerEndsArguments: [(String, GraphQLSubscriptionTransport)] = [
+    private static let resultsArriveUntilTheServerCompletesArguments: [(String, GraphQLSubscriptionTransport)] = [
         ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
         ("/single", .events(.single)),
     ]
 
-    @Test(arguments: Self.resultsComeUntilTheServerEndsArguments)
-    func resultsComeUntilTheServerEnds(path: String, way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: Self.resultsArriveUntilTheServerCompletesArguments)
+    func resultsArriveUntilTheServerCompletes(path: String, way: GraphQLSubscriptionTransport) async throws {
         let heard = await Heard(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
         #expect(heard.events == ["open"] + counts(1...5))
         #expect(heard.error == nil)
     }
 
-    private static let leavingEndsItOnTheServerTooArguments: [(String, GraphQLSubscriptionTransport)] = [
+    private static let leavingTheLoopReachesTheServerArguments: [(String, GraphQLSubscriptionTransport)] = [
         ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
         ("/single", .events(.single)),
     ]
 
-    @Test(arguments: Self.leavingEndsItOnTheServerTooArguments)
-    func leavingEndsItOnTheServerToo(path: String, way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: Self.leavingTheLoopReachesTheServerArguments)
+    func leavingTheLoopReachesTheServer(path: String, way: GraphQLSubscriptionTransport) async throws {
         let test = "leaving \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way], test: test)
         let heard = await Heard(try subscription("subscription { count(to: 100000) }", endpoint).events, upTo: 4)
@@ -65,27 +65,21 @@ struct SubscriptionServersTests {
         try await GraphQLServer.shared.event("count ended", of: test)
     }
 
-    @Test(
-        "what fails on the way to one result comes with it",
-        arguments: [GraphQLSubscriptionTransport.events(), .multipart]
-    )
-    func errors(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
+    func errorsOfAResultAreReported(way: GraphQLSubscriptionTransport) async throws {
         let endpoint = try await endpoint("/graphql", [way])
         let heard = await Heard(try subscription("subscription { count(to: 3, failAt: 2) }", endpoint).events)
         #expect(heard.events.starts(with: ["open"] + counts(1...1)))
         #expect(heard.events.contains { $0.contains("boom") } || heard.error?.graphQLErrors.first?.message == "boom")
     }
 
-    private static let refusedArguments: [(String, GraphQLSubscriptionTransport)] = [
+    private static let rejectedOperationTriesNoOtherTransportArguments: [(String, GraphQLSubscriptionTransport)] = [
         ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
         ("/single", .events(.single)),
     ]
 
-    @Test(
-        "an operation that is refused tells why, and no other way is tried",
-        arguments: Self.refusedArguments
-    )
-    func refused(path: String, way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: Self.rejectedOperationTriesNoOtherTransportArguments)
+    func rejectedOperationTriesNoOtherTransport(path: String, way: GraphQLSubscriptionTransport) async throws {
         let test = "refused \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way, .multipart], test: test)
         let heard = await Heard(try subscription("subscription { nothing }", endpoint).events)
@@ -97,7 +91,7 @@ struct SubscriptionServersTests {
         #expect(methods?.filter { $0 == "POST" }.count == 1)
     }
 
-    @Test func aWayThatIsRefusedIsNotTriedAgain() async throws {
+    @Test func unsupportedTransportIsNotTriedAgain() async throws {
         let ways: [GraphQLSubscriptionTransport] = [.webSocket(), .multipart, .events(.single), .events()]
         let endpoint = try await endpoint("/sse-only", ways, test: "order")
         for _ in 0..<2 {
@@ -109,13 +103,10 @@ struct SubscriptionServersTests {
         #expect(requests.compactMap { $0["headers"]?["accept"]?.string?.prefix(4) }.last == "text")
     }
 
-    @Test(
-        "what a query defers is put together",
-        arguments: [GraphQLSubscriptionTransport.events(), .multipart]
-    )
-    func deferred(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
+    func deferredQueryResultIsMerged(way: GraphQLSubscriptionTransport) async throws {
         var endpoint = try await endpoint("/graphql", [way])
-        endpoint.kindsOverSubscriptions = [.query]
+        endpoint.kindsOverSubscriptionTransports = [.query]
         let query =
             #"{ post(id: 1) { id ...@defer(label: "b") { slowBody author { name } } comments @stream { id } } }"#
         let answer = try await dependencies.networkClient.response(to: GraphQLRequest(query: query), at: endpoint)
@@ -128,7 +119,7 @@ struct SubscriptionServersTests {
         #expect(try JSONValue(parsing: answer.data)["data"] == expected)
     }
 
-    @Test("10,000 events over connections that break: none lost, none twice, in order") func chaos() async throws {
+    @Test func eventsWithIDsArriveOnceAndInOrderDespiteLostConnections() async throws {
         let endpoint = try await endpoint("/ids?to=10000", [.events()], test: "ids")
         let subscription = try subscription("subscription { count }", endpoint, buffering: .failing(10_000))
         var (numbers, losses) = ([Int64](), 0)
@@ -136,7 +127,7 @@ struct SubscriptionServersTests {
             switch event {
             case .response(let response): numbers.append(response.data?["count"]?.integer ?? 0)
             case .interrupted: losses += 1
-            case .open, .missed: break
+            case .open, .dropped: break
             }
         }
         #expect(numbers == Array(1...10_000))

@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// Subscriptions and queries through clients of an app that wrap another.
+/// Subscriptions through an app's own clients that wrap another.
 @Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct WrappedClientTests {
     private struct Wrapper: NetworkClientWrapper {
         let wrapped: any NetworkClient
@@ -25,31 +25,31 @@ import Testing
     private static let results =
         "event: next\ndata: {\"data\":{\"count\":1}}\n\nevent: next\ndata: {\"data\":{\"count\":2}}\n\nevent: complete\ndata:\n\n"
 
-    @Test func aRegisteredWrapperSubscribesAtTheEndpointOfItsScope() async throws {
-        let world = try SubscriptionWorld(answers: .events(Self.results))
+    @Test func registeredWrapperUsesTheEndpointOfItsScope() async throws {
+        let fixture = try SubscriptionFixture(answers: .events(Self.results))
         let names = Lock<[String]>([])
         let app = BeagleDependencies()
         app.logger = MemoryLogger()
         app.register(\.networkClient) { Wrapper(wrapped: NetworkClientDefault(dependencies: $0), names: names) }
-        let scope = app.scoped { $0.graphQLEndpoint = world.endpoint }
+        let scope = app.scoped { $0.graphQLEndpoint = fixture.endpoint }
         let request = GraphQLRequest(query: "subscription Count { count }", operationName: "Count", kind: .subscription)
         var counts: [JSONValue?] = []
         for try await result in try scope.networkClient.subscribe(to: request) { counts.append(result.data?["count"]) }
         #expect(counts == [1, 2])
         #expect(names.withLock { $0 } == ["Count"])
-        #expect(world.server.record.requestCount == 1)
+        #expect(fixture.server.record.requestCount == 1)
     }
 
-    @Test func aClientWithOneMethodSaysWhatToAdopt() async throws {
-        let world = try SubscriptionWorld(answers: .events(Self.results))
-        let client = SeedClient(client: world.client)
-        let request = GraphQLRequest(query: SubscriptionWorld.query, kind: .subscription)
+    @Test func minimalClientThrowsAnErrorThatNamesTheRequiredProtocol() async throws {
+        let fixture = try SubscriptionFixture(answers: .events(Self.results))
+        let client = SeedClient(client: fixture.client)
+        let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
         let error = await #expect(throws: NetworkError.self) {
-            for try await _ in try client.subscribe(to: request, at: world.endpoint) {}
+            for try await _ in try client.subscribe(to: request, at: fixture.endpoint) {}
         }
         #expect(error?.kind == .unsupported)
         #expect(error?.message.contains("SeedClient") == true)
         #expect(error?.advice?.contains("NetworkClientWrapper") == true)
-        #expect(world.server.record.requestCount == 0)
+        #expect(fixture.server.record.requestCount == 0)
     }
 }

@@ -23,12 +23,12 @@ struct GraphQLNullableTests {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    @Test func whatIsNoneIsLeftOutOfSynthesizedEncoding() throws {
+    @Test func noneIsOmittedFromSynthesizedEncoding() throws {
         #expect(try json(Change()) == "{}")
         #expect(try json(Change(title: .null, count: .some(1))) == #"{"count":1,"title":null}"#)
     }
 
-    @Test func literalsAreValues() throws {
+    @Test func literalsCreateValues() throws {
         let change = Change(
             title: "a",
             count: 1,

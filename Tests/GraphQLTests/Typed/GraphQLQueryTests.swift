@@ -42,13 +42,13 @@ struct GraphQLQueryTests {
 
     private static let values: [(GraphQLValue, String)] = [
         (GraphQLValue.null, "null"), (true, "true"), (-5, "-5"), (1.5, "1.5"), (1e300, "1e+300"),
-        (.word("RED"), "RED"), (.variable("a"), "$a"), ([1, [nil], "x"], #"[1, [null], "x"]"#),
-        (["b": 1, "a": ["c": .word("D")]], "{b: 1, a: {c: D}}"),
+        (.enumValue("RED"), "RED"), (.variable("a"), "$a"), ([1, [nil], "x"], #"[1, [null], "x"]"#),
+        (["b": 1, "a": ["c": .enumValue("D")]], "{b: 1, a: {c: D}}"),
         ("\") { evil } #\\\n\r\t\u{0}\u{1F}\u{7F}é😀", #""\") { evil } #\\\n\r\t\u0000\u001F\u007Fé😀""#),
     ]
 
     @Test(arguments: values)
-    func valuesAreWrittenAsDocumentsHaveThem(_ value: GraphQLValue, written: String) throws {
+    func valuesAreWrittenInDocumentSyntax(_ value: GraphQLValue, written: String) throws {
         let query = GraphQLQuery(variables: ["a": "Int"]) { GraphQLField("f", arguments: ["v": value]) }
         #expect(query.text.description == "query($a: Int) { f(v: \(written)) }")
         #expect(try query.document().operation().responseKeys == ["f"])
@@ -60,7 +60,7 @@ struct GraphQLQueryTests {
         GraphQLQuery { "" },
         GraphQLQuery { GraphQLField("a", alias: "b c") },
         GraphQLQuery { GraphQLField("a", arguments: ["b: 1, c": 2]) },
-        GraphQLQuery { GraphQLField("a", arguments: ["b": .word("x, c: y")]) },
+        GraphQLQuery { GraphQLField("a", arguments: ["b": .enumValue("x, c: y")]) },
         GraphQLQuery { GraphQLField("a", arguments: ["b": .variable("1")]) },
         GraphQLQuery { GraphQLField("a", arguments: ["b": .float(.nan)]) },
         GraphQLQuery { GraphQLField("a", arguments: ["b": ["c d": 1]]) },
@@ -74,7 +74,7 @@ struct GraphQLQueryTests {
     ]
 
     @Test(arguments: broken)
-    func whatIsNoNameIsNotWritten(_ query: GraphQLQuery) {
+    func invalidNameThrows(_ query: GraphQLQuery) {
         let error = #expect(throws: NetworkError.self) { try query.document() }
         #expect(error?.kind == .badRequest)
         #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: query.text.description) }

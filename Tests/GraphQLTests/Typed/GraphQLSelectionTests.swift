@@ -47,7 +47,7 @@ struct GraphQLSelectionTests {
         }
     }
 
-    @Test func fieldsAreWhatATypeReads() throws {
+    @Test func selectionHasTheFieldsThatATypeDecodes() throws {
         let author = "{ name age site }"
         #expect(
             try GraphQLSelection.of(Post.self).description
@@ -84,7 +84,7 @@ struct GraphQLSelectionTests {
         }
     }
 
-    @Test func decodingByHandIsSeen() throws {
+    @Test func selectionFollowsCustomDecoding() throws {
         #expect(
             try GraphQLSelection.of(ByHand.self).description
                 == "{ outer { inner } list { name age site } last author { name age site } }"
@@ -113,7 +113,7 @@ struct GraphQLSelectionTests {
         }
     }
 
-    @Test func whatContainsItselfIsAnError() {
+    @Test func recursiveTypeThrows() {
         let error = #expect(throws: NetworkError.self) { try GraphQLSelection.of(Person.self) }
         #expect(
             error?.message
@@ -153,7 +153,7 @@ struct GraphQLSelectionTests {
         }
     }
 
-    @Test func samplesStandForWhatRefusesMadeUpValues() throws {
+    @Test func samplesReplaceRejectedValues() throws {
         let error = #expect(throws: NetworkError.self) { try GraphQLSelection.of(Holder<Closed>.self) }
         #expect(error?.message.hasPrefix("cannot derive a selection for ") == true)
         #expect(error?.message.hasSuffix(": a.value rejects a sample value") == true)
@@ -175,7 +175,7 @@ struct GraphQLSelectionTests {
         }
     }
 
-    @Test func whatCannotBeToldIsAnError() {
+    @Test func underivableSelectionThrows() {
         #expect(throws: NetworkError.self) { try GraphQLSelection.of(Union.self) }
         let odd = #expect(throws: NetworkError.self) { try GraphQLSelection.of(Holder<OddKey>.self) }
         #expect(odd?.message.hasSuffix("a.value.a } evil { b is not a valid field name") == true)

@@ -41,7 +41,7 @@ struct GraphQLTemplateTests {
         String(decoding: try operation.request().variables, as: UTF8.self)
     }
 
-    @Test func callingItGivesTheOperation() throws {
+    @Test func callingTheTemplateCreatesTheOperation() throws {
         let operation = try Blog.post("1")
         #expect(try variables(operation) == #"{"id":"1"}"#)
         #expect(operation.operationString == "query Post($id: ID!) { post(id: $id) { id } }")
@@ -49,7 +49,7 @@ struct GraphQLTemplateTests {
         #expect(try Blog.everything().request().variables.isEmpty)
     }
 
-    @Test func nilIsNullAndNoneIsLeftOut() throws {
+    @Test func nilIsSentAsNullAndNoneIsOmitted() throws {
         #expect(
             try variables(Blog.posts(.newest, .none, nil, [])) == #"{"after":null,"order":"NEWEST","tags":[]}"#
         )
@@ -59,7 +59,7 @@ struct GraphQLTemplateTests {
         )
     }
 
-    @Test func operationNameAndRootAreHandedOn() throws {
+    @Test func operationNameAndRootArePassedToTheOperation() throws {
         let template = GraphQLTemplate(
             "query A { a b } query B { b }",
             returning: Post.self,
@@ -87,7 +87,7 @@ struct GraphQLTemplateTests {
         }
     }
 
-    @Test func whatFitsIsNoProblem() {
+    @Test func matchingVariablesPassTheCheck() {
         #expect(problem("$a: ID!", GraphQLVariable("a", Int.self)) == nil)
         #expect(problem("$a: Float!", GraphQLVariable("a", Int32.self)) == nil)
         #expect(problem("$a: Boolean", GraphQLVariable("a", Bool?.self)) == nil)
@@ -99,7 +99,7 @@ struct GraphQLTemplateTests {
         #expect(problem("$a: Int! = 1, $b: Int", GraphQLVariable("b", Int.self)) == nil)
     }
 
-    @Test func whatDoesNotFitIsTold() {
+    @Test func mismatchedVariablesFailTheCheck() {
         #expect(
             problem("$a: Int", GraphQLVariable("b", Int.self)) == "$b is given, but the document does not declare it"
         )
@@ -142,7 +142,7 @@ struct GraphQLTemplateTests {
         )
     }
 
-    @Test func theCallTellsWhatTheCheckTells() {
+    @Test func callingThrowsTheSameErrorAsTheCheck() {
         let broken = GraphQLTemplate("query Q($a: Int!) { b }", returning: Post.self)
         for _ in 0..<2 {
             let error = #expect(throws: NetworkError.self) { try broken() }

@@ -26,13 +26,13 @@ struct GraphQLTextTests {
         #expect(try text.document().fragments == ["AuthorParts", "Avatar"])
     }
 
-    @Test func partsBringTheirFragments() throws {
+    @Test func nestedTextsKeepTheirFragments() throws {
         let part: GraphQLText = "a { \(Self.avatar) }"
         let text: GraphQLText = "{ \(part) b { \(Self.avatar) } }"
         #expect(text.description == "{ a { ...Avatar } b { ...Avatar } }\nfragment Avatar on Image { url }")
     }
 
-    @Test func selectionsAreThoseOfATypeAndNothingForLeaves() throws {
+    @Test func selectionOfATypeIsInsertedUnlessTheTypeIsALeaf() throws {
         let text: GraphQLText = "{ post { author \(selectionOf: [Author].self) count \(selectionOf: Int.self)} }"
         #expect(text.description == "{ post { author { id name } count } }")
         let fragment = GraphQLFragment("A", on: "User", selectionOf: Author.self)
@@ -45,7 +45,7 @@ struct GraphQLTextTests {
         let authors: [Author]
     }
 
-    @Test func fieldsOfATypeCanBeGivenArguments() throws {
+    @Test func fieldsOfASelectedTypeMayHaveArguments() throws {
         let text: GraphQLText = """
             query Q($n: Int) { post \(selectionOf: Post.self, arguments: ["authors": ["first": .variable("n")], "authors.name": ["short": true]]) }
             """
@@ -61,7 +61,7 @@ struct GraphQLTextTests {
         }
     }
 
-    @Test func selectionsOfABuilderCanBePutIn() throws {
+    @Test func builtSelectionIsInserted() throws {
         let selection = GraphQLSelection {
             "id"
             Self.avatar
@@ -72,24 +72,24 @@ struct GraphQLTextTests {
         #expect(throws: NetworkError.self) { try broken.document() }
     }
 
-    @Test func whatCannotBeSelectedIsToldWhenTheTextIsRead() {
+    @Test func underivableSelectionThrowsWhenTheTextIsParsed() {
         let text: GraphQLText = "{ person \(selectionOf: Person.self) }"
         let error = #expect(throws: NetworkError.self) { try text.document() }
         #expect(error?.message.contains("cannot derive a selection for Person") == true)
-        // The text alone is no document either, wherever it goes.
+        // The description of the text is not a valid document either, nor is a text that contains it.
         #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text.description) }
         let outer: GraphQLText = "{ a { \(GraphQLFragment("F", on: "P", text)) } }"
         #expect(throws: NetworkError.self) { try outer.document() }
     }
 
-    @Test func twoFragmentsOfOneNameAreNoDocument() {
+    @Test func differentFragmentsWithTheSameNameThrow() {
         let other = GraphQLFragment("Avatar", on: "Image", "{ width }")
         let text: GraphQLText = "{ a { \(Self.avatar) \(other) } }"
         let error = #expect(throws: NetworkError.self) { try text.document() }
         #expect(error?.message.contains("there is more than one fragment named Avatar") == true)
     }
 
-    @Test func verbatimTextIsWrittenAsItIs() {
+    @Test func verbatimTextIsUnchanged() {
         let name = "posts"
         let text: GraphQLText = "{ \(verbatim: name) { id } }"
         #expect(text.description == "{ posts { id } }")

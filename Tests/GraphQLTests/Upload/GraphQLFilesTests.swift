@@ -3,7 +3,7 @@ import BeagleNetGraphQL
 import Foundation
 import Testing
 
-/// Files among variables.
+/// Files in variables.
 struct GraphQLFilesTests {
     private let file = FormFile(Data("a".utf8), filename: "a.txt")
 
@@ -13,7 +13,7 @@ struct GraphQLFilesTests {
         return (String(decoding: request.variables, as: UTF8.self), request.files)
     }
 
-    private static let nullStandsInTheFilesPlaceArguments: [(String, String, String)] = [
+    private static let nullReplacesTheFileInTheVariablesArguments: [(String, String, String)] = [
         ("", "file", #"{"file":null}"#),
         ("{ }", "file", #"{"file":null }"#),
         (#"{"file": null}"#, "file", #"{"file": null}"#),
@@ -31,15 +31,15 @@ struct GraphQLFilesTests {
         ),
     ]
 
-    @Test(arguments: Self.nullStandsInTheFilesPlaceArguments)
-    func nullStandsInTheFilesPlace(variables: String, path: String, expected: String) throws {
+    @Test(arguments: Self.nullReplacesTheFileInTheVariablesArguments)
+    func nullReplacesTheFileInTheVariables(variables: String, path: String, expected: String) throws {
         let (text, files) = try attached(path, to: variables)
         #expect(text == expected)
         #expect(files == [.init(file, at: [path.hasPrefix("variables.") ? path : "variables." + path])])
     }
 
     @Test(arguments: ["a", "a.b", "l", "l.0", "l.2", "l.-1", "l.x", "o", "n.1", "n.0.1", "", "n.", "variables."])
-    func whatIsThereIsNotOverwritten(path: String) throws {
+    func attachingAtAnUnusablePathThrowsAndChangesNothing(path: String) throws {
         var request = GraphQLRequest(variables: Data(#"{"a":"x","l":[1],"o":{},"n":null}"#.utf8))
         let before = request
         let error = #expect(throws: NetworkError.self) { try request.attach(file, at: path) }
@@ -48,13 +48,13 @@ struct GraphQLFilesTests {
         #expect(request == before)
     }
 
-    @Test func variablesThatAreNoObjectAreAnError() {
+    @Test func nonObjectVariablesThrow() {
         for text in ["[]", "1", "{"] {
             #expect(throws: NetworkError.self) { try attached("file", to: text) }
         }
     }
 
-    @Test func oneFileOfSeveralPlacesIsSentOnceAndOnePlaceHasOneFile() throws {
+    @Test func oneFileMayHaveSeveralPathsButOnePathHasOneFile() throws {
         let other = FormFile(Data("b".utf8), filename: "b.txt")
         var request = GraphQLRequest()
         try request.attach(file, at: "files.0")
@@ -71,7 +71,7 @@ struct GraphQLFilesTests {
         )
     }
 
-    @Test func relaysFilesComeInTheOrderOfTheirPositions() throws {
+    @Test func relayUploadsAreOrderedByPosition() throws {
         let execution = RelayExecution(
             request: RequestParameters(name: "A", operationKind: .mutation, text: "mutation A { a }"),
             cacheConfig: CacheConfig()
@@ -83,7 +83,7 @@ struct GraphQLFilesTests {
         #expect(request.files.map(\.paths) == [(0..<12).map { "variables.files.\($0)" }])
     }
 
-    @Test func variablesBesideAFileStayAsTheyWereWritten() throws {
+    @Test func variablesBesideAFileAreUnchanged() throws {
         struct Input: Encodable, Sendable {
             let big = UInt64.max
             let files: [GraphQLUpload]
@@ -101,8 +101,8 @@ struct GraphQLFilesTests {
         #expect(request.files == [.init(file, at: ["variables.files.0", "variables.files.1"])])
     }
 
-    /// As a type does that writes its members by an encoder of its own.
-    @Test func fileIsFoundBehindAnotherEncoder() throws {
+    /// A type may encode its members with another encoder.
+    @Test func fileIsFoundThroughAnotherEncoder() throws {
         struct Input: Encodable, Sendable {
             let file: GraphQLUpload
 

@@ -3,7 +3,6 @@ import Testing
 
 struct JSONParserTests {
     @Test(
-        "every value of RFC 8259 is read",
         arguments: [
             ("null", .null), (" true ", .bool(true)), ("false", .bool(false)),
             ("0", .integer(0)), ("-0", .number(-0.0)), ("-1", .integer(-1)), ("12", .integer(12)),
@@ -19,7 +18,7 @@ struct JSONParserTests {
             (#"{"a":1,"a":2}"#, ["a": 2]), ("\u{FEFF}1", .integer(1)),
         ] as [(String, JSONValue)]
     )
-    func reads(text: String, expected: JSONValue) throws {
+    func validJSONIsParsed(text: String, expected: JSONValue) throws {
         let value = try JSONValue(parsing: text)
         #expect(value == expected)
         // Zero equals its negative.
@@ -27,18 +26,15 @@ struct JSONParserTests {
         #expect(try JSONValue(parsing: Data(text.utf8)) == expected)
     }
 
-    private static let readsAsNearlyAsItCanArguments: [(String, JSONValue)] = [
+    private static let unrepresentableValueIsParsedApproximatelyArguments: [(String, JSONValue)] = [
         ("1e999", .number(.greatestFiniteMagnitude)), ("-1e999", .number(-.greatestFiniteMagnitude)),
         ("1e-999", .number(0)), (#""\uD83D""#, "\u{FFFD}"), (#""\uDE00a""#, "\u{FFFD}a"),
         (#""\uD83D\u0041""#, "\u{FFFD}A"), (#"{"\uD83D":1}"#, ["\u{FFFD}": 1]),
         (#"[1e999,"\uD83D","x"]"#, [.number(.greatestFiniteMagnitude), "\u{FFFD}", "x"]),
     ]
 
-    @Test(
-        "what cannot be read exactly is read as nearly as can be, and can be written again",
-        arguments: Self.readsAsNearlyAsItCanArguments
-    )
-    func readsAsNearlyAsItCan(text: String, expected: JSONValue) throws {
+    @Test(arguments: Self.unrepresentableValueIsParsedApproximatelyArguments)
+    func unrepresentableValueIsParsedApproximately(text: String, expected: JSONValue) throws {
         let value = try JSONValue(parsing: text)
         #expect(value == expected)
         #expect(try JSONValue(parsing: value.text()) == expected)
@@ -46,7 +42,7 @@ struct JSONParserTests {
         #expect(try TapeDecoder.decode([JSONValue].self, from: Data("[\(text)]".utf8)).first?.string == expected.string)
     }
 
-    private static let refusesArguments: [(String, String)] = [
+    private static let invalidJSONIsRejectedWithItsPositionArguments: [(String, String)] = [
         ("", "line 1, column 1"), ("  ", "line 1, column 3"), ("nul", "line 1, column 1"),
         ("truE", "line 1, column 1"), ("1 2", "line 1, column 3"), ("01", "line 1, column 2"),
         ("-", "line 1, column 2"), ("+1", "line 1, column 1"), (".5", "line 1, column 1"),
@@ -59,11 +55,8 @@ struct JSONParserTests {
         ("// c\n1", "line 1, column 1"),
     ]
 
-    @Test(
-        "what is no JSON is refused with its place",
-        arguments: Self.refusesArguments
-    )
-    func refuses(text: String, place: String) {
+    @Test(arguments: Self.invalidJSONIsRejectedWithItsPositionArguments)
+    func invalidJSONIsRejectedWithItsPosition(text: String, place: String) {
         let error = #expect(throws: NetworkError.self) { try JSONValue(parsing: text) }
         #expect(error?.kind == .decoding)
         #expect(error?.phase == .decode)
@@ -71,15 +64,14 @@ struct JSONParserTests {
     }
 
     @Test(
-        "bytes that are no UTF-8 are refused",
         arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0xFF]] as [[UInt8]]
     )
-    func refusesBrokenText(bytes: [UInt8]) {
+    func invalidUTF8IsRejected(bytes: [UInt8]) {
         #expect(throws: NetworkError.self) { try JSONValue(parsing: Data(bytes)) }
     }
 
-    @Test("512 containers inside each other are read, one more is refused", arguments: ["[", "{\"a\":"])
-    func limitsDepth(opening: String) throws {
+    @Test("at most 512 nested containers are accepted", arguments: ["[", "{\"a\":"])
+    func nestingDepthIsLimited(opening: String) throws {
         let closing = opening == "[" ? "]" : "}"
         func nested(_ depth: Int) -> String {
             String(repeating: opening, count: depth) + "1" + String(repeating: closing, count: depth)
@@ -92,8 +84,8 @@ struct JSONParserTests {
         #expect(throws: NetworkError.self) { try JSONValue(parsing: String(repeating: opening, count: 1_000_000)) }
     }
 
-    @Test("no beginning of a document is a document, and none crashes")
-    func everyPrefixIsRefused() throws {
+    @Test
+    func everyPrefixIsRejected() throws {
         let document = Array(#"{"a":[1.5e-3,"\ud83d\ude00é",true,null,{"b":-12}],"c":"\\"}"#.utf8)
         _ = try JSONValue(parsing: Data(document))
         for end in 0..<document.count {
@@ -101,8 +93,8 @@ struct JSONParserTests {
         }
     }
 
-    @Test("a document with any byte changed is read or refused, never a crash")
-    func anyByteMayChange() {
+    @Test("a document with any changed byte is parsed or rejected, without a crash")
+    func documentWithAChangedByteDoesNotCrash() {
         let document = Array(#"{"a":[1.5e-3,"\ud83d\ude00é",true,null]}"#.utf8)
         var read = 0
         for index in document.indices {

@@ -5,8 +5,8 @@ import Testing
 struct JSONTextTests {
     private static let ends = Set<UInt8>(0..<0x20).union([UInt8(ascii: "\""), UInt8(ascii: "\\")])
 
-    /// Eight bytes are looked at together: each byte is put at each place of two such words and a bit.
-    @Test func plainTextEndsAtWhatMustNotStandInIt() {
+    /// Eight bytes are checked together: puts each byte at each position of two such words and some more bytes.
+    @Test func plainTextEndsAtCharactersThatNeedEscaping() {
         for byte in UInt8.min...UInt8.max {
             for place in 0..<19 {
                 for beside in [UInt8(ascii: "a"), 0x20, 0x80, 0xFF, 0x23, 0x5D] {
@@ -19,7 +19,7 @@ struct JSONTextTests {
         }
     }
 
-    @Test(arguments: [false, true]) func whatMustBeIsEscaped(slashes: Bool) {
+    @Test(arguments: [false, true]) func onlyRequiredCharactersAreEscaped(slashes: Bool) {
         let names: [UInt32: String] = [0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: "\"", 0x5C: "\\"]
         for value in 0...0xFF as ClosedRange<UInt32> {
             let character = Character(Unicode.Scalar(value) ?? " ")
@@ -41,14 +41,14 @@ struct JSONTextTests {
         }
     }
 
-    @Test(arguments: 0...19) func theFirstEndCounts(start: Int) {
+    @Test(arguments: 0...19) func plainTextEndsAtTheFirstSpecialCharacter(start: Int) {
         let text = Array(#"plain text "and \ mo"#.utf8)
         let end = text.withUnsafeBufferPointer { JSONText.endOfPlain($0, from: start) }
         #expect(end == text[start...].firstIndex(where: Self.ends.contains) ?? text.count)
     }
 
-    /// Longer than what is written aside at once, with what must be escaped at each place.
-    @Test(arguments: [false, true]) func longTextIsWrittenWhole(slashes: Bool) {
+    /// Strings longer than the write buffer, with a character that needs escaping at each position.
+    @Test(arguments: [false, true]) func longTextIsWrittenCompletely(slashes: Bool) {
         for character in ["\"", "\u{1}", "/", "é", "\u{1F600}"] as [Character] {
             for place in 0..<400 {
                 let text = String(repeating: "x", count: place) + String(character) + String(repeating: "y", count: 200)
@@ -72,8 +72,8 @@ struct JSONTextTests {
         }
     }
 
-    /// Of many characters in all orders, those alone are escaped that have to be.
-    @Test(arguments: [false, true]) func denseTextIsWrittenWhole(slashes: Bool) {
+    /// Many characters in varied orders: only the required ones are escaped.
+    @Test(arguments: [false, true]) func textWithManyEscapesIsWrittenCompletely(slashes: Bool) {
         let near = "\"\"\\//\u{A2}\u{DC}\u{1F}\u{1F600}".unicodeScalars
         let scalars = (0..<0x80).map { Unicode.Scalar(UInt8($0)) } + near
         for count in 0..<300 {

@@ -17,7 +17,7 @@ struct JSONTokenizerTests {
         return tokens
     }
 
-    @Test func tokensSayWhereTheyAre() throws {
+    @Test func tokensHaveTheirRanges() throws {
         let bytes = Array(Self.text.utf8)
         let tokens = try tokens([bytes[...]])
         let written = tokens.map { String(decoding: bytes[$0.start..<$0.end], as: UTF8.self) }
@@ -31,19 +31,19 @@ struct JSONTokenizerTests {
         #expect(tokens.filter(\.hasEscapes).count == 2)
     }
 
-    @Test func aTextMayComeInPiecesOfAnySize() throws {
+    @Test func textInPiecesGivesTheSameTokens() throws {
         let bytes = Array(Self.text.utf8)
         let whole = try tokens([bytes[...]])
         for place in bytes.indices { #expect(try tokens([bytes[..<place], bytes[place...]]) == whole) }
         #expect(try tokens(bytes.indices.map { bytes[$0...$0] }) == whole)
     }
 
-    @Test func aNumberEndsWithTheText() throws {
+    @Test func numberEndsAtTheEndOfTheText() throws {
         #expect(try tokens([Array("12".utf8)[...]]).map(\.end) == [2])
         #expect(throws: JSONFault.self) { try tokens([Array("1.".utf8)[...]]) }
     }
 
-    @Test func aFaultIsWhereItIsInWhicheverPiece() {
+    @Test func faultOffsetIsIndependentOfThePieces() {
         let bytes = Array(#"{"a":[1,tru x]}"#.utf8)
         for place in bytes.indices {
             let fault = #expect(throws: JSONFault.self) { try tokens([bytes[..<place], bytes[place...]]) }
@@ -51,17 +51,17 @@ struct JSONTokenizerTests {
         }
     }
 
-    private static let halfOfAByteOrderMarkIsAFaultArguments: [[UInt8]] = [
+    private static let invalidByteOrderMarkIsAFaultArguments: [[UInt8]] = [
         [0xEF], [0xEF, 0xBB], [0xEF, 0x20], [0xEF, 0xBB, 0x20], [0x20, 0xBB, 0xBF], [0x20, 0xEF, 0xBB, 0xBF],
     ]
 
-    @Test(arguments: Self.halfOfAByteOrderMarkIsAFaultArguments)
-    func halfOfAByteOrderMarkIsAFault(mark: [UInt8]) {
+    @Test(arguments: Self.invalidByteOrderMarkIsAFaultArguments)
+    func invalidByteOrderMarkIsAFault(mark: [UInt8]) {
         #expect(throws: JSONFault.self) { try tokens([(mark + [0x31])[...]]) }
         #expect(throws: JSONFault.self) { try tokens(mark.map { [$0] } + [[0x31]]) }
     }
 
-    @Test func aByteOrderMarkIsPassedOverInPieces() throws {
+    @Test func byteOrderMarkInPiecesIsSkipped() throws {
         #expect(try tokens([[0xEF], [0xBB], [0xBF], [0x20], [0x31]]).map(\.start) == [4])
     }
 }

@@ -5,7 +5,7 @@ import Testing
 struct JSONValueTests {
     private let value: JSONValue = ["list": [1, 2.5, "x", true, nil], "name": "Ana"]
 
-    @Test func partsAreReachedByNameAndPosition() {
+    @Test func partsAreAccessedByNameAndIndex() {
         #expect(value["name"]?.string == "Ana")
         #expect(value["list"]?[0]?.integer == 1)
         #expect(value["list"]?[0]?.number == 1)
@@ -30,7 +30,7 @@ struct JSONValueTests {
         #expect(text == "text")
     }
 
-    @Test func codersTakeAndGiveEveryValue() throws {
+    @Test func codersRoundTripEveryValue() throws {
         let data = try JSONEncoder().encode(value)
         #expect(try JSONDecoder().decode(JSONValue.self, from: data) == value)
         #expect(try JSONValue(parsing: data) == value)
@@ -38,8 +38,8 @@ struct JSONValueTests {
 
     private enum Colour: String, Encodable { case red }
 
-    @Test("trees of Swift values become JSON")
-    func convertsTrees() throws {
+    @Test
+    func treeOfSwiftValuesIsConverted() throws {
         let some: Int? = 3
         let none: Int? = nil
         let tree: [String: Any] = [
@@ -60,7 +60,7 @@ struct JSONValueTests {
         var price = 1.0
     }
 
-    private static let writesNumbersOfTreesArguments: [(any Sendable, String)] = [
+    private static let numbersOfATreeKeepTheirDigitsExceptAZeroFractionArguments: [(any Sendable, String)] = [
         (1.0, "1"), (-0.0, "-0"), (0.1, "0.1"), (1e20, "1e+20"), (1e-7, "1e-07"), (1e15, "1000000000000000"),
         (Float(0.1), "0.1"), (Float(1), "1"), (Float(3e10), "3e+10"), (UInt64.max, "18446744073709551615"),
         (Int64.min, "-9223372036854775808"), (Int8(-3), "-3"),
@@ -68,20 +68,16 @@ struct JSONValueTests {
         (Order(), #"{"id":18446744073709551615,"price":1}"#),
     ]
 
-    @Test(
-        "numbers of a tree keep their digits, and lose a fraction of zero",
-        arguments: Self.writesNumbersOfTreesArguments
-    )
-    func writesNumbersOfTrees(number: any Sendable, expected: String) throws {
+    @Test(arguments: Self.numbersOfATreeKeepTheirDigitsExceptAZeroFractionArguments)
+    func numbersOfATreeKeepTheirDigitsExceptAZeroFraction(number: any Sendable, expected: String) throws {
         let tree = try JSONTree(converting: [number])
         #expect(String(decoding: try tree.data(), as: UTF8.self) == "[\(expected)]")
     }
 
     @Test(
-        "numbers that JSON can't express are refused",
         arguments: [Double.nan, .infinity] as [any Sendable] + [Float.nan, Decimal.nan]
     )
-    func refusesOddNumbers(number: any Sendable) {
+    func nonFiniteNumberInATreeIsRejected(number: any Sendable) {
         #expect(throws: NetworkError.self) { try JSONTree(converting: [number]).data() }
     }
 
@@ -90,28 +86,25 @@ struct JSONValueTests {
         func encode(to encoder: any Encoder) throws { throw CancellationError() }
     }
 
-    private static let refusesForeignValuesArguments: [(any Sendable, String)] = [
+    private static let unsupportedValueIsRejectedWithItsPathArguments: [(any Sendable, String)] = [
         (Plain(), "$"), (["a": [1, Plain()] as [any Sendable]], "$.a[1]"), ([Date()], "$[0]"),
         (["d": Data()], "$.d"),
         (["f": Failing()], "$.f"), ([1: Plain()], "$"),
     ]
 
-    @Test(
-        "what has no JSON form is refused with its place",
-        arguments: Self.refusesForeignValuesArguments
-    )
-    func refusesForeignValues(tree: any Sendable, place: String) {
+    @Test(arguments: Self.unsupportedValueIsRejectedWithItsPathArguments)
+    func unsupportedValueIsRejectedWithItsPath(tree: any Sendable, place: String) {
         let error = #expect(throws: NetworkError.self) { try JSONTree(converting: tree) }
         #expect(error?.kind == .badRequest)
         #expect(error?.message.contains(" \(place): ") == true, "\(error?.message ?? "")")
     }
 
-    @Test func leavesMayBeKnownElsewhere() throws {
+    @Test func leafClosureConvertsCustomValues() throws {
         let tree = try JSONTree(converting: ["p": Plain()], leaf: { $0 is Plain ? .value("plain") : nil })
         #expect(try tree.data() == Data(#"{"p":"plain"}"#.utf8))
     }
 
-    @Test func foundationWritesTheTree() throws {
+    @Test func foundationSerializesTheTree() throws {
         let value: JSONValue = ["a": [1, 2.5, "x", true]]
         let data = try JSONSerialization.data(withJSONObject: value.tree)
         #expect(try JSONValue(parsing: data) == value)

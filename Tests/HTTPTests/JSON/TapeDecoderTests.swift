@@ -3,11 +3,13 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-/// What a `TapeDecoder` makes of a text is what a `JSONDecoder` makes of it.
+/// A `TapeDecoder` decodes a text to the same value as a `JSONDecoder`.
 struct TapeDecoderTests {
-    /// Whether both make the same, or fail with the same case of `DecodingError` at the same place.
+    /// Expects both decoders to return the same value, or to fail with the same case of `DecodingError` at the same
+    /// path.
     ///
-    /// - Parameter failsAlike: no where a `JSONDecoder` goes through members in any order, or blames what came first.
+    /// - Parameter failsAlike: Whether the errors must be equal. `false` if a `JSONDecoder` visits members in any order
+    /// or reports an earlier value.
     private func expectTheSame<Value: Decodable & Equatable>(
         _ type: Value.Type,
         _ text: String,
@@ -20,24 +22,24 @@ struct TapeDecoderTests {
         #expect(found == expected, "\(type) of \(text)", sourceLocation: location)
     }
 
-    private static let depthOfATapeMakesNoDifferenceToWhatItKeepsArguments: [String] = [
+    private static let depthOfATapeDoesNotChangeItsRangesArguments: [String] = [
         #"{"a":[1,{"b":[]}],"c":{"d":{"e":{}},"f":"g"},"a":"\u0041"}"#, "[[[[]],[]]]", "17", #""text""#, "{}",
         "\u{FEFF} { \"a\" : { \"b\" : [ 1 , 2 ] , \"c\" : { \"d\" : 3 } } } ",
     ]
 
-    /// What is kept to a depth is where it is where all is kept.
-    @Test(arguments: Self.depthOfATapeMakesNoDifferenceToWhatItKeepsArguments)
-    func depthOfATapeMakesNoDifferenceToWhatItKeeps(text: String) throws {
+    /// A tape with a limited depth has the same ranges as the complete tape.
+    @Test(arguments: Self.depthOfATapeDoesNotChangeItsRangesArguments)
+    func depthOfATapeDoesNotChangeItsRanges(text: String) throws {
         let whole = try JSONTape(Data(text.utf8))
         for range in ranges(in: whole, 0, 4) { _ = try JSONValue(parsing: Data(Array(text.utf8)[range])) }
         for depth in 0...4 {
             let some = try JSONTape(Data(text.utf8), depth: depth)
             #expect(ranges(in: some, 0, depth) == ranges(in: whole, 0, depth))
-            #expect(!some.isWhole && whole.isWhole)
+            #expect(!some.isComplete && whole.isComplete)
         }
     }
 
-    /// Where the values are that so many containers are around.
+    /// Returns the ranges of the values up to a nesting depth.
     private func ranges(in tape: JSONTape, _ index: Int, _ depth: Int) -> [Range<Int>] {
         guard depth > 0 else { return [tape.range(of: index)] }
         guard tape.isObject(index) else { return [tape.range(of: index)] }
@@ -63,7 +65,7 @@ struct TapeDecoderTests {
         case .keyNotFound(let key, let context): "no \(key.stringValue) in \(path(context))"
         case .valueNotFound(_, let context): "null at \(path(context))"
         case .typeMismatch(_, let context): "another type at \(path(context))"
-        // A JSONDecoder does not always say where a text is wrong.
+        // A JSONDecoder doesn't always report the position of the fault.
         case .dataCorrupted: "corrupted"
         default: "\(error)"
         }
@@ -86,11 +88,11 @@ struct TapeDecoderTests {
         #"{"a":true,"b":[{}],"c":null,"d":-0.5,"e":""}"#, "true", "false", "\"text\"",
     ]
 
-    /// A `JSONDecoder` makes no `JSONValue` of them.
+    /// Numbers that a `JSONDecoder` can't decode as a `JSONValue`.
     private static let numbersThatDoNotFit = ["1e999", "1e-999", "5e-324"]
 
-    /// A `JSONDecoder` refuses half of a surrogate pair.
-    @Test func halfOfASurrogatePairIsReplaced() throws {
+    /// A `JSONDecoder` rejects an unpaired surrogate.
+    @Test func unpairedSurrogateIsReplaced() throws {
         let text = Data(#"{"\ud800":"a\udc00b","a":["\ud83d"]}"#.utf8)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([String: JSONValue].self, from: text) }
         let members = try TapeDecoder.decode([String: JSONValue].self, from: text)
@@ -98,7 +100,7 @@ struct TapeDecoderTests {
     }
 
     @Test(arguments: texts)
-    func aTextIsTakenAsAJSONDecoderTakesIt(_ text: String) {
+    func textIsDecodedLikeAJSONDecoder(_ text: String) {
         expectTheSame(Bool.self, text)
         expectTheSame(String.self, text)
         expectTheSame(Double.self, text)
@@ -122,7 +124,7 @@ struct TapeDecoderTests {
         expectTheSame([Int].self, text)
         expectTheSame([Double?].self, text)
         expectTheSame([[Int]].self, text)
-        // It says another case for a null where truth is expected.
+        // A JSONDecoder throws a different error case for a null instead of a Boolean.
         expectTheSame([Bool].self, text, failsAlike: false)
         expectTheSame([String].self, text)
         expectTheSame([String: Int].self, text, failsAlike: false)
@@ -135,7 +137,7 @@ struct TapeDecoderTests {
         expectTheSame(Choice.self, text)
     }
 
-    private static let containersAreGoneThroughByHandArguments: [String] = [
+    private static let containersAreDecodedManuallyArguments: [String] = [
         #"{"name":"x","inner":{"numbers":[1,2.5],"flag":true},"list":[{"a":1},[2,[3]],4]}"#,
         #"{"name":"x","inner":{"numbers":[1,"2"]},"list":[]}"#,
         #"{"name":"x","inner":{"numbers":[1]},"list":[{"a":1}]}"#,
@@ -143,13 +145,13 @@ struct TapeDecoderTests {
         #"{"name":"x","inner":null}"#, #"{"name":"x","inner":{"numbers":{}},"list":[1,2,3,4,5]}"#,
     ]
 
-    @Test(arguments: Self.containersAreGoneThroughByHandArguments)
-    func containersAreGoneThroughByHand(_ text: String) {
+    @Test(arguments: Self.containersAreDecodedManuallyArguments)
+    func containersAreDecodedManually(_ text: String) {
         expectTheSame(ByHand.self, text)
     }
 
-    /// Objects of many members are looked up otherwise.
-    @Test func ofManyMembersThoseThatAreAskedForAreFound() {
+    /// Objects with many members use a different lookup.
+    @Test func membersOfALargeObjectAreFound() {
         let members =
             (0..<40).map { #""m\#($0)":\#($0)"# } + [#""m3":-3"#, #""é":1"#, #""\u0061":2"#, #""a":3"#, #""b":4"#]
         let text = "{" + members.joined(separator: ",") + "}"
@@ -158,44 +160,44 @@ struct TapeDecoderTests {
         expectTheSame(JSONValue.self, text)
     }
 
-    @Test func whatIsNestedDeepIsReadOrRefused() {
+    @Test func deeplyNestedTextIsDecodedOrRejected() {
         expectTheSame(JSONValue.self, String(repeating: "[", count: 500) + String(repeating: "]", count: 500))
         expectTheSame(JSONValue.self, String(repeating: "[", count: 600) + String(repeating: "]", count: 600))
     }
 
-    @Test func otherEncodingsAreRead() throws {
+    @Test func otherEncodingsAreDecoded() throws {
         let data = try #require(#"["é"]"#.data(using: .utf16))
         #expect(try TapeDecoder.decode([String].self, from: data) == ["é"])
     }
 
-    @Test func whatIsNoUTF8IsRefused() {
+    @Test func invalidUTF8IsRejected() {
         let data = Data([0x5B, 0x22, 0xFF, 0x22, 0x5D])
         #expect(throws: DecodingError.self) { try TapeDecoder.decode([String].self, from: data) }
     }
 
-    /// A part of a body begins elsewhere than at its first byte.
-    @Test func aPartOfABodyIsRead() throws {
+    /// A slice of a body doesn't start at index 0.
+    @Test func sliceOfABodyIsDecoded() throws {
         let data = Data(#"xx{"a":7}"#.utf8).dropFirst(2)
         #expect(try TapeDecoder.decode(Members.self, from: data).a == 7)
     }
 
-    /// Types that find out by trying, as those that take anything, fail for every value: that must not cost more the more there
-    /// is before it.
-    @Test func aLongArrayIsTriedInAMoment() throws {
+    /// Types that try several alternatives fail for every value. The cost of a failure must not grow with the number of
+    /// preceding values.
+    @Test func failedAttemptsInALongArrayAreFast() throws {
         let text = "[" + Array(repeating: #""x""#, count: 20_000).joined(separator: ",") + "]"
         #expect(try TapeDecoder.decode([Sniffed].self, from: Data(text.utf8)).count == 20_000)
     }
 
-    /// Nor the longer the names above it are.
-    @Test func underALongNameIsTriedInAMoment() throws {
+    /// Nor must it grow with the length of the enclosing names.
+    @Test func failedAttemptsUnderALongNameAreFast() throws {
         let numbers = Array(repeating: "1.5", count: 20_000).joined(separator: ",")
         let data = Data(#"{"\#(String(repeating: "a", count: 1 << 20))":[\#(numbers)]}"#.utf8)
         #expect(try TapeDecoder.decode([String: [Sniffed]].self, from: data).values.first?.count == 20_000)
         #expect(try TapeDecoder.decode(JSONValue.self, from: data).object?.values.first?.array?.count == 20_000)
     }
 
-    /// A reason quotes nothing of the body.
-    @Test func errorsDoNotQuote() {
+    /// Errors don't quote the body.
+    @Test func errorsDoNotQuoteTheBody() {
         for text in [#"{"a":"secret"}"#, #"{"a":12345678901234567890}"#] {
             let error = #expect(throws: DecodingError.self) {
                 try TapeDecoder.decode(Members.self, from: Data(text.utf8))
@@ -216,7 +218,7 @@ private enum Choice: Decodable, Equatable {
     case c
 }
 
-/// Finds out by trying what there is.
+/// Tries all types until one matches.
 private enum Sniffed: Decodable, Equatable {
     case flag(Bool), whole(Int), number(Double), text(String), list([Sniffed]), members([String: Sniffed]), null
 
@@ -240,7 +242,7 @@ private enum Sniffed: Decodable, Equatable {
     }
 }
 
-/// Asks for everything that containers have.
+/// Uses every method of the containers.
 private struct ByHand: Decodable, Equatable {
     var found: [String] = []
 

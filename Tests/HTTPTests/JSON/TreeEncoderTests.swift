@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-/// What a `TreeEncoder` writes is what a `JSONEncoder` writes with its keys sorted.
+/// A `TreeEncoder` writes the same text as a `JSONEncoder` with sorted keys.
 struct TreeEncoderTests {
     private func expectTheSame(_ value: some Encodable, _ location: SourceLocation = #_sourceLocation) {
         let encoder = JSONEncoder()
@@ -14,7 +14,7 @@ struct TreeEncoderTests {
         case (.success(let found), .success(let expected)): #expect(found == expected, sourceLocation: location)
         case (.failure(let found), .failure(let expected)):
             #expect(path(of: found) == path(of: expected), sourceLocation: location)
-        default: Issue.record("\(found) in the place of \(expected)", sourceLocation: location)
+        default: Issue.record("expected \(expected), but got \(found)", sourceLocation: location)
         }
     }
 
@@ -23,7 +23,7 @@ struct TreeEncoderTests {
         return context.codingPath.map(\.stringValue)
     }
 
-    @Test func valuesAreWrittenAsAJSONEncoderWritesThem() throws {
+    @Test func valuesAreEncodedLikeAJSONEncoder() throws {
         expectTheSame("x")
         expectTheSame(true)
         expectTheSame(Int?.none)
@@ -57,7 +57,7 @@ struct TreeEncoderTests {
         expectTheSame(Choice.first(number: 1, "x"))
     }
 
-    @Test func containersAreFilledByHand() {
+    @Test func containersAreEncodedManually() {
         expectTheSame(Nothing())
         expectTheSame([Nothing()])
         expectTheSame(["a": Nothing()])
@@ -66,20 +66,20 @@ struct TreeEncoderTests {
         expectTheSame(Child())
     }
 
-    @Test func whereAValueFailsIsKnown() {
+    @Test func errorHasTheCodingPathOfTheFailure() {
         expectTheSame(["a": [Failing()]])
-        // A JSONEncoder forgets the case.
+        // A JSONEncoder omits the enum case from the path.
         let error = #expect(throws: EncodingError.self) { try TreeEncoder.encode(["a": [Choice.second(.nan)]]) }
         #expect(error.map(path) == ["a", "Index 0", "second", "_0"])
     }
 
-    /// A `JSONEncoder` ends the process.
-    @Test func twoValuesAtOnePlaceAreAnError() {
+    /// A `JSONEncoder` would end the process.
+    @Test func encodingTwoSingleValuesIsAnError() {
         #expect(throws: EncodingError.self) { try TreeEncoder.encode(["a": Twice()]) }
     }
 
-    /// As nothing of it may be left, with encoders that were given away inside of each other.
-    @Test func nothingIsLeft() throws {
+    /// The output is released, even with nested encoders.
+    @Test func encoderReleasesItsOutput() throws {
         weak var left: TreeEncoder.Output?
         do {
             let output = TreeEncoder.Output()
@@ -130,7 +130,7 @@ private final class Child: Parent {
     }
 }
 
-/// Asks for everything that containers have.
+/// Uses every method of the containers.
 private struct ByHand: Encodable {
     private enum Key: String, CodingKey { case a, b, c, d, e }
 

@@ -2,13 +2,13 @@ import Testing
 
 @testable import BeagleNetHTTP
 
-/// What a server may send and may not, by clauses of RFC 6455 and the groups of the Autobahn test suite.
+/// Valid and invalid frames of a server, by clauses of RFC 6455 and the groups of the Autobahn test suite.
 struct WebSocketDecoderTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]
         let events: [WebSocketDecoder.Event]
-        /// The code that the server is told when it broke a rule; nil where it did not.
+        /// The close code of the violation, or `nil` if the bytes are valid.
         let violation: WebSocketClose.Code?
 
         init(
@@ -24,7 +24,7 @@ struct WebSocketDecoderTests {
         }
     }
 
-    /// The table's servers may send messages of this size.
+    /// The maximum size of a message in the table.
     static let limit = 70_000
 
     static let rows: [Row] =
@@ -138,21 +138,21 @@ struct WebSocketDecoderTests {
         #expect(events == row.events)
     }
 
-    @Test(arguments: rows) func whole(_ row: Row) throws {
+    @Test(arguments: rows) func framesAreDecodedInOnePiece(_ row: Row) throws {
         try expect(row, fedUpTo: [row.bytes.count])
     }
 
-    @Test(arguments: rows) func aByteAtATime(_ row: Row) throws {
+    @Test(arguments: rows) func framesAreDecodedByteByByte(_ row: Row) throws {
         try expect(row, fedUpTo: 1...row.bytes.count)
     }
 
-    @Test(arguments: rows) func splitAtEveryPoint(_ row: Row) throws {
-        // Of long zeros, the begin and the end.
+    @Test(arguments: rows) func framesAreDecodedAtEverySplit(_ row: Row) throws {
+        // In long runs of zeros, only the start and the end.
         let points = (0...row.bytes.count).filter { $0 < 64 || $0 > row.bytes.count - 64 }
         for point in points { try expect(row, fedUpTo: [point, row.bytes.count]) }
     }
 
-    @Test func messagesOneAfterAnotherAreOfTheirOwn() throws {
+    @Test func consecutiveMessagesAreSeparate() throws {
         try expect(
             Row(
                 "",

@@ -19,7 +19,7 @@ struct WebSocketHandshakeTests {
         try WebSocketHandshake(request(subprotocols), host: "h:81", nonce: nonce)
     }
 
-    @Test func messageIsThatOfTheStandard() throws {
+    @Test func requestMatchesTheStandard() throws {
         let request = Self.request(["chat", "superchat"], [.origin: "http://h", .authorization: "Bearer x"])
         let handshake = try WebSocketHandshake(request, host: "h:81", nonce: Self.nonce)
         #expect(
@@ -38,7 +38,7 @@ struct WebSocketHandshakeTests {
         )
     }
 
-    @Test func bytesOfFieldsAreSentAsTheyAre() throws {
+    @Test func bytesOfFieldsAreSentUnchanged() throws {
         var request = Self.request()
         request.head.headerFields.append(HTTPField(name: .cookie, value: Array("a=".utf8) + [0xE9, 0xFF]))
         let handshake = try WebSocketHandshake(request, host: "h", nonce: Self.nonce)
@@ -47,7 +47,7 @@ struct WebSocketHandshakeTests {
         )
     }
 
-    @Test func hostOfTheAppReplacesOurs() throws {
+    @Test func hostFieldOfTheAppIsUsed() throws {
         var request = Self.request()
         request.head.headerFields[try #require(HTTPField.Name("Host"))] = "other"
         let handshake = try WebSocketHandshake(request, host: "h", nonce: Self.nonce)
@@ -55,24 +55,24 @@ struct WebSocketHandshakeTests {
         #expect(lines.filter { $0.lowercased().hasPrefix("host:") } == ["Host: other"])
     }
 
-    @Test func acceptIsThatOfTheStandard() throws {
+    @Test func acceptMatchesTheStandard() throws {
         #expect(try WebSocketHandshake.accept("dGhlIHNhbXBsZSBub25jZQ==") == Self.accept)
     }
 
-    private static let serverThatAgreesIsUnderstoodAtEverySplitArguments: [String] = [
+    private static let acceptanceIsParsedAtEverySplitArguments: [String] = [
         agreement, "HTTP/1.1 100 Continue\r\n\r\n" + agreement,
         agreement.replacing("Upgrade: websocket", with: "upgrade: foo, WebSocket")
             .replacing("Connection: Upgrade", with: "connection: keep-alive, upgrade"),
         agreement + "Sec-WebSocket-Protocol: chat\r\n",
     ]
 
-    @Test(arguments: Self.serverThatAgreesIsUnderstoodAtEverySplitArguments)
-    func serverThatAgreesIsUnderstoodAtEverySplit(_ head: String) throws {
+    @Test(arguments: Self.acceptanceIsParsedAtEverySplitArguments)
+    func acceptanceIsParsedAtEverySplit(_ head: String) throws {
         let bytes = Array((head + "\r\n").utf8) + [0x81, 1, 0x61]
         for point in 0...bytes.count {
             var handshake = try Self.handshake(["chat"])
             var rest = Data()
-            var agreed: WebSocketHandshake.Agreement?
+            var agreed: WebSocketHandshake.AcceptedHandshake?
             for piece in [bytes[..<point], bytes[point...]] {
                 if agreed != nil {
                     rest += piece
@@ -86,7 +86,7 @@ struct WebSocketHandshakeTests {
         }
     }
 
-    private static let serverThatDoesNotAgreeIsAnErrorArguments: [(String, String, NetworkError.Kind)] = [
+    private static let invalidResponseIsAnErrorArguments: [(String, String, NetworkError.Kind)] = [
         ("another protocol", agreement.replacing("Upgrade: websocket", with: "Upgrade: h2c"), .protocol),
         ("no Connection", agreement.replacing("Connection: Upgrade\r\n", with: ""), .protocol),
         ("no Accept", agreement.replacing("Accept", with: "Other"), .protocol),
@@ -102,8 +102,8 @@ struct WebSocketHandshakeTests {
         ("endless head", agreement + String(repeating: "A: b\r\n", count: 20_000), .tooLarge),
     ]
 
-    @Test(arguments: Self.serverThatDoesNotAgreeIsAnErrorArguments)
-    func serverThatDoesNotAgreeIsAnError(_ name: String, _ head: String, _ kind: NetworkError.Kind) throws {
+    @Test(arguments: Self.invalidResponseIsAnErrorArguments)
+    func invalidResponseIsAnError(_ name: String, _ head: String, _ kind: NetworkError.Kind) throws {
         var handshake = try Self.handshake(["chat"])
         let bytes = Array((head + (kind == .tooLarge ? "" : "\r\n")).utf8)
         let error = #expect(throws: NetworkError.self) { try bytes.withUnsafeBytes { try handshake.receive($0) } }
@@ -113,13 +113,13 @@ struct WebSocketHandshakeTests {
         #expect((error?.response == nil) == (kind == .tooLarge || name == "no HTTP" || name == "folded"))
     }
 
-    @Test func unaskedSubprotocolIsAnError() throws {
+    @Test func unrequestedSubprotocolIsAnError() throws {
         var handshake = try Self.handshake()
         let bytes = Array((Self.agreement + "Sec-WebSocket-Protocol: chat\r\n\r\n").utf8)
         #expect(throws: NetworkError.self) { try bytes.withUnsafeBytes { try handshake.receive($0) } }
     }
 
-    @Test func bodyOfARefusalIsWaitedFor() throws {
+    @Test func bodyOfARejectionIsReceived() throws {
         var handshake = try Self.handshake()
         let pieces = ["HTTP/1.1 403 Forbidden\r\nContent-Length: 6\r\n\r\nnot", " you and more"]
         #expect(try Array(pieces[0].utf8).withUnsafeBytes { try handshake.receive($0) } == nil)
@@ -130,18 +130,18 @@ struct WebSocketHandshakeTests {
         #expect(error?.response?.status.code == 403)
     }
 
-    @Test func redirectSaysWhereWithoutSecrets() throws {
+    @Test func redirectErrorNamesItsTargetWithoutSecrets() throws {
         var handshake = try Self.handshake()
         let bytes = Array("HTTP/1.1 302 Found\r\nLocation: wss://h/b?token=tOpSeCrEt\r\nContent-Length: 0\r\n\r\n".utf8)
         let error = #expect(throws: NetworkError.self) { try bytes.withUnsafeBytes { try handshake.receive($0) } }
         #expect(error?.advice?.contains("wss://h/b?token=REDACTED") == true)
     }
 
-    @Test func endBeforeTheAnswerIsALostConnection() throws {
+    @Test func endBeforeTheResponseIsANetworkError() throws {
         #expect(try Self.handshake().end().kind == .network)
     }
 
-    // MARK: what an app may ask
+    // MARK: requests of the app
 
     struct BadValue: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -153,7 +153,7 @@ struct WebSocketHandshakeTests {
         }
     }
 
-    private static let badValueIsNamedArguments: [BadValue] = [
+    private static let errorNamesTheInvalidValueArguments: [BadValue] = [
         BadValue("scheme") { $0.head.scheme = "ftp" }, BadValue("GET") { $0.head.method = .post },
         BadValue("Upgrade") { $0.head.headerFields[.upgrade] = "h2c" },
         BadValue("Sec-WebSocket-Key") { $0.head.headerFields[.secWebSocketKey] = "x" },
@@ -165,8 +165,8 @@ struct WebSocketHandshakeTests {
         BadValue("closeTimeout") { $0.closeTimeout = .zero },
     ]
 
-    @Test(arguments: Self.badValueIsNamedArguments)
-    func badValueIsNamed(_ value: BadValue) throws {
+    @Test(arguments: Self.errorNamesTheInvalidValueArguments)
+    func errorNamesTheInvalidValue(_ value: BadValue) throws {
         var request = Self.request()
         try request.validate()
         value.change(&request)

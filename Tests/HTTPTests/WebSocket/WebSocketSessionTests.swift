@@ -5,7 +5,7 @@ import Testing
 struct WebSocketSessionTests {
     var session = WebSocketSession(maxMessageBytes: 1 << 20)
 
-    /// A frame as a server reads it.
+    /// A frame as the server decodes it.
     struct Sent: Equatable {
         let opcode: WebSocketOpcode
         let isFinal: Bool
@@ -18,25 +18,25 @@ struct WebSocketSessionTests {
         }
     }
 
-    /// Everything that there is to send.
+    /// Returns all frames that are queued for sending.
     private mutating func sent() throws -> [Sent] {
         var bytes: [UInt8] = []
         while case let chunk = session.nextChunk(), !chunk.isEmpty { bytes += chunk }
         return try Self.frames(bytes)
     }
 
-    /// Reads masked frames, written apart from what writes them.
+    /// Decodes masked frames, independently of the code that encodes them.
     static func frames(_ bytes: [UInt8]) throws -> [Sent] {
         var rest = bytes[...]
         var frames: [Sent] = []
         while let first = rest.popFirst() {
             let second = rest.removeFirst()
-            #expect(second & 0x80 != 0, "a client masks")
+            #expect(second & 0x80 != 0, "client frames must be masked")
             var length = Int(second & 0x7F)
             if length > 125 {
                 let size = length == 126 ? 2 : 8
                 length = rest.prefix(size).reduce(0) { $0 << 8 | Int($1) }
-                #expect(length > (size == 2 ? 125 : 65_535), "lengths are as short as can be")
+                #expect(length > (size == 2 ? 125 : 65_535), "lengths must use the shortest form")
                 rest = rest.dropFirst(size)
             }
             let mask = Array(rest.prefix(4))
@@ -64,7 +64,7 @@ struct WebSocketSessionTests {
         #expect(session.queuedBytes == 0)
     }
 
-    @Test mutating func textIsUTF8() throws {
+    @Test mutating func textIsSentAsUTF8() throws {
         session.send(.text("größer"))
         #expect(try sent() == [Sent(.text, "größer".utf8)])
     }
@@ -73,10 +73,10 @@ struct WebSocketSessionTests {
         session.send(.binary(Data(count: 64)))
         session.send(.binary(Data(count: 64)))
         let chunk = session.nextChunk()
-        #expect(chunk[..<70] != chunk[70...], "two frames of zeros show their masks")
+        #expect(chunk[..<70] != chunk[70...], "frames of zeros consist of their masks")
     }
 
-    @Test mutating func largeMessageIsFragmentedAndLetsAPongBetween() throws {
+    @Test mutating func largeMessageIsFragmentedAroundAPong() throws {
         let payload = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
         session.send(.binary(Data(payload)))
         let first = session.nextChunk()
@@ -96,22 +96,22 @@ struct WebSocketSessionTests {
         #expect(session.nextChunk().isEmpty)
     }
 
-    @Test mutating func pingIsAnsweredWithItsPayload() throws {
+    @Test mutating func pongHasThePayloadOfThePing() throws {
         #expect(receive([0x89, 2, 1, 2]).isEmpty)
         #expect(try sent() == [Sent(.pong, [1, 2])])
     }
 
-    @Test mutating func floodOfPingsHasOneAnswer() throws {
+    @Test mutating func floodOfPingsReceivesOnePong() throws {
         #expect(receive([0x89, 1, 1, 0x89, 1, 2, 0x89, 1, 3]).isEmpty)
         #expect(try sent() == [Sent(.pong, [3])])
     }
 
-    @Test mutating func ownPingIsEmpty() throws {
+    @Test mutating func sentPingIsEmpty() throws {
         session.ping()
         #expect(try sent() == [Sent(.ping, [])])
     }
 
-    @Test mutating func serversCloseIsEchoedAtOnce() throws {
+    @Test mutating func closeOfTheServerIsEchoedImmediately() throws {
         session.send(.text("not wanted any more"))
         #expect(receive([0x81, 1, 0x61, 0x88, 2, 0x0F, 0xA0, 0x81, 1, 0x62]) == [.text("a")])
         #expect(session.peerClose == WebSocketClose(.init(rawValue: 4000)))
@@ -125,19 +125,19 @@ struct WebSocketSessionTests {
         #expect(try sent() == [Sent(.close, [])])
     }
 
-    @Test mutating func ownCloseGoesAfterWhatIsQueued() throws {
+    @Test mutating func closeIsSentAfterQueuedMessages() throws {
         session.send(.text("last"))
         session.close(WebSocketClose(.goingAway, reason: "bye"))
         session.send(.text("too late"))
         #expect(try sent() == [Sent(.text, "last".utf8), Sent(.close, [3, 0xE9] + "bye".utf8)])
         #expect(!session.isOver)
-        #expect(receive([0x81, 1, 0x61, 0x89, 0, 0x88, 2, 3, 0xE9]).isEmpty, "nobody reads after a goodbye")
+        #expect(receive([0x81, 1, 0x61, 0x89, 0, 0x88, 2, 3, 0xE9]).isEmpty, "messages after a close must be ignored")
         #expect(session.peerClose == WebSocketClose(.goingAway))
         #expect(try sent().isEmpty)
     }
 
     /// RFC 6455, 5.5.1 and 5.5.2.
-    @Test mutating func pingIsAnsweredUntilTheOwnCloseGoes() throws {
+    @Test mutating func pingReceivesAPongUntilTheCloseIsSent() throws {
         session.send(.binary(Data(count: 200_000)))
         session.close(WebSocketClose(.normal))
         let first = session.nextChunk()
@@ -154,7 +154,7 @@ struct WebSocketSessionTests {
             ([0x82, 127, 0, 0, 0, 0, 0x40, 0, 0, 0], 1009, .tooLarge),
         ] as [([UInt8], UInt16, NetworkError.Kind)]
     )
-    mutating func violationIsToldToTheServer(_ bytes: [UInt8], _ code: UInt16, _ kind: NetworkError.Kind) throws {
+    mutating func violationSendsACloseCode(_ bytes: [UInt8], _ code: UInt16, _ kind: NetworkError.Kind) throws {
         session.send(.text("not wanted any more"))
         #expect(receive([0x81, 1, 0x61] + bytes + [0x81, 1, 0x62]) == [.text("a")])
         #expect(session.violation?.kind == kind)
@@ -163,13 +163,13 @@ struct WebSocketSessionTests {
     }
 
     @Test(arguments: [999, 1004, 1005, 1006, 1015, 5000] as [UInt16])
-    func codesThatNobodyMaySendAreRefused(_ code: UInt16) {
+    func reservedCloseCodeIsRejected(_ code: UInt16) {
         let error = #expect(throws: NetworkError.self) { try WebSocketClose(.init(rawValue: code)).validate() }
         #expect(error?.kind == .badRequest)
         #expect(error?.message.contains("WebSocketClose.code") == true)
     }
 
-    @Test func reasonHasALimit() throws {
+    @Test func closeReasonIsLimitedInLength() throws {
         try WebSocketClose(.normal, reason: String(repeating: "é", count: 61)).validate()
         let error = #expect(throws: NetworkError.self) {
             try WebSocketClose(.normal, reason: String(repeating: "é", count: 62)).validate()

@@ -4,20 +4,20 @@
     import Foundation
 #endif
 
-/// Secrets that stand nowhere else, and what finds them however they are written.
+/// Unique secrets, and a search that finds them in any encoding.
 enum Canary {
     private static let mark = "c4n4ryq"
 
-    /// One of them, of letters and digits.
+    /// A secret of letters and digits.
     static func secret(_ number: Int) -> String { "\(mark)\(1_000 + number)" }
 
     /// Text in which every character is percent-encoded.
     static func percentEncoded(_ text: String) -> String { text.utf8.map { "%\(hex($0))" }.joined() }
 
-    /// Text in which every character is an escape of JSON.
+    /// Text in which every character is a JSON escape.
     static func escaped(_ text: String) -> String { text.utf8.map { "\\u00\(hex($0))" }.joined() }
 
-    /// The forms in which any of them stands in these bytes.
+    /// The encodings in which these bytes contain a secret.
     static func forms(in data: Data) -> [String] {
         forms.filter { data.firstRange(of: Data($0.bytes.utf8)) != nil }.map(\.name)
     }
@@ -30,7 +30,7 @@ enum Canary {
             ("escaped", escaped(mark)), ("escaped twice", escaped(mark).replacing("\\", with: "\\\\")),
         ] + (0..<3).map { ("in base64 behind \($0)", base64(behind: $0)) }
 
-    /// What of base64 (RFC 4648, 4) is the same whatever stands around the mark.
+    /// The base64 digits (RFC 4648, 4) of the mark that don't depend on the bytes around it.
     private static func base64(behind count: Int) -> String {
         let text = (Data(repeating: 0, count: count) + Data(mark.utf8)).base64EncodedString()
         let whole = (count + mark.utf8.count) * 8 / 6

@@ -9,14 +9,14 @@ import Testing
     import Foundation
 #endif
 
-/// Secrets at every place and in every encoding that a redactor knows: none comes to be written anywhere.
+/// Secrets at every place and in every encoding that a redactor knows are never written to any output.
 @Suite(.timeLimit(.minutes(2))) struct CanaryTests {
     @Test(arguments: [LogInterceptor.Style.messages, .exchanges, .commands])
     func noSecretIsWrittenAnywhere(_ style: LogInterceptor.Style) async throws {
         try await withLogDirectory { path in
             let plants = Plant.all
             let told = try await Told(plants, style, log: path)
-            // What is looked for was really there.
+            // The secrets were really sent and received.
             for plant in plants {
                 #expect(told.entries.contains { $0.request.url.contains("/\(plant.name)") }, "\(plant.name)")
             }
@@ -28,8 +28,8 @@ import Testing
         }
     }
 
-    /// The same search finds what nobody took out.
-    @Test func aSecretIsFoundHoweverItIsWritten() {
+    /// The search finds secrets that are not redacted.
+    @Test func secretIsFoundInEveryEncoding() {
         let secret = Canary.secret(1)
         let written = [
             secret, secret.uppercased(), Canary.percentEncoded(secret), Canary.escaped(secret),

@@ -11,14 +11,14 @@ import Synchronization
     import Foundation
 #endif
 
-/// A secret at one place in one encoding: of what is asked, or of what is answered.
+/// A secret at one place of a request or a response, in one encoding.
 struct Plant: Sendable {
     let name: String
     var target = ""
     var method = "GET"
     var headers: [String: String] = [:]
     var body: RequestBody?
-    var answer = LoopbackServer.Answer.response(200, ["Content-Type": "application/json"], #"{"ok":true}"#)
+    var answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], #"{"ok":true}"#)
 
     /// The request to a server.
     func request(to server: String) throws(NetworkError) -> Request {
@@ -37,12 +37,12 @@ extension Plant {
 
     private static var secret: String { Canary.secret(number.add(1, ordering: .relaxed).newValue) }
 
-    /// Each with secrets of its own.
+    /// All plants, each with its own secrets.
     static var all: [Plant] {
         heads + targets + bodies + answeredHeads + answeredBodies
     }
 
-    // MARK: - Asked
+    // MARK: - Requests
 
     private static var heads: [Plant] {
         let basic = Data("ana:\(secret)".utf8).base64EncodedString()
@@ -106,7 +106,7 @@ extension Plant {
         Plant(name: name, method: "POST", body: body)
     }
 
-    /// A message whose body is coded as it is named.
+    /// A request whose content coding is its name.
     private static func coded(_ name: String, _ body: RequestBody) -> Plant {
         Plant(name: name, method: "POST", headers: ["Content-Encoding": name], body: body)
     }
@@ -122,7 +122,7 @@ extension Plant {
         return #"{"query":"\#(document)","variables":{"input":{"otp":"\#(secret)"}}}"#
     }
 
-    /// A text in which every character is a chunk.
+    /// A body that sends each byte as a chunk.
     private static func streamed(_ text: String) -> RequestBody {
         let body = HTTPBody.stream {
             AsyncStream<Data> { chunks in
@@ -154,7 +154,7 @@ extension Plant {
         return coded
     }
 
-    // MARK: - Answered
+    // MARK: - Responses
 
     private static var answeredHeads: [Plant] {
         [
@@ -254,7 +254,7 @@ extension Plant {
         """
     }
 
-    private static func answered(_ name: String, _ answer: LoopbackServer.Answer) -> Plant {
+    private static func answered(_ name: String, _ answer: LoopbackServer.Response) -> Plant {
         Plant(name: name, answer: answer)
     }
 

@@ -18,13 +18,13 @@ import Tracing
     import Foundation
 #endif
 
-/// All that is written when plants are sent and answered over real sockets: the log, what is made of it, what loggers and
-/// tracers hear, and what errors say.
+/// All output of sending the plants over real sockets: the log and everything derived from it, the output of loggers and
+/// tracers, and the texts of errors.
 struct Told {
     private(set) var outputs: [String: Data] = [:]
-    /// What came of it in the log.
+    /// The entries of the log.
     let entries: [LogEntry]
-    /// Messages with a secret that a server has read.
+    /// The number of requests with a secret that a server has received.
     let sent: Int
 
     init(_ plants: [Plant], _ style: LogInterceptor.Style, log path: String) async throws {
@@ -72,7 +72,7 @@ struct Told {
         }
     }
 
-    /// What stands around the first secret.
+    /// The text around the first secret.
     static func around(_ data: Data) -> String {
         let text = String(decoding: data, as: UTF8.self)
         guard let place = text.lowercased().firstRange(of: "c4n4ryq") else { return "in another form" }
@@ -80,7 +80,7 @@ struct Told {
         return String(text[start...].prefix(300))
     }
 
-    // MARK: - What is done
+    // MARK: - Actions
 
     private static func server(_ plants: [Plant]) throws -> LoopbackServer {
         let answers = Dictionary(uniqueKeysWithValues: plants.map { ("/\($0.name)", $0.answer) })
@@ -89,7 +89,7 @@ struct Told {
         }
     }
 
-    /// - Returns: what errors said.
+    /// Sends all plants and returns the texts of the errors.
     private static func send(_ plants: [Plant], to url: String, _ dependencies: BeagleDependencies) async throws
         -> [String]
     {
@@ -101,7 +101,7 @@ struct Told {
         return errors
     }
 
-    /// Requests that nobody answers.
+    /// Sends requests to hosts that don't respond.
     private static func fail(_ dependencies: BeagleDependencies) async throws -> [String] {
         let client = NetworkClientDefault(dependencies: dependencies)
         var errors: [String] = []
@@ -109,13 +109,13 @@ struct Told {
             let url = try #require(URL(string: "http://\(host)/?token=\(Canary.secret(9_002))"))
             do {
                 _ = try await client.executeRequest(Request(url: url, type: .rawRequest(.init())))
-                Issue.record("\(host) answered")
+                Issue.record("\(host) responded")
             } catch { errors += text(of: error) }
         }
         return errors
     }
 
-    /// Says secrets through a WebSocket, and hears some.
+    /// Sends and receives secrets through a WebSocket.
     private static func speak(_ log: RequestLog) async throws -> [LoopbackServer.Request] {
         let said = (0..<2).map { #"{"access_token":"\#(Canary.secret(9_010 + $0))"}"# }
         var entry = Exchanges.entry("GET", "/talk", status: 101)
@@ -145,7 +145,7 @@ struct Told {
         return server.requests
     }
 
-    /// Requests that a recording lacks.
+    /// Sends requests that are not in the recording.
     private static func miss(_ plants: [Plant], _ recording: Recording) async throws -> [String] {
         let dependencies = BeagleDependencies()
         dependencies.logger = .off
@@ -171,14 +171,14 @@ struct Told {
         return ["\(error)", String(reflecting: error), error.message, error.url ?? "", dumped]
     }
 
-    /// The bytes of all bodies, undone where they are compressed.
+    /// The bytes of all bodies, with decompressed copies of compressed ones.
     private static func bodies(of recording: Recording) -> Data {
         recording.entries.flatMap { [$0.request.body, $0.response?.body] }.compactMap(\.self)
             .compactMap { recording.readable($0) }
             .reduce(into: Data()) { $0 += $1 + inflated($1) }
     }
 
-    /// What comes of bytes where they are gzip or zlib; nothing where they are not.
+    /// The decompressed bytes if the data is gzip or zlib; otherwise no bytes.
     private static func inflated(_ data: Data) -> Data {
         var (text, rest) = (Data(), Optional(data))
         do {
@@ -198,7 +198,7 @@ struct Told {
     }
 }
 
-/// What hears of requests besides the log.
+/// The loggers and the tracer that receive events of requests.
 private struct Ears {
     let memory = MemoryLogger()
     let handler = InMemoryLogHandler()
@@ -221,7 +221,7 @@ private struct Ears {
         return dependencies
     }
 
-    /// All that spans hold.
+    /// The text of all spans.
     var spans: String {
         tracer.finishedSpans.map { span in
             var words = [span.operationName]

@@ -18,23 +18,23 @@ struct AlignmentTests {
         #expect(alignment.moved.isEmpty)
     }
 
-    private static let asFewAsCanBeHaveMovedArguments: [([Int], [Int], Set<Int>)] = [
+    private static let movedElementsAreMinimalArguments: [([Int], [Int], Set<Int>)] = [
         ([1, 2, 3], [3, 1, 2], [2]), ([1, 2, 3, 4], [2, 3, 4, 1], [0]), ([1, 2, 3], [1, 2, 3], []),
         ([1, 1], [1, 1], []),
         ([4, 3, 2, 1], [1, 2, 3, 4], [0, 1, 2]),
     ]
 
-    @Test(arguments: Self.asFewAsCanBeHaveMovedArguments)
-    func asFewAsCanBeHaveMoved(_ one: [Int], _ other: [Int], _ moved: Set<Int>) {
+    @Test(arguments: Self.movedElementsAreMinimalArguments)
+    func movedElementsAreMinimal(_ one: [Int], _ other: [Int], _ moved: Set<Int>) {
         #expect(Alignment([(one, other)]).moved.count == moved.count)
     }
 
-    private static let theLongestIncreasingSubsequenceIsFoundArguments: [([Int], [Int])] = [
+    private static let longestIncreasingSubsequenceIsFoundArguments: [([Int], [Int])] = [
         ([], []), ([1], [0]), ([3, 1, 2], [1, 2]), ([5, 6, 1, 2, 3], [2, 3, 4]), ([1, 1, 1], [2]), ([9, 8, 7], [2]),
     ]
 
-    @Test(arguments: Self.theLongestIncreasingSubsequenceIsFoundArguments)
-    func theLongestIncreasingSubsequenceIsFound(_ list: [Int], _ places: [Int]) {
+    @Test(arguments: Self.longestIncreasingSubsequenceIsFoundArguments)
+    func longestIncreasingSubsequenceIsFound(_ list: [Int], _ places: [Int]) {
         let found = Alignment.longestIncreasing(list)
         #expect(found.count == places.count)
         #expect(zip(found, found.dropFirst()).allSatisfy { $0 < $1 && list[$0] < list[$1] })

@@ -4,13 +4,13 @@ import Testing
 @testable import BeagleNetReplay
 
 struct JSONComparisonTests {
-    private func document(_ text: String) throws -> JSONDocument { try JSONDocument(Array(text.utf8)) }
+    private func document(_ text: String) throws -> ParsedJSON { try ParsedJSON(Array(text.utf8)) }
 
     private func differences(_ one: String, _ other: String, _ rules: ComparisonRules = .init()) throws -> [String] {
         JSONComparison.differences(try document(one), try document(other), rules).list.map(\.description)
     }
 
-    /// Both ways, since what counts as the same does so in any order.
+    /// Compares in both directions, because equivalence is symmetric.
     private func expect(
         _ one: String,
         _ other: String,
@@ -26,7 +26,7 @@ struct JSONComparisonTests {
         #expect(back == reversed, sourceLocation: location)
     }
 
-    private static let whatMeansTheSameIsTheSameArguments: [(String, String)] = [
+    private static let equivalentDocumentsHaveNoDifferencesArguments: [(String, String)] = [
         (#"{"a":1,"b":[true,null]}"#, #" { "b" : [ true,null ] , "a":1 } "#), ("1", "1.0"), ("1", "1e0"),
         ("100", "1E+2"), ("0", "-0.0e5"), ("0.1", "1e-1"), ("-10.50", "-105e-1"),
         ("12345678901234567890123", "12345678901234567890123.0"), (#""\u0041\/\n""#, "\"A/\\u000a\""),
@@ -35,12 +35,12 @@ struct JSONComparisonTests {
         ("10e1152921504606846975", "1e1152921504606846976"),
     ]
 
-    @Test(arguments: Self.whatMeansTheSameIsTheSameArguments)
-    func whatMeansTheSameIsTheSame(_ one: String, _ other: String) throws {
+    @Test(arguments: Self.equivalentDocumentsHaveNoDifferencesArguments)
+    func equivalentDocumentsHaveNoDifferences(_ one: String, _ other: String) throws {
         try expect(one, other, .init(), [])
     }
 
-    private static let whatMeansSomethingElseDiffersArguments: [(String, String, [String])] = [
+    private static let differentDocumentsDifferArguments: [(String, String, [String])] = [
         ("1", "2", ["$: 1 → 2"]),
         (
             "12345678901234567890123", "12345678901234567890124",
@@ -59,8 +59,8 @@ struct JSONComparisonTests {
         (#"{"a":"x"}"#, #"{"a":null}"#, [#"$.a: "x" → null"#]),
     ]
 
-    @Test(arguments: Self.whatMeansSomethingElseDiffersArguments)
-    func whatMeansSomethingElseDiffers(_ one: String, _ other: String, _ expected: [String]) throws {
+    @Test(arguments: Self.differentDocumentsDifferArguments)
+    func differentDocumentsDiffer(_ one: String, _ other: String, _ expected: [String]) throws {
         try expect(one, other, .init(), expected)
     }
 
@@ -81,7 +81,7 @@ struct JSONComparisonTests {
         try expect(one, other, .init(), expected, back)
     }
 
-    @Test func elementsWithAKeyMove() throws {
+    @Test func elementsWithAKeyAreReportedAsMoved() throws {
         var rules = ComparisonRules()
         rules.arrays = [.init(try JSONPath("$.items"), .key("id"))]
         try expect(
@@ -99,7 +99,7 @@ struct JSONComparisonTests {
         )
     }
 
-    @Test func ofElementsWithTheSameKeyTheFirstBelongsToTheFirst() throws {
+    @Test func elementsWithTheSameKeyAreMatchedInOrder() throws {
         var rules = ComparisonRules()
         rules.arrays = [.init(try JSONPath("$"), .key("id"))]
         try expect(
@@ -110,7 +110,7 @@ struct JSONComparisonTests {
         )
     }
 
-    @Test func setsHaveNoOrder() throws {
+    @Test func orderOfSetsIsIgnored() throws {
         var rules = ComparisonRules()
         rules.arrays = [.init(try JSONPath("$.tags"), .set), .init(try JSONPath("$..deep"), .set)]
         try expect(#"{"tags":["a","b",1,[{"deep":[1,2]}]]}"#, #"{"tags":[[{"deep":[2.0,1]}],1.0,"b","a"]}"#, rules, [])
@@ -136,7 +136,7 @@ struct JSONComparisonTests {
         #expect(try differences(recorded, answered, rules).isEmpty)
     }
 
-    @Test func toleranceCountsForTheLargerNumber() throws {
+    @Test func toleranceIsRelativeToTheLargerNumber() throws {
         var rules = ComparisonRules()
         rules.tolerance = 0.01
         try expect("[1, 100, 1, 0]", "[1.005, 101, 0.995, 0.009]", rules, [])
@@ -145,7 +145,7 @@ struct JSONComparisonTests {
         try expect("[1, 5]", "[5.001, 1.005]", rules, [])
     }
 
-    @Test func ignoredPathsArePassedOver() throws {
+    @Test func ignoredPathsAreNotCompared() throws {
         var rules = ComparisonRules()
         rules.ignoredPaths = try ["$..timestamp", "$.a[*].b", "$.c[1]", "$['d.e']"].map { path throws in
             try JSONPath(path)
@@ -167,7 +167,7 @@ struct JSONComparisonTests {
         try expect("1", "[]", rules, [])
     }
 
-    @Test func typesMayBeAllThatCounts() throws {
+    @Test func onlyTypesAreComparedIfRequested() throws {
         var rules = ComparisonRules()
         rules.comparesTypesOnly = true
         try expect(#"{"a":[1,2],"b":"x","c":true}"#, #"{"a":[9],"b":"y","c":false}"#, rules, [])
@@ -181,7 +181,7 @@ struct JSONComparisonTests {
         )
     }
 
-    @Test func aRecordedPlaceholderIsAnyValue() throws {
+    @Test func recordedPlaceholderMatchesAnyValue() throws {
         #expect(
             try differences(
                 #"{"token":"REDACTED","user":{"card":"REDACTED"},"text":"Hello REDACTED!","n":"REDACTED"}"#,
@@ -226,11 +226,11 @@ struct JSONComparisonTests {
         rules.limit = 2
         let found = JSONComparison.differences(try document("[1,2,3]"), try document("[4,5,6]"), rules)
         #expect(found.list.count == 2)
-        #expect(found.further == 1)
+        #expect(found.omittedCount == 1)
         #expect(found.count == 3)
     }
 
-    @Test func theDeepestDocumentsAreCompared() throws {
+    @Test func deeplyNestedDocumentsAreCompared() throws {
         func nested(_ inner: String) -> String {
             String(repeating: #"[{"a":"#, count: 256) + inner + String(repeating: "}]", count: 256)
         }
@@ -300,7 +300,7 @@ extension JSONComparisonTests {
         try expect(Self.screen, moved, .init(), ["$.child.children[custom:chart#c]: moved from [3] to [0]"])
     }
 
-    @Test func anotherComponentInItsPlaceIsOneDifference() throws {
+    @Test func replacedComponentIsReportedAsAWhole() throws {
         try expect(
             Self.screen,
             Self.screen.replacing("beagle:container", with: "beagle:scrollView"),
@@ -321,7 +321,7 @@ extension JSONComparisonTests {
         #expect(try differences(Self.screen, #"{"a":1}"#) == [#"$: screenComponent → {"a": 1}"#])
     }
 
-    @Test func componentsOfOlderServersAreKnown() throws {
+    @Test func componentsOfOlderServersAreRecognized() throws {
         let old =
             #"[{"_beagleType_":"beagle:component:text","id":"a","t":1},{"_beagleType_":"beagle:component:image"}]"#
         try expect(

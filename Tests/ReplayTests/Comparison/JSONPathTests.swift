@@ -4,20 +4,20 @@ import Testing
 @testable import BeagleNetReplay
 
 struct JSONPathTests {
-    private static let pathsAreReadArguments: [(String, [JSONPath.Step])] = [
+    private static let pathsAreParsedArguments: [(String, [JSONPath.Step])] = [
         ("$", []), ("$.a", [.member("a")]), ("$['a.b'][\"c'd\"]", [.member("a.b"), .member("c'd")]),
         ("$.a[3][*].*", [.member("a"), .element(3), .any, .any]), ("$..x", [.member("x")]), ("$..[*]", [.any]),
         ("$.é b-c", [.member("é b-c")]), ("$['']", [.member("")]),
     ]
 
-    @Test(arguments: Self.pathsAreReadArguments)
-    func pathsAreRead(_ text: String, _ steps: [JSONPath.Step]) throws {
+    @Test(arguments: Self.pathsAreParsedArguments)
+    func pathsAreParsed(_ text: String, _ steps: [JSONPath.Step]) throws {
         let path = try JSONPath(text)
         #expect(path.steps == steps)
         #expect(path.description == text)
     }
 
-    private static let aWrongPathIsLocatedArguments: [(String, Int, String)] = [
+    private static let invalidPathIsReportedWithItsPositionArguments: [(String, Int, String)] = [
         ("", 1, "must begin with $"), ("a", 1, "must begin with $"), ("$a", 2, "step must begin"),
         ("$.", 3, "name is missing"),
         ("$..", 4, "name is missing"), ("$.a..", 6, "name is missing"), ("$[", 3, "index"), ("$[-1]", 3, "index"),
@@ -27,22 +27,22 @@ struct JSONPathTests {
         ("$" + String(repeating: ".a", count: 64), 128, "63 steps"),
     ]
 
-    @Test(arguments: Self.aWrongPathIsLocatedArguments)
-    func aWrongPathIsLocated(_ text: String, _ place: Int, _ reason: String) {
+    @Test(arguments: Self.invalidPathIsReportedWithItsPositionArguments)
+    func invalidPathIsReportedWithItsPosition(_ text: String, _ place: Int, _ reason: String) {
         let error = #expect(throws: NetworkError.self) { try JSONPath(text) }
         #expect(error?.kind == .badConfiguration)
         #expect(error?.message.contains("character \(place):") == true, "\(error?.message ?? "")")
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    private static let aPathFitsItsPlacesArguments: [(String, [String], Bool)] = [
+    private static let pathMatchesItsPlacesArguments: [(String, [String], Bool)] = [
         ("$..a", ["a"], true), ("$..a", ["b", "a"], true), ("$..a", ["a", "b"], false), ("$..a", ["a", "a"], true),
         ("$..a.b", ["x", "a", "b"], true), ("$..a.b", ["a", "x", "b"], false), ("$..a..b", ["a", "x", "b"], true),
         ("$.*.b", ["a", "b"], true), ("$.*.b", ["b"], false), ("$", [], true), ("$", ["a"], false),
     ]
 
-    @Test(arguments: Self.aPathFitsItsPlacesArguments)
-    func aPathFitsItsPlaces(_ text: String, _ names: [String], _ fits: Bool) throws {
+    @Test(arguments: Self.pathMatchesItsPlacesArguments)
+    func pathMatchesItsPlaces(_ text: String, _ names: [String], _ fits: Bool) throws {
         let root = PathPosition([try JSONPath("$.never"), try JSONPath(text)])
         let place = names.reduce(root) { $0.member($1) }
         #expect(place.fits(1) == fits)

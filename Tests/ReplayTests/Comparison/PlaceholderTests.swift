@@ -3,7 +3,7 @@ import Testing
 @testable import BeagleNetReplay
 
 struct PlaceholderTests {
-    private static let aPlaceholderStandsForAnyTextArguments: [(String, String, Bool)] = [
+    private static let placeholderMatchesAnyTextArguments: [(String, String, Bool)] = [
         ("a", "a", true), ("a", "b", false), ("REDACTED", "", true), ("REDACTED", "anything", true),
         ("Bearer REDACTED", "Bearer x", true), ("Bearer REDACTED", "Basic x", false),
         ("Bearer REDACTED", "Bearer", false),
@@ -14,8 +14,8 @@ struct PlaceholderTests {
         ("x", "REDACTED", false),
     ]
 
-    @Test(arguments: Self.aPlaceholderStandsForAnyTextArguments)
-    func aPlaceholderStandsForAnyText(_ recorded: String, _ value: String, _ matches: Bool) {
+    @Test(arguments: Self.placeholderMatchesAnyTextArguments)
+    func placeholderMatchesAnyText(_ recorded: String, _ value: String, _ matches: Bool) {
         #expect(Placeholder.matches(recorded, value) == matches)
     }
 }

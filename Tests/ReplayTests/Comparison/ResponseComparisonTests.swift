@@ -40,12 +40,12 @@ struct ResponseComparisonTests {
         return differences(response(one), response(other), rules)
     }
 
-    @Test func theStatusIsCompared() {
+    @Test func statusIsCompared() {
         #expect(differences(response(200), response(404)) == ["status: 200 → 404"])
         #expect(differences(response(404), response(200)) == ["status: 404 → 200"])
     }
 
-    @Test func fieldsAreComparedWhateverTheirOrderAndCase() {
+    @Test func orderAndCaseOfFieldNamesAreIgnored() {
         #expect(
             differences(
                 response(200, [("X-A", "1"), ("X-B", "2"), ("X-B", "3"), (":status", "200")]),
@@ -54,7 +54,7 @@ struct ResponseComparisonTests {
         )
     }
 
-    private static let differentFieldsAreToldArguments: [([(String, String)], [(String, String)], [String])] = [
+    private static let differingFieldsAreReportedArguments: [([(String, String)], [(String, String)], [String])] = [
         ([("X-A", "1")], [("x-a", "2")], ["headers.X-A: 1 → 2"]), ([("X-A", "1")], [], ["headers.X-A: removed 1"]),
         ([], [("X-A", "1")], ["headers.X-A: added 1"]),
         ([("X-A", "1"), ("X-A", "1")], [("X-A", "1")], ["headers.X-A: removed 1"]),
@@ -77,12 +77,12 @@ struct ResponseComparisonTests {
         ([("Not a name", "canary")], [], ["headers.Not a name: removed REDACTED"]),
     ]
 
-    @Test(arguments: Self.differentFieldsAreToldArguments)
-    func differentFieldsAreTold(_ one: [(String, String)], _ other: [(String, String)], _ expected: [String]) {
+    @Test(arguments: Self.differingFieldsAreReportedArguments)
+    func differingFieldsAreReported(_ one: [(String, String)], _ other: [(String, String)], _ expected: [String]) {
         #expect(differences(response(200, one), response(200, other)) == expected)
     }
 
-    @Test func whichFieldsAreIgnoredCanBeSaid() {
+    @Test func ignoredFieldsAreConfigurable() {
         var rules = ComparisonRules()
         rules.ignoredHeaders = ["X-A"]
         let (one, other) = (
@@ -109,7 +109,7 @@ struct ResponseComparisonTests {
         #expect(bodies("a", "b", "", ComparisonRules.typesOnly).isEmpty)
     }
 
-    @Test func whatLooksLikeASecretIsNotShown() {
+    @Test func probableSecretsAreNotShown() {
         let key = "AKIA" + "ABCDEFGHIJKLMNOP"
         #expect(bodies("<p>\(key)</p>", "<p></p>", "text/html") == ["body line 1: <p>REDACTED</p> → <p></p>"])
         #expect(bodies(#"["\#(key)"]"#, "[1]", "application/json") == [#"$[0]: "REDACTED" → 1"#])
@@ -127,26 +127,26 @@ struct ResponseComparisonTests {
             found == ["body: 4 bytes of image/png, SHA-256 \(digests[0]) → 5 bytes of image/png, SHA-256 \(digests[1])"]
         )
         #expect(bodies("PNG1", "PNG1", "image/png").isEmpty)
-        #expect(bodies("[1]", "[1.0]", "image/png").count == 1, "an image is no JSON")
+        #expect(bodies("[1]", "[1.0]", "image/png").count == 1, "an image is not compared as JSON")
         #expect(bodies("a", "b", "application/octet-stream").count == 1)
         #expect(bodies("<svg/>", "<svg></svg>", "image/svg+xml") == ["body line 1: <svg/> → <svg></svg>"])
     }
 
-    private static let aBodyThatWasNotKeptIsNotedArguments: [(LoggedBody, String)] = [
+    private static let unrecordedBodyIsNotedArguments: [(LoggedBody, String)] = [
         (LoggedBody(.omitted("too large")), "too large"),
         (LoggedBody(.data(Data("a".utf8)), isTruncated: true), "only the beginning"),
         (LoggedBody(.file("none")), "no directory"),
     ]
 
-    @Test(arguments: Self.aBodyThatWasNotKeptIsNotedArguments)
-    func aBodyThatWasNotKeptIsNoted(_ body: LoggedBody, _ note: String) {
+    @Test(arguments: Self.unrecordedBodyIsNotedArguments)
+    func unrecordedBodyIsNoted(_ body: LoggedBody, _ note: String) {
         let found = found(response(200, [], body), response(200, [], LoggedBody(.data(Data("x".utf8)))), .init())
         #expect(found.isEmpty)
         #expect(found.notes.count == 1)
         #expect(found.notes.first?.contains(note) == true)
     }
 
-    @Test func whatIsNoJSONIsAnErrorOfTheComparison() throws {
+    @Test func comparingInvalidJSONIsAnError() throws {
         let rules = ComparisonRules()
         #expect(try rules.differences(from: Data("1".utf8), to: Data("1.0".utf8)).isEmpty)
         let error = #expect(throws: NetworkError.self) {

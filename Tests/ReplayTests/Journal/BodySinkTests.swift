@@ -24,7 +24,7 @@ struct BodySinkTests {
     }
 
     @Test(arguments: [100, 1_000, 40_000])
-    func ofJSONThatIsTooLongTheBeginningIsKept(_ limit: Int) async throws {
+    func tooLongJSONIsTruncated(_ limit: Int) async throws {
         try await withLogDirectory { path in
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             let sink = sink(path, limit: limit)
@@ -43,19 +43,19 @@ struct BodySinkTests {
         }
     }
 
-    @Test func ofJSONThatIsLetGoTheBeginningIsKept() throws {
+    @Test func cutJSONKeepsItsBeginning() throws {
         let sink = sink("/nowhere", limit: 1_000)
         try sink.feed(Data(#"{"a":1,"token":"#.utf8))
-        sink.cut()
+        sink.markTruncated()
         guard case .data(let data) = try sink.finish(syncs: false) else {
-            Issue.record("nothing is kept")
+            Issue.record("no data was kept")
             return
         }
         #expect(Data(#"{"a":1,"token":"#.utf8).starts(with: data) && !data.isEmpty)
         #expect(sink.isTruncated)
     }
 
-    @Test func whatIsNoJSONIsNotKept() throws {
+    @Test func invalidJSONIsOmitted() throws {
         let sink = sink("/nowhere", limit: 1_000)
         try sink.feed(Data(#"{"a": secret"#.utf8))
         #expect(try sink.finish(syncs: false) == .omitted("unredactable"))

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-/// What a log tells of how long bodies and messages were.
+/// The sizes of bodies and messages in a log.
 @Suite(.timeLimit(.minutes(1))) struct BodySizeTests {
     private func logged(_ entry: LogEntry) async throws -> LogEntry {
         try await withLogDirectory { path in
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatIsLeftOutHasItsSize() async throws {
+    @Test func omittedBodyKeepsItsSize() async throws {
         let text = Data(#"{"a":"\#(String(repeating: "b", count: 1_000))",,}"#.utf8)
         var sent = LogEntry.sample(body: text, mediaType: "application/json")
         sent.response?.bodyBytes = 900
@@ -31,7 +31,7 @@ import Testing
         #expect(response.bodyBytes == 900)
     }
 
-    @Test func whereSecretsWereTakenOutSizesAreThoseOfWhatIsLeft() async throws {
+    @Test func sizesAreThoseOfTheRedactedBody() async throws {
         let body = Data(#"{"password":"a secret of some length"}"#.utf8)
         let left = Int64(#"{"password":"REDACTED"}"#.utf8.count)
         var sent = LogEntry.sample(body: body, mediaType: "application/json")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func sizesOfFormsFitWhatIsLeft() async throws {
+    @Test func formSizesAreThoseOfTheRedactedForm() async throws {
         var sent = LogEntry.sample()
         let fields = [
             LoggedParameter(name: "password", value: "canary-canary"), LoggedParameter(name: "a", value: "b"),
@@ -64,10 +64,10 @@ import Testing
         }
     }
 
-    @Test func whatIsTakenOutOfMessagesIsNoted() async throws {
+    @Test func redactionsOfMessagesAreListed() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
-            let draft = LogJob.Draft(redactor: Redactor()) { .sample(url: "wss://a.example/") }
+            let draft = LogJob.ClosureDraft(redactor: Redactor()) { .sample(url: "wss://a.example/") }
             let messages = [#"{"a":1}"#, #"{"token":"canary"}"#, #"{"password":"#].map { text in
                 LoggedMessage(.receive, at: Date(timeIntervalSince1970: 1), Data(text.utf8))
             }

@@ -17,7 +17,7 @@ import Testing
 struct LogLimitsTests {
     private static let bodyBytes = 20_000
 
-    /// Makes a log with one body, of its own, in each of so many segments; the last says that it was closed.
+    /// Makes a log of segments with one entry and one body each. The last segment records that the log was closed.
     private func makeLog(_ path: String, entries: Int) async throws {
         var options = RequestLog.Options()
         options.segmentBytes = Int64(Self.bodyBytes)
@@ -29,7 +29,7 @@ struct LogLimitsTests {
         await log.close()
     }
 
-    /// Makes it so long ago that files below a directory were written to.
+    /// Sets the modification date of files below a directory to so many seconds ago.
     private func age(_ path: String, _ seconds: Double, where isMeant: (String) -> Bool) throws {
         for name in try FileManager.default.subpathsOfDirectory(atPath: path) where isMeant(name) {
             let attributes: [FileAttributeKey: Any] = [.modificationDate: Date(timeIntervalSinceNow: -seconds)]
@@ -50,7 +50,7 @@ struct LogLimitsTests {
         return LogLimits(LogDirectory(path: path), options)
     }
 
-    @Test func bodiesThatAreTooYoungToGoCostNoSegment() async throws {
+    @Test func recentBodiesDoNotCauseSegmentsToBeRemoved() async throws {
         try await withLogDirectory { path in
             try await makeLog(path, entries: 10)
             try age(path, 30, where: isSegment)
@@ -72,7 +72,7 @@ struct LogLimitsTests {
         }
     }
 
-    @Test func whatWasClosedTooLongAgoGoes() async throws {
+    @Test func expiredSegmentsAreRemoved() async throws {
         try await withLogDirectory { path in
             try await makeLog(path, entries: 4)
             try age(path, 7_200) { isBody($0) || ["000001.jsonl", "000002.jsonl"].contains($0) }
@@ -86,7 +86,7 @@ struct LogLimitsTests {
         }
     }
 
-    @Test func aSegmentThatMayStillBeWrittenToStays() async throws {
+    @Test func recentlyWrittenSegmentIsKept() async throws {
         try await withLogDirectory { path in
             try await makeLog(path, entries: 3)
             var limits = limits(path, maxBytes: 1)
@@ -95,14 +95,14 @@ struct LogLimitsTests {
         }
     }
 
-    @Test func aBodyThatSomebodyTakesWhileSegmentsAreReadStays() async throws {
+    @Test func bodyReusedDuringTheCleanupIsKept() async throws {
         try await withLogDirectory { path in
             try await makeLog(path, entries: 1)
             let log = try RequestLog(directory: path)
             for number in 0..<100 { log.append(.sample(Double(number))) }
             await log.close()
             let name = try #require(try bodies(path).first)
-            // As if the segment that named it had gone.
+            // As if the segment that names it had been removed.
             try FileManager.default.removeItem(atPath: LogDirectory(path: path).segment(1))
             try age(path, 7_200, where: isBody)
             var limits = limits(path, maxBytes: 1)
@@ -121,7 +121,7 @@ struct LogLimitsTests {
         }
     }
 
-    @Test func itStopsForWhatIsQueuedAndGoesOnFromThere() async throws {
+    @Test func cleanupPausesForQueuedJobsAndResumes() async throws {
         try await withLogDirectory { path in
             try await makeLog(path, entries: 1)
             let log = try RequestLog(directory: path)
@@ -136,8 +136,8 @@ struct LogLimitsTests {
         }
     }
 
-    /// What names nothing need not be read to be removed.
-    @Test func aLogWithoutBodiesIsClearedUnread() async throws {
+    /// A segment without bodies is removed without being read.
+    @Test func logWithoutBodiesIsClearedWithoutReadingIt() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             for number in 0..<100 { log.append(.sample(Double(number))) }
@@ -152,7 +152,7 @@ struct LogLimitsTests {
         }
     }
 
-    @Test func aSegmentThatAnotherProcessRemovesMeanwhileIsPassedOver() async throws {
+    @Test func segmentRemovedByAnotherProcessIsSkipped() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(.sample(body: Data(count: Self.bodyBytes), mediaType: "image/png"))
@@ -175,9 +175,9 @@ struct LogLimitsTests {
         }
     }
 
-    /// Where a log from somebody else may have a link that leads out of it.
+    /// Places at which a log from another source may have a link that leads out of it.
     @Test(arguments: ["bodies", "bodies/zz", "bodies/ab/link", "none"])
-    func nothingOutsideOfTheLogIsRemoved(_ link: String) async throws {
+    func filesOutsideTheLogAreNotRemoved(_ link: String) async throws {
         try await withLogDirectory { path in
             let outside = "\(path).outside"
             try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
@@ -198,8 +198,8 @@ struct LogLimitsTests {
         }
     }
 
-    /// A body goes into the log, or nowhere.
-    @Test func noBodyIsWrittenThroughALink() async throws {
+    /// A body is written into the log or not at all.
+    @Test func bodyIsNotWrittenThroughALink() async throws {
         try await withLogDirectory { path in
             let outside = "\(path).outside"
             try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
@@ -213,8 +213,8 @@ struct LogLimitsTests {
         }
     }
 
-    /// 4 TiB that take no room on the disk.
-    @Test func aHoleInASegmentIsPassedOverUnread() async throws {
+    /// A sparse file of 4 TiB.
+    @Test func holeInASegmentIsSkipped() async throws {
         try await withLogDirectory { path in
             try await makeLog(path, entries: 1)
             let segment = LogDirectory(path: path).segment(1)
@@ -227,7 +227,7 @@ struct LogLimitsTests {
         }
     }
 
-    @Test func noSegmentIsReadThroughALink() async throws {
+    @Test func segmentIsNotReadThroughALink() async throws {
         try await withLogDirectory { path in
             try await makeLog(path, entries: 1)
             try FileManager.default.moveItem(atPath: LogDirectory(path: path).segment(1), toPath: "\(path).jsonl")
@@ -241,7 +241,7 @@ struct LogLimitsTests {
         }
     }
 
-    @Test func aPartThatASegmentTellsOfIsNoReasonToRead() throws {
+    @Test func partFilesAreClearedWithoutReadingSegments() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try FileManager.default.createDirectory(atPath: "\(directory)/bodies", withIntermediateDirectories: true)
@@ -261,7 +261,7 @@ struct LogLimitsTests {
         var limits = LogLimits(LogDirectory(path: directory), RequestLog.Options())
         #expect(try limits.clear())
         #expect(limits.known.isEmpty)
-        // Older than all that the log has.
+        // Older than all segments of the log.
         try Data("half".utf8).write(to: URL(fileURLWithPath: "\(directory)/\(untold)"))
         try age(directory, 20_000) { $0 == untold }
         #expect(try limits.clear())

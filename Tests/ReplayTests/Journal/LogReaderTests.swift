@@ -11,7 +11,7 @@ import Testing
 #endif
 
 struct LogReaderTests {
-    /// A log of these lines, and more segments.
+    /// Runs `body` with the path of a log with these segments.
     private func withLog<R>(_ segments: [Data], _ body: (_ path: String) async throws -> R) async throws -> R {
         try await withLogDirectory { path in
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -46,7 +46,7 @@ struct LogReaderTests {
         return Data("\n".utf8 + output.bytes + "\n".utf8)
     }
 
-    @Test func anythingThatIsNoRecordIsPassedOverAndToldWithItsPlace() async throws {
+    @Test func invalidRecordsAreSkippedAndReportedWithTheirOffset() async throws {
         let (first, second) = (record("end", id: "s-1", at: 1), record("end", id: "s-2", at: 2))
         let faults: [(Data, String)] = [
             (first.dropLast(40), "truncated"), (Data(repeating: 0, count: 5_000), "zeros"),
@@ -56,13 +56,13 @@ struct LogReaderTests {
             (Data("{\"k\":\"open\",\"v\":2}".utf8), "format 2"),
         ]
         for (fault, reason) in faults {
-            // Torn, it has no line feed behind it but that of the next record.
+            // A torn record is followed only by the line feed of the next record.
             try await withLog([first + Data("\n".utf8) + fault + second]) { path in
                 let (entries, warnings) = try LogReader.read(path)
                 #expect(entries.map(\.id) == ["s-1", "s-2"], "\(reason)")
                 try #require(warnings.count == 1)
                 #expect(warnings[0].reason.contains(reason), "\(warnings[0])")
-                // Its own first line feed stands before the place.
+                // The offset is after the record's own leading line feed.
                 let isFramed = fault.first == UInt8(ascii: "\n")
                 #expect(warnings[0].offset == first.count + (isFramed ? 2 : 1))
                 #expect(warnings[0].file == LogDirectory(path: path).segment(1))
@@ -70,27 +70,27 @@ struct LogReaderTests {
         }
     }
 
-    private static let whatThereWasNoRoomForIsToldArguments: [(String, String)] = [
+    private static let lossesAreReportedArguments: [(String, String)] = [
         (#""lostRecords":3,"lostBodies":1"#, "missing before this record: 3 records and 1 body"),
         (#""lostRecords":1,"lostBodies":0"#, "missing before this record: 1 record"),
         (#""lostRecords":0,"lostBodies":2"#, "missing before this record: 2 bodies"),
     ]
 
-    @Test(arguments: Self.whatThereWasNoRoomForIsToldArguments)
-    func whatThereWasNoRoomForIsTold(_ members: String, _ words: String) async throws {
+    @Test(arguments: Self.lossesAreReportedArguments)
+    func lossesAreReported(_ members: String, _ words: String) async throws {
         let note = #"{"k":"note","time":"2026-11-22T08:15:30Z","text":"there was no room for everything",\#(members)}"#
         try await withLog([record("end", id: "s-1") + Data("\n\(note)\n".utf8)]) { path in
             let entries = try LogReader(directory: path).entries()
             #expect(entries.warnings.map(\.offset) == [record("end", id: "s-1").count + 1])
             #expect(entries.warnings.first?.reason.hasPrefix(words) == true, "\(entries.warnings)")
             #expect(entries.warnings.first?.severity == .error)
-            // It was never there to be passed over.
+            // Lost records don't count as skipped.
             #expect(entries.skipped == 0)
             #expect(try Recording(contentsOf: path).warnings == entries.warnings)
         }
     }
 
-    @Test func aRecordCutOffAnywhereCostsNoOther() async throws {
+    @Test func truncatedRecordDoesNotAffectOthers() async throws {
         let (first, second, third) = (
             record("end", id: "s-1", at: 1), record("end", id: "s-2", at: 2), record("end", id: "s-3", at: 3)
         )
@@ -102,7 +102,7 @@ struct LogReaderTests {
         }
     }
 
-    @Test func aLastLineWithoutItsEndIsTold() async throws {
+    @Test func unterminatedLastLineIsReported() async throws {
         let (first, second) = (record("end", id: "s-1"), record("end", id: "s-2"))
         try await withLog([first + second.dropLast()]) { path in
             let (entries, warnings) = try LogReader.read(path)
@@ -111,7 +111,7 @@ struct LogReaderTests {
         }
     }
 
-    @Test func whatHasNotEndedIsInterruptedAndHasWhatCameOfIt() async throws {
+    @Test func unfinishedExchangeIsInterruptedAndHasItsMessages() async throws {
         let log =
             record("start", id: "s-1", at: 2) + message("a", id: "s-1") + record("end", id: "s-2", at: 1)
             + message("b", id: "s-1")
@@ -126,7 +126,7 @@ struct LogReaderTests {
         }
     }
 
-    @Test func whatEndsInALaterSegmentIsOneEntryWithItsMessages() async throws {
+    @Test func exchangeAcrossSegmentsIsOneEntry() async throws {
         let first = record("start", id: "s-1") + message("a", id: "s-1")
         try await withLog([first, message("b", id: "s-1") + record("end", id: "s-1")]) { path in
             let entries = try LogReader.read(path).entries
@@ -135,17 +135,17 @@ struct LogReaderTests {
         }
     }
 
-    @Test func whatALivingProcessHasUnderWayIsGivenWhenAskedFor() async throws {
+    @Test func inFlightExchangesAreIncludedOnRequest() async throws {
         try await withLog([record("start", id: "s-t-1")]) { path in
             let live = LogDirectory(path: path).live("s-t")
-            let held = try OpenFile.held(live)
+            let held = try OpenFile.locked(live)
             #expect(try LogReader.read(path).entries == [])
             #expect(try LogReader.read(path, includesInFlight: true).entries.map(\.id) == ["s-t-1"])
             withExtendedLifetime(held) {}
         }
     }
 
-    @Test func linesLongerThanWhatIsReadAtATimeAreWhole() async throws {
+    @Test func linesLongerThanTheReadBufferAreRead() async throws {
         var entry = LogEntry.sample(body: Data(repeating: 0x61, count: 700_000))
         entry.id = "s-1"
         var output = JSONOutput()
@@ -161,7 +161,7 @@ struct LogReaderTests {
         }
     }
 
-    @Test func thereIsNoLogWhereThereIsNone() async throws {
+    @Test func missingLogIsAnError() async throws {
         try await withLogDirectory { path in
             let error = #expect(throws: NetworkError.self) { try LogReader(directory: path) }
             #expect(error?.message.hasPrefix("the log ") == true && error?.message.hasSuffix(" does not exist") == true)
@@ -169,7 +169,7 @@ struct LogReaderTests {
         }
     }
 
-    @Test func whoFollowsALogHearsOfEntriesAsTheyEnd() async throws {
+    @Test func followingALogYieldsNewEntries() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(.sample(1))
@@ -178,7 +178,7 @@ struct LogReaderTests {
             var entries = try LogReader(directory: path).following(clock: clock).makeAsyncIterator()
             #expect(try await entries.next()?.started.timeIntervalSince1970 == 1)
             async let next = entries.next()
-            await clock.sleepers(1)
+            await clock.waitForSleepers(1)
             log.append(.sample(2))
             await log.flush()
             clock.advance(by: .milliseconds(200))

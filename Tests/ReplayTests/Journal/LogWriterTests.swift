@@ -13,8 +13,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LogWriterTests {
     private static let exchange = 1_000_000
 
-    private func draft(_ url: String, _ body: LoggedBody = LoggedBody(.omitted("not written"))) -> LogJob.Draft {
-        LogJob.Draft(redactor: Redactor()) {
+    private func draft(_ url: String, _ body: LoggedBody = LoggedBody(.omitted("not written"))) -> LogJob.ClosureDraft {
+        LogJob.ClosureDraft(redactor: Redactor()) {
             var entry = LogEntry.sample(url: url)
             entry.response?.body = body
             return entry
@@ -42,9 +42,9 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: "\(path)/bodies")
     }
 
-    // MARK: too much to do
+    // MARK: Overload
 
-    @Test func aBodyThatBeginsWhereThereIsNoRoomIsCut() async throws {
+    @Test func bodyIsTruncatedIfTheQueueIsFull() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.whileWriterWaits { queue in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatBeginsAnewIsNotCutForWhatItWasBefore() async throws {
+    @Test func reopenedBodyIsNotTruncated() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.whileWriterWaits { queue in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func whatComesInPiecesStaysWhereTheEndHasNoBodies() async throws {
+    @Test func streamedBodyIsKeptIfTheEndHasNoBody() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.session.queue.add(open())
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func anEndThatIsLeftOutLeavesNoBodyBehind() async throws {
+    @Test func droppedEndLeavesNoBodyFile() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.session.queue.add(open())
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func whereNothingMayBeLostAllIsThere() async throws {
+    @Test func losslessLogKeepsEveryEntry() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
             options.isLossless = true
@@ -124,11 +124,11 @@ import Testing
         }
     }
 
-    // MARK: what goes wrong
+    // MARK: Failures
 
-    @Test func aClearUpThatFailsCostsNoRecord() async throws {
+    @Test func failedCleanupLosesNoRecord() async throws {
         try await withLogDirectory { path in
-            // Listed, and not there when it is to be opened, as when another process clears up at the same time.
+            // Listed, but missing when it is opened, as when another process clears up at the same time.
             let directory = LogDirectory(path: path)
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             try FileManager.default.createSymbolicLink(
@@ -136,12 +136,12 @@ import Testing
                 withDestinationPath: "\(path)/gone"
             )
             try Data().write(to: URL(fileURLWithPath: directory.segment(2)))
-            // Not to be listed at all.
+            // A file that cannot be listed as a directory.
             try Data().write(to: URL(fileURLWithPath: directory.bodies))
             var options = RequestLog.Options()
             options.maxBytes = 1
             options.segmentBytes = 4_000
-            options.patience = .seconds(3_600)
+            options.pauseAfterFailure = .seconds(3_600)
             let log = try RequestLog(directory: path, options: options)
             for number in 0..<40 {
                 log.append(.sample(Double(number)))
@@ -152,10 +152,10 @@ import Testing
         }
     }
 
-    @Test func aBodyThatCannotBeWrittenCostsNoRecord() async throws {
+    @Test func failedBodyWriteLosesNoRecord() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
-            options.patience = .seconds(3_600)
+            options.pauseAfterFailure = .seconds(3_600)
             let log = try RequestLog(directory: path, options: options)
             await log.flush()
             try Data().write(to: URL(fileURLWithPath: "\(path)/bodies"))
@@ -168,10 +168,10 @@ import Testing
         }
     }
 
-    @Test func recordingRestsForAllOfItsPatience() async throws {
+    @Test func recordingPausesAfterAFailure() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
-            options.patience = .seconds(3_600)
+            options.pauseAfterFailure = .seconds(3_600)
             let log = try RequestLog(directory: path, options: options)
             await log.flush()
             try FileManager.default.removeItem(atPath: path)
@@ -187,14 +187,14 @@ import Testing
         }
     }
 
-    @Test func aBodyThatWasDamagedIsWrittenAnew() async throws {
+    @Test func damagedBodyFileIsRewritten() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             let body = Data(repeating: 1, count: 40_000)
             log.append(.sample(1, body: body, mediaType: "image/png"))
             await log.flush()
             guard case .file(let name)? = try LogReader.read(path).entries.first?.response?.body.content else {
-                Issue.record("no file")
+                Issue.record("the body is not in a file")
                 return
             }
             try Data(count: 10).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
@@ -205,9 +205,9 @@ import Testing
         }
     }
 
-    // MARK: segments
+    // MARK: Segments
 
-    @Test func aSegmentThatIsOldIsFollowedByAnother() async throws {
+    @Test func oldSegmentIsFollowedByANewOne() async throws {
         try await withLogDirectory { path in
             await (try RequestLog(directory: path)).close()
             var options = RequestLog.Options()
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func whatOutlivesALossOfPowerIsWrittenAcrossSegments() async throws {
+    @Test func powerDurabilityWorksAcrossSegments() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
             options.durability = .power(.milliseconds(1))
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func onlyNumbersAsTheyAreWrittenAreSegments() async throws {
+    @Test func onlyCanonicalNumbersAreSegments() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(.sample(1))
@@ -255,7 +255,7 @@ import Testing
 }
 
 extension RequestLog {
-    /// Runs `body` while the thread that writes waits.
+    /// Runs `body` while the writer's thread waits.
     func whileWriterWaits(_ body: (LogQueue) -> Void) {
         let (waits, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         session.queue.call {
@@ -269,11 +269,11 @@ extension RequestLog {
 }
 
 extension LogQueue {
-    /// Adds failures, which are the last to be left out, until there is room for so many jobs; one is being written.
+    /// Adds failures, which are dropped last, until there is space for `room` jobs. One job is being written.
     func fill(leaving room: Int) {
-        let draft = LogJob.Draft(redactor: Redactor()) { .sample(error: "timeout") }
+        let draft = LogJob.ClosureDraft(redactor: Redactor()) { .sample(error: "timeout") }
         for number in 0..<1_023 - room {
-            add(LogJob(exchange: 2_000_000 + number, work: .end(draft), bytes: 0, isFailure: true), mayWait: false)
+            add(LogJob(exchange: 2_000_000 + number, work: .end(draft), bytes: 0, isFailure: true), mayBlock: false)
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-/// Runs `body` with the path of a log that is not there yet, in a directory that is removed afterwards.
+/// Runs `body` with the path of a log that does not exist yet, in a directory that is removed afterwards.
 func withLogDirectory<R>(_ body: (_ path: String) async throws -> R) async throws -> R {
     let directory = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -18,7 +18,7 @@ func withLogDirectory<R>(_ body: (_ path: String) async throws -> R) async throw
 }
 
 extension LogEntry {
-    /// An exchange that began so many seconds after 1970.
+    /// An exchange that started `second` seconds after 1970.
     static func sample(
         _ second: Double = 1,
         url: String = "https://a.example/",
@@ -43,7 +43,7 @@ extension LogEntry {
 }
 
 extension LogReader {
-    /// The entries of a log, and what was passed over.
+    /// Reads the entries of a log, and its warnings.
     static func read(
         _ path: String,
         includesInFlight: Bool = false
@@ -53,7 +53,7 @@ extension LogReader {
     }
 }
 
-/// Bytes of a file of a log.
+/// The bytes of a file.
 func contents(_ path: String) throws -> Data {
     try Data(contentsOf: URL(fileURLWithPath: path))
 }

@@ -12,13 +12,13 @@ struct RecordBatchTests {
         return batch
     }
 
-    @Test func eachRecordHasALineFeedOnEitherSide() {
+    @Test func eachRecordIsFramedByLineFeeds() {
         #expect(batch(["{}", "[]"]).bytes == Array("\n{}\n\n[]\n".utf8))
         #expect(batch(["{}", "[]"]).count == 2)
     }
 
-    /// Wherever a write stops, what follows brings each record that is not whole, and no other.
-    @Test func whatWasTornIsWrittenAgainWhole() {
+    /// Wherever a write stops, the rest contains exactly the records that were not written completely.
+    @Test func tornRecordIsRewrittenCompletely() {
         let whole = batch(Self.records)
         for written in 0...whole.bytes.count {
             var rest = whole
@@ -31,21 +31,21 @@ struct RecordBatchTests {
         }
     }
 
-    @Test func whatWasTornTwiceIsWrittenAgainWhole() {
+    @Test func recordTornTwiceIsRewrittenCompletely() {
         var rest = batch(Self.records)
         rest.drop(written: 16)
         rest.drop(written: 3)
         #expect(rest.bytes == batch(Array(Self.records[1...])).bytes)
     }
 
-    @Test func whatComesLaterIsBehindWhatWasTorn() {
+    @Test func laterRecordFollowsTheTornOne() {
         var rest = batch(Self.records)
         rest.drop(written: 16)
         Array("[]".utf8).withUnsafeBufferPointer { rest.append($0) }
         #expect(rest.bytes == batch(Array(Self.records[1...]) + ["[]"]).bytes)
     }
 
-    /// The lines of a file, and how many of them have their end.
+    /// The lines of a file, and the number of terminated ones.
     private func lines(_ bytes: ArraySlice<UInt8>) -> (texts: [String], whole: Int) {
         let texts = bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         let isTorn = !bytes.isEmpty && bytes.last != UInt8(ascii: "\n")

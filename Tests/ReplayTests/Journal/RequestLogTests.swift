@@ -10,7 +10,7 @@ import Testing
 #endif
 
 struct RequestLogTests {
-    @Test func whatWasAppendedIsReadOnceItIsFlushed() async throws {
+    @Test func appendedEntriesAreReadableAfterAFlush() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(.sample(2, url: "https://a.example/2"))
@@ -26,7 +26,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func filesAreTheirOwnersAlone() async throws {
+    @Test func filesAreAccessibleOnlyToTheOwner() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(.sample(body: Data(repeating: 7, count: 20_000), mediaType: "image/png"))
@@ -43,7 +43,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func aLongBodyIsAFileNamedByItsDigestAndTwoEqualOnesAreOne() async throws {
+    @Test func equalLongBodiesShareAFileNamedByItsDigest() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             let body = Data((0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -63,7 +63,7 @@ struct RequestLogTests {
     }
 
     @Test(arguments: [16 << 10, (16 << 10) + 1])
-    func aBodyOfTheInlineLimitIsInlineAndALongerOneIsNot(_ count: Int) async throws {
+    func bodiesUpToTheLimitAreInline(_ count: Int) async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(.sample(body: Data(repeating: 1, count: count), mediaType: "image/png"))
@@ -79,7 +79,7 @@ struct RequestLogTests {
     }
 
     @Test(arguments: [99, 100, 101])
-    func ofABodyBeyondTheLimitTheBeginningIsKept(_ limit: Int) async throws {
+    func bodyBeyondTheLimitIsTruncated(_ limit: Int) async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
             options.maxBodyBytes = limit
@@ -94,7 +94,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func twoLogsOfOneDirectoryAreRead() async throws {
+    @Test func twoLogsMayShareADirectory() async throws {
         try await withLogDirectory { path in
             let logs = [try RequestLog(directory: path), try RequestLog(directory: path)]
             for number in 0..<200 { logs[number % 2].append(.sample(Double(number))) }
@@ -106,7 +106,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func whatIsQueuedWhenALogIsLetGoIsWritten() async throws {
+    @Test func queuedEntriesAreWrittenWhenTheLogIsReleased() async throws {
         try await withLogDirectory { path in
             var log: RequestLog? = try RequestLog(directory: path)
             let queue = try #require(log).session.queue
@@ -120,7 +120,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func aDirectoryOfOtherThingsIsLeftAlone() async throws {
+    @Test func directoryWithOtherFilesIsRejected() async throws {
         try await withLogDirectory { path in
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             try Data().write(to: URL(fileURLWithPath: "\(path)/mine.txt"))
@@ -131,7 +131,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func aLogOfANewerFormatIsNotWrittenInto() async throws {
+    @Test func logOfANewerFormatIsNotModified() async throws {
         try await withLogDirectory { path in
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             try Data(#"{"format":2}"#.utf8).write(to: URL(fileURLWithPath: "\(path)/meta.json"))
@@ -143,7 +143,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func aSegmentThatIsFullIsFollowedByAnother() async throws {
+    @Test func fullSegmentIsFollowedByANewOne() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
             options.segmentBytes = 4_000
@@ -157,7 +157,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func aLogThatIsRemovedWhileItIsWrittenIsMadeAnew() async throws {
+    @Test func removedLogIsCreatedAgain() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(.sample(1))

@@ -13,7 +13,7 @@ import Testing
     import Foundation
 #endif
 
-/// Bodies that are coded when they are recorded: what is secret in them is not seen before they are decoded.
+/// Recording of bodies with a content coding: their secrets are visible only after decoding.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct BodyCodingTests {
     private static let form = Data("name=Ana&password=c4n4ry".utf8)
     private static let shownForm = Data("name=Ana&password=REDACTED".utf8)
@@ -30,7 +30,7 @@ import Testing
         return coding == "bare deflate" ? output.dropFirst(2).dropLast(4) : output
     }
 
-    /// What a log has of a message and its answer.
+    /// Records a request and its response, and returns the entry in the log.
     private func recorded(
         _ fields: HTTPFields,
         _ body: HTTPBody?,
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: ["gzip", "deflate", "bare deflate"], ["", "application/x-www-form-urlencoded"])
-    func aCodedUploadIsRecordedDecoded(_ coding: String, _ type: String) async throws {
+    func encodedUploadIsRecordedDecoded(_ coding: String, _ type: String) async throws {
         let (text, shown) = type.isEmpty ? (Self.json, Self.shownJSON) : (Self.form, Self.shownForm)
         var fields: HTTPFields = [.contentEncoding: coding.hasSuffix("deflate") ? "Deflate" : coding]
         if !type.isEmpty { fields[.contentType] = type }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aCodedUploadOfAnArchiveIsImportedDecoded() async throws {
+    @Test func encodedUploadOfAnArchiveIsImportedDecoded() async throws {
         try await withLogDirectory { path in
             let entry = Exchanges.entry(
                 "POST",
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aCodedFileIsRecordedDecoded() async throws {
+    @Test func encodedFileIsRecordedDecoded() async throws {
         try await withLogDirectory { path in
             try Self.coded(Self.json, "gzip").write(to: URL(fileURLWithPath: path))
             let entry = try await recorded([.contentEncoding: "gzip"], .file(path: path))
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: ["application/octet-stream", "application/x-www-form-urlencoded", ""])
-    func aBodyThatNobodyCanDecodeIsLeftOut(_ type: String) async throws {
+    func undecodableBodyIsOmitted(_ type: String) async throws {
         let gzip = try Self.coded(Self.json, "gzip")
         let cases = [("compress", Self.json), ("gzip", Self.json), ("gzip, own", gzip), ("gzip", gzip + [1])]
         for (coding, bytes) in cases {
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func ofABodyThatIsCutOffInItsCodingTheBeginningIsKept() async throws {
+    @Test func truncatedEncodedBodyIsMarkedAsTruncated() async throws {
         let bytes = try Self.coded(Self.form, "gzip").dropLast(8)
         let fields: HTTPFields = [.contentEncoding: "gzip", .contentType: "text/plain"]
         let body = try #require(try await recorded(fields, HTTPBody(bytes)).request.body)
@@ -121,8 +121,8 @@ import Testing
         #expect(body.size == -1)
     }
 
-    /// A small body may decode to any number of bytes.
-    @Test func noMoreIsDecodedThanIsKept() async throws {
+    /// A small body may decode to a very large one.
+    @Test func decodingStopsAtTheBodyLimit() async throws {
         var options = RequestLog.Options()
         options.maxBodyBytes = 100
         let bytes = try Self.coded(Data(repeating: UInt8(ascii: "a"), count: 4 << 20), "gzip")
@@ -132,9 +132,9 @@ import Testing
         #expect(body?.isTruncated == true)
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
-    /// What is recorded of an answer over the wire.
+    /// Requests a response over a socket. Returns the recorded entry and the body that the app received.
     private func answered(
         _ coding: String,
         _ body: Data,
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: [TransferRequest.Delivery.collect, .stream])
-    func anAnswerThatTheAppDecodesIsRecordedDecoded(_ delivery: TransferRequest.Delivery) async throws {
+    func encodedResponseIsRecordedDecoded(_ delivery: TransferRequest.Delivery) async throws {
         let bytes = try Self.coded(Self.json, "gzip")
         let (entry, data) = try await answered("gzip", bytes, delivery, accepting: "gzip")
         #expect(data == bytes)
@@ -169,13 +169,13 @@ import Testing
     }
 
     @Test(arguments: [TransferRequest.Delivery.collect, .stream])
-    func anAnswerInACodingThatNobodyKnowsIsLeftOut(_ delivery: TransferRequest.Delivery) async throws {
+    func responseBodyInAnUnknownCodingIsOmitted(_ delivery: TransferRequest.Delivery) async throws {
         let (entry, data) = try await answered("own", Self.json, delivery, accepting: nil)
         #expect(data == Self.json)
         #expect(entry.response?.body.content == .omitted("unredactable"))
     }
 
-    // MARK: - What was recorded decoded
+    // MARK: - Decoded recordings
 
     private func entry(_ body: Data, coding: String = "gzip") -> LogEntry {
         let fields = [LoggedField("Content-Encoding", coding), LoggedField("Content-Type", "application/json")]
@@ -183,7 +183,7 @@ import Testing
         return Exchanges.entry("POST", "/p", fields: fields, body: body, answer: "posted")
     }
 
-    @Test func aCodedMessageIsThatWhichWasRecordedDecoded() async throws {
+    @Test func encodedRequestMatchesADecodedRecording() async throws {
         var message = Exchanges.message("POST", "/p")
         message.head.headerFields = [.contentEncoding: "gzip", .contentType: "application/json"]
         let coded = try Self.coded(Self.json, "gzip")
@@ -196,8 +196,8 @@ import Testing
         #expect(await other.text(message) == "not_in_recording")
     }
 
-    @Test func whatIsSentAgainSaysHowItIsCoded() throws {
-        let message = ReissueMessage(
+    @Test func reissuedRequestHasTheCodingOfItsBody() throws {
+        let message = ReissueRequestBuilder(
             routes: ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:]),
             headers: [],
             allowsUnsafeMethods: true
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func anArchivesCodedBodyIsDecodedBeforeItIsShown() throws {
+    @Test func encodedArchiveBodyIsDecodedBeforeRedaction() throws {
         let coded = entry(try Self.coded(Self.json, "gzip"))
         #expect(coded.redacted(by: Redactor()).request.body?.content == .data(Self.shownJSON))
         #expect(coded.findings().contains { $0.hasPrefix("request.postData.text") })
@@ -221,7 +221,7 @@ import Testing
         #expect(unknown.findings() == ["request.postData.text:[encoding]"])
     }
 
-    @Test func anEntryFromElsewhereIsRecordedDecoded() async throws {
+    @Test func appendedEntryIsRecordedDecoded() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             log.append(entry(try Self.coded(Self.json, "gzip")))

@@ -17,7 +17,7 @@ struct EventSplitterTests {
         ("\n\n", []),
     ]
 
-    @Test(arguments: rows) func eventsAreCutAtEmptyLinesHoweverTheyCome(_ text: String, _ events: [String]) {
+    @Test(arguments: rows) func eventsAreSplitAtEmptyLinesInAnyChunks(_ text: String, _ events: [String]) {
         let bytes = Data(text.utf8)
         for split in 0...bytes.count {
             var splitter = EventSplitter()
@@ -29,7 +29,7 @@ struct EventSplitterTests {
         #expect(found.map { String(decoding: $0, as: UTF8.self) } == events)
     }
 
-    @Test func anEventThatIsTooLongIsLeftOutAlone() {
+    @Test func onlyTheTooLongEventIsDropped() {
         var splitter = EventSplitter()
         #expect(splitter.feed(Data(repeating: 0x61, count: 2 << 20) + Data("\n\n".utf8)) == [])
         #expect(splitter.feed(Data("data: a\n\n".utf8)) == [Data("data: a".utf8)])

@@ -10,7 +10,7 @@ struct LogTimingsTests {
         return metrics
     }
 
-    /// Marks of a transfer in milliseconds, and the phases they make; nil where a phase did not take place.
+    /// Marks of a transfer in milliseconds, and the resulting phases; `nil` if a phase did not take place.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let metrics: TransferMetrics
@@ -43,7 +43,7 @@ struct LogTimingsTests {
         Row("queued", [171, 0, 0, 0, 1, 1, 9, 12], isReused: true, [172, nil, nil, nil, 0, 8, 3]),
         Row("upload", [0, 0, 0, 0, 1, 90, 100, 101], isReused: true, [1, nil, nil, nil, 89, 10, 1]),
         Row(
-            "answer before the end of an upload",
+            "response before the end of an upload",
             [0, 0, 0, 0, 1, 0, 50, 60],
             isReused: true,
             [1, nil, nil, nil, 49, 0, 10]
@@ -52,12 +52,12 @@ struct LogTimingsTests {
         Row("refused", [0, 1, 0, 0, 0, 0, 0, 5], [0, 1, 4, nil, 0, 0, 0]),
         Row("handshake failed", [0, 1, 3, 0, 0, 0, 0, 9], [0, 1, 8, nil, 0, 0, 0]),
         Row("upload failed", [0, 0, 0, 0, 1, 0, 0, 9], isReused: true, [1, nil, nil, nil, 8, 0, 0]),
-        Row("no answer", [0, 0, 0, 0, 1, 1, 0, 9], isReused: true, [1, nil, nil, nil, 0, 8, 0]),
-        Row("never begun", [7, 0, 0, 0, 0, 0, 0, 0], [7, nil, nil, nil, 0, 0, 0]),
+        Row("no response", [0, 0, 0, 0, 1, 1, 0, 9], isReused: true, [1, nil, nil, nil, 0, 8, 0]),
+        Row("never started", [7, 0, 0, 0, 0, 0, 0, 0], [7, nil, nil, nil, 0, 0, 0]),
         Row("marks out of order", [0, 4, 3, 2, 1, 1, 9, 5], [0, 4, 0, 0, 0, 5, 0]),
     ]
 
-    @Test(arguments: rows) func phasesAreThoseOfTheMarks(_ row: Row) {
+    @Test(arguments: rows) func phasesAreDerivedFromTheMarks(_ row: Row) {
         let timings = LogTimings(row.metrics)
         let phases = [
             timings.blocked, timings.dns, timings.connect, timings.tls, timings.send, timings.wait, timings.receive,
@@ -71,7 +71,7 @@ struct LogTimingsTests {
         #expect(timings.total == row.metrics.queued + end)
     }
 
-    @Test func noNameIsLookedUpOfAnAddress() {
+    @Test func addressHasNoNameLookup() {
         for row in Self.rows where !row.metrics.isConnectionReused {
             let (timings, named) = (LogTimings(row.metrics, isAddress: true), LogTimings(row.metrics))
             #expect(timings.dns == nil)
@@ -80,7 +80,7 @@ struct LogTimingsTests {
         #expect(LogTimings(Self.rows[0].metrics, isAddress: true).connect == .milliseconds(3))
     }
 
-    @Test func whatWasQueuedBeforeBelongsToOthers() {
+    @Test func earlierQueueTimeIsNotCounted() {
         let metrics = Self.metrics { metrics in
             metrics.queued = .milliseconds(50)
             metrics.isConnectionReused = true
@@ -92,7 +92,7 @@ struct LogTimingsTests {
         #expect(LogTimings(metrics, queuedBefore: .milliseconds(40)).blocked == .milliseconds(11))
     }
 
-    @Test func theSumIsExactInWholeMicroseconds() {
+    @Test func sumIsExactInWholeMicroseconds() {
         let metrics = Self.metrics { metrics in
             metrics.queued = .nanoseconds(1_999)
             metrics.isConnectionReused = true
@@ -106,7 +106,7 @@ struct LogTimingsTests {
         #expect(timings.send == .microseconds(10))
     }
 
-    @Test func aMarkCountsBeforeTheFirstMicrosecondIsOver() {
+    @Test func marksUnderAMicrosecondCount() {
         var metrics = TransferMetrics()
         metrics.isConnectionReused = true
         (metrics.requestStart, metrics.requestEnd) = (.nanoseconds(400), .nanoseconds(500))

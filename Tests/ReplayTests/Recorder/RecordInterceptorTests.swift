@@ -13,11 +13,11 @@ import Testing
     import Foundation
 #endif
 
-/// What a default client over real sockets records.
+/// Recording by a default client over real sockets.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct RecordInterceptorTests {
-    /// Runs `body` with a client that records, and gives what it recorded.
+    /// Runs `body` with a client that records, and returns the recorded entries.
     private func recorded(
-        _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer,
+        _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response,
         prepare: (BeagleDependencies) -> Void = { _ in },
         _ body: (_ client: any NetworkClient, _ url: String) async throws -> Void
     ) async throws -> [LogEntry] {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func anEntryHasWhatWentOverTheWire() async throws {
+    @Test func entryHasTheRequestAndResponseOnTheWire() async throws {
         let entries = try await recorded({ _ in .response(200, ["Content-Type": "text/plain", "X-A": "b"], "hello") }) {
             client,
             url in
@@ -47,7 +47,7 @@ import Testing
         #expect(entry.request.method == "GET")
         #expect(entry.request.url.hasSuffix("/a?b=c"))
         #expect(entry.request.httpVersion == "HTTP/1.1")
-        // What the app never said, and libcurl did.
+        // A field that libcurl added.
         #expect(entry.request.fields["Host"]?.hasPrefix("127.0.0.1:") == true)
         #expect(entry.request.headBytes > 0)
         #expect(entry.response?.status == 200)
@@ -64,7 +64,7 @@ import Testing
         #expect(entry.timings.dns == nil)
     }
 
-    @Test func aGraphQLOperationIsNamed() async throws {
+    @Test func graphQLOperationNameIsRecorded() async throws {
         let entries = try await recorded({ _ in .response(200) }) { client, url in
             for name in ["Home", "token=c4n4ry"] {
                 let data = Request.RequestData(method: "POST", body: "{}")
@@ -78,7 +78,7 @@ import Testing
         #expect(found.map(\.number) == [1])
     }
 
-    @Test func eachKindIsNamed() async throws {
+    @Test func kindOfEachRequestIsRecorded() async throws {
         let entries = try await recorded({ _ in .response(200, ["Content-Type": "image/png"], "x") }) { client, url in
             let url = try #require(URL(string: url))
             let form = Request.FormData(method: .post, values: ["name": "Ana"])
@@ -91,8 +91,8 @@ import Testing
         #expect(entries[2].request.body?.size ?? 0 > 0)
     }
 
-    /// What came is written, whatever the app is given of it.
-    @Test func anImageThatIsRefusedIsRecordedAsItCame() async throws {
+    /// The response is recorded as received, even if the app receives an error.
+    @Test func rejectedImageIsRecorded() async throws {
         let gif = "GIF89a\u{7F}\u{7F}\u{7F}\u{7F}"
         let entries = try await recorded({ _ in .response(200, ["Content-Type": "image/gif"], gif) }) { client, url in
             let url = try #require(URL(string: url))
@@ -121,7 +121,7 @@ import Testing
         #expect(entry.redactions.contains("request.url:?token"))
     }
 
-    @Test func bodiesAreWrittenWithoutTheirSecrets() async throws {
+    @Test func bodiesAreWrittenRedacted() async throws {
         let answer = #"{"token":"c4n4ry-1","n":1.10}"#
         let entries = try await recorded({ _ in .response(200, ["Content-Type": "application/json"], answer) }) {
             client,
@@ -129,7 +129,7 @@ import Testing
             let form = Request.FormData(method: .post, values: ["password": "c4n4ry-2", "name": "Ana"])
             let url = try #require(URL(string: url))
             _ = try await client.executeRequest(Request(url: url, type: .submitForm(form)))
-            // In pieces as well.
+            // A stream is redacted as well.
             _ = try await client.stream(Request(url: url, type: .rawRequest(.init()))).body.collect()
         }
         #expect(entries.count == 2)
@@ -141,7 +141,7 @@ import Testing
         #expect(entries[0].redactions.contains { $0.hasPrefix("request.postData.text") })
     }
 
-    @Test func aBodyInWhichNobodyCanTellIsNotWritten() async throws {
+    @Test func unredactableBodyIsNotWritten() async throws {
         let entries = try await recorded({ _ in .response(200, ["Content-Type": "application/json"], "{\"a\": c4n4ry") }
         ) {
             client,
@@ -152,8 +152,8 @@ import Testing
         #expect(!"\(entries)".contains("c4n4ry"))
     }
 
-    /// With `isDirect` without a task, as nobody logs.
-    @Test(arguments: [false, true]) func eachRedirectIsAnEntryThatTheNextOneNames(isDirect: Bool) async throws {
+    /// With `isDirect`, no logger is set and the client uses no task.
+    @Test(arguments: [false, true]) func eachRedirectIsAnEntryAndTheParentOfTheNext(isDirect: Bool) async throws {
         let entries = try await recorded({ request in
             switch request.target {
             case "/1": .response(302, ["Location": "/2"])
@@ -173,8 +173,8 @@ import Testing
         #expect(entries.allSatisfy { $0.request.fields["Host"] != nil })
     }
 
-    /// The first without a task, where nobody logs.
-    @Test(arguments: [false, true]) func eachAttemptIsAnEntryThatTheNextOneNames(isDirect: Bool) async throws {
+    /// With `isDirect`, no logger is set and the first attempt uses no task.
+    @Test(arguments: [false, true]) func eachAttemptIsAnEntryAndTheParentOfTheNext(isDirect: Bool) async throws {
         let attempts = Lock(0)
         let entries = try await recorded({ _ in
             attempts.withLock { attempts in
@@ -193,7 +193,7 @@ import Testing
         #expect(entries.allSatisfy { $0.error == nil })
     }
 
-    @Test func theAnswerOfAStoreIsAnEntryOfItsOwn() async throws {
+    @Test func storedResponseIsRecordedAsItsOwnEntry() async throws {
         let entries = try await recorded({ _ in .response(200, ["Content-Type": "text/plain"], "screen") }) {
             $0.interceptors.add(CacheInterceptor())
             $0.networkClient = NetworkClientDefault(
@@ -202,19 +202,22 @@ import Testing
                 options: TransferOptions()
             )
         } _: { client, url in
-            var operation = NetworkOperation(Request(url: URL(string: url)!, type: .fetchComponent), policy: .cacheFirst)
+            var operation = NetworkOperation(
+                Request(url: URL(string: url)!, type: .fetchComponent),
+                policy: .cacheFirst
+            )
             operation.partition = "ana"
             for _ in 0..<2 { _ = try await client.run(operation) }
             operation.policy = .cacheAndNetwork
             _ = try await client.run(operation)
         }
-        // The last one is a stored answer and the network's.
+        // The last run gives a stored response and one from the network.
         #expect(entries.map(\.isFromStore).sorted { !$0 && $1 } == [false, false, true, true])
         #expect(entries.allSatisfy { $0.response?.body.content == .data(Data("screen".utf8)) })
     }
 
-    /// With `isDirect` without a task, as nobody logs.
-    @Test(arguments: [false, true]) func whatIsCancelledUnderWayIsTold(isDirect: Bool) async throws {
+    /// With `isDirect`, no logger is set and the client uses no task.
+    @Test(arguments: [false, true]) func cancellationIsRecorded(isDirect: Bool) async throws {
         let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
         let entries = try await recorded({ _ in
             arrived.yield()
@@ -236,7 +239,7 @@ import Testing
         #expect(entries.first?.error?.hasPrefix("cancelled: ") == true, "\(entries.first?.error ?? "")")
     }
 
-    @Test func aFailureIsTold() async throws {
+    @Test func failureIsRecorded() async throws {
         let entries = try await recorded({ _ in .reset }) { client, url in
             let form = Request.FormData(method: .post, values: [:])
             _ = try? await client.executeRequest(Request(url: URL(string: url)!, type: .submitForm(form)))
@@ -247,7 +250,7 @@ import Testing
         #expect(entry.timings.total > .zero)
     }
 
-    @Test func anAnswerThatIsCutOffHasWhatCameOfIt() async throws {
+    @Test func truncatedResponseIsRecordedUpToItsEnd() async throws {
         let entries = try await recorded({ _ in
             .sequence([.raw("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nhalf"), .close])
         }) { client, url in
@@ -260,7 +263,7 @@ import Testing
         #expect(entry.response?.body.isTruncated == true)
     }
 
-    @Test func aStreamIsRecordedAsItIsRead() async throws {
+    @Test func streamIsRecordedWhileItIsRead() async throws {
         let piece = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let entries = try await recorded({ _ in .response(200, ["Content-Type": "image/png"], piece) }) { client, url in
             let stream = try await client.stream(Request(url: URL(string: url)!, type: .rawRequest(.init())))
@@ -275,7 +278,7 @@ import Testing
         )
     }
 
-    @Test func ofAStreamThatIsLetGoTheBeginningIsRecorded() async throws {
+    @Test func beginningOfAnAbandonedStreamIsRecorded() async throws {
         let gate = try LoopbackServer.Gate()
         let entries = try await recorded({ _ in
             let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 9\r\n\r\n"
@@ -295,7 +298,7 @@ import Testing
         #expect(entry.error == nil)
     }
 
-    @Test func aStreamedUploadIsRecordedAsItIsSent() async throws {
+    @Test func streamedUploadIsRecordedWhileItIsSent() async throws {
         let entries = try await recorded({ _ in .response(204) }) { client, url in
             let body = HTTPBody.stream(length: 6) {
                 AsyncStream { continuation in
@@ -311,7 +314,7 @@ import Testing
         #expect(body.size == 6)
     }
 
-    @Test func aFileThatIsSentIsRecorded() async throws {
+    @Test func uploadedFileIsRecorded() async throws {
         try await withLogDirectory { path in
             let file = "\(path).png"
             try Data("pixels".utf8).write(to: URL(fileURLWithPath: file))
@@ -327,7 +330,7 @@ import Testing
         }
     }
 
-    @Test func eventsAreMessages() async throws {
+    @Test func eventsAreRecordedAsMessages() async throws {
         let entries = try await recorded({ request in
             guard request.connection == 1 else { return .response(204) }
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -342,7 +345,7 @@ import Testing
         #expect(entries[0].messages.allSatisfy { $0.direction == .receive })
     }
 
-    @Test func aClientThatIsWrappedRecordsEachResultOfWhatIsWatched() async throws {
+    @Test func recordingClientRecordsEachWatchedResult() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             let server = try LoopbackServer(.response(200, [:], "hello"))
@@ -366,7 +369,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatIsWrappedRecordsOneEntryForEachRequest() async throws {
+    @Test func recordingClientRecordsOneEntryForEachRequest() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             let stub = StubClient { request in
@@ -393,7 +396,7 @@ import Testing
         }
     }
 
-    @Test func theEnvironmentSwitchesRecordingOnWhereTheAppAllowsIt() async throws {
+    @Test func environmentEnablesRecordingIfTheAppAllowsIt() async throws {
         try await withLogDirectory { path in
             let dependencies = BeagleDependencies()
             try dependencies.allow([], in: ["BEAGLENET_LOG": path])

@@ -7,12 +7,12 @@ import Testing
 @testable import BeagleNetReplay
 @testable import BeagleNetTesting
 
-/// The phases of entries against what the server itself measured.
+/// The phases of entries, compared with the server's own measurements.
 ///
-/// None is shorter than what the server did in it, and together they are no longer than what the test saw: so none can
-/// have what belongs to another, however busy the machine is. On an idle one each is as long as the server's, to 3 ms.
+/// No phase is shorter than the server's part in it, and the sum is not longer than the time that the test measured. So no
+/// phase includes another's time, even on a busy machine. On an idle machine each equals the server's time, within 3 ms.
 extension RecordSoakTests {
-    /// What a server measured, by the path that was asked for.
+    /// Durations that a server measured, by label.
     private final class Measured: Sendable {
         private let durations = Lock<[String: Duration]>([:])
 
@@ -21,13 +21,13 @@ extension RecordSoakTests {
             set { durations.withLock { $0[what] = newValue } }
         }
 
-        /// How long something takes.
+        /// Measures how long `body` takes.
         func measure(_ what: String, _ body: () -> Void) {
             self[what] = ContinuousClock().measure(body)
         }
     }
 
-    /// Where requests are recorded, and how long they took as the caller saw it.
+    /// A recording transport with its log.
     private struct Asking {
         let transport: RecordingTransport<CurlTransport>
         let log: RequestLog
@@ -48,7 +48,7 @@ extension RecordSoakTests {
             return TransferRequest(head, body: body, delivery: delivery)
         }
 
-        /// The entries, whose phases make up exactly what the archive says is the whole.
+        /// The entries, after a check that the written phases add up exactly to the written time.
         func entries() async throws -> [LogEntry] {
             await log.flush()
             let entries = try Array(LogReader(directory: log.directory).entries())
@@ -57,7 +57,7 @@ extension RecordSoakTests {
         }
     }
 
-    /// The phase is no shorter than what the server did, and on an idle machine no longer.
+    /// Expects the phase to be no shorter than the server's time, and on an idle machine no longer.
     private func expect(
         _ phase: Duration?,
         is measured: Duration,
@@ -91,7 +91,7 @@ extension RecordSoakTests {
                     measured.measure("wait \(request.target)") { usleep(50_000) }
                     let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n".utf8)
                     measured.measure("answer \(request.target)") {
-                        // Until the client has the head: from then on it receives, however late it was.
+                        // Wait until the client has the head: its receive phase starts then, even if it is late.
                         guard connection.send(head), headsReceived.wait(request.target, connection) else { return }
                         measured.measure("receive \(request.target)") {
                             for _ in 0..<7 {
@@ -116,15 +116,15 @@ extension RecordSoakTests {
                 let (receive, most) = (measured["receive \(target)"], measured["answer \(target)"])
                 expect(entry.timings.receive, is: receive, upTo: most, "receive \(number)")
                 expect([entry], takeNoLongerThan: seen)
-                // The first has made the connection that the others use.
+                // The first request opens the connection that the others reuse.
                 #expect((entry.timings.connect != nil) == (number == 0))
                 #expect(entry.timings.dns == nil && entry.timings.tls == nil)
             }
         }
     }
 
-    /// More than what the system takes in by itself, so that sending takes as long as the server lets it wait.
-    @Test func sendIsAsLongAsTheServerReads() async throws {
+    /// The body is larger than the socket buffers, so sending takes as long as the server delays reading.
+    @Test func sendIsAsLongAsTheServerDelaysReading() async throws {
         try await withLogDirectory { path in
             let measured = Measured()
             let body = Data(count: 32 << 20)
@@ -142,14 +142,14 @@ extension RecordSoakTests {
             let seen = ContinuousClock.now - begin
             let entries = try await asking.entries()
             let timings = try #require(entries.first?.timings)
-            // How long the bytes themselves take, nobody measures.
+            // The time for transferring the bytes is not measured.
             #expect(timings.send ?? .zero >= measured["send"])
             #expect(timings.wait ?? .zero >= measured["wait"])
             expect(entries, takeNoLongerThan: seen)
         }
     }
 
-    @Test func aQueueIsInWhatBlocks() async throws {
+    @Test func blockedIncludesTheTimeInTheQueue() async throws {
         try await withLogDirectory { path in
             let (measured, gate) = (Measured(), try LoopbackServer.Gate())
             let server = try LoopbackServer { request in
@@ -180,7 +180,7 @@ extension RecordSoakTests {
         }
     }
 
-    @Test func eachHopOfARedirectHasItsOwn() async throws {
+    @Test func eachHopOfARedirectHasItsOwnPhases() async throws {
         try await withLogDirectory { path in
             let measured = Measured()
             let server = try LoopbackServer { request in
@@ -201,7 +201,7 @@ extension RecordSoakTests {
             expect(entries[1].timings.wait, is: measured["/2"], "second hop")
             expect(entries, takeNoLongerThan: seen)
             #expect(entries[0].timings.connect != nil && entries[1].timings.connect == nil)
-            // The second begins when the first has ended; moments are dates, which are less exact than durations.
+            // The second starts after the first has ended. Dates are less exact than durations.
             let distance = entries[1].started.timeIntervalSince(entries[0].started)
             #expect(distance >= entries[0].timings.total / .seconds(1) - 0.000_01)
         }
@@ -209,7 +209,7 @@ extension RecordSoakTests {
 }
 
 extension LoopbackServer {
-    /// Gates by the path that was asked for.
+    /// Gates by the path of the request.
     fileprivate final class GateBox: Sendable {
         private let gates = Lock<[String: Gate]>([:])
 
@@ -225,7 +225,7 @@ extension LoopbackServer {
 
         func wait(_ path: String, _ connection: borrowing Connection) -> Bool {
             guard let gate = gate(path) else { return false }
-            return Poll.wait(for: .hangUp, on: connection.socket, or: connection.stage.stopping, orPass: gate.latch)
+            return Poll.wait(for: .hangUp, on: connection.socket, or: connection.stage.stopping, orUntil: gate.latch)
                 == .passed
         }
     }

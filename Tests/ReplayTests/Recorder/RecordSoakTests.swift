@@ -7,23 +7,23 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// What takes an idle machine to measure, which `scripts/soak recording` has: elsewhere it is only seen to work.
+/// Measurements that need an idle machine, as in `scripts/soak recording`. Otherwise the tests only check that it works.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RecordSoakTests {
     static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_RECORDING"] != nil
     private static let downloads = isAlone ? 200 : 8
 
-    /// 200 bodies of 10 MB at once: recording them takes less than 32 MB, whatever the disk does. Where nothing may get lost
-    /// all are whole; else what there was time for, which has to be seen alone.
+    /// 200 concurrent bodies of 10 MB: recording them takes less than 32 MB, however slow the disk is. A lossless log has all
+    /// bodies completely; another log has as many as there was time for, which needs an idle machine to be measured.
     @Test(arguments: isAlone ? [true, false] : [true]) func memoryStaysFlatWhileLargeBodiesAreRecorded(isLossless: Bool)
         async throws
     {
         try await withLogDirectory { path in
             let body = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
             let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n"
-            // As it is: an answer that is put together would be a copy for each.
+            // Raw data: a composed response would be copied for each request.
             let server = try LoopbackServer(.sequence([.raw(head), .raw(body)]))
             let dependencies = BeagleDependencies()
-            // By default so many connections go to one server.
+            // The default number of connections per server is sufficient.
             let client = NetworkClientDefault(dependencies: dependencies)
             let request = Request(url: try #require(URL(string: server.url)), type: .rawRequest(.init()))
             func downloads() async throws {
@@ -33,7 +33,7 @@ import Testing
                         group.addTask {
                             var count = 0
                             for try await chunk in try await client.stream(request).body {
-                                // All of them hold as much as they can, with a log as without.
+                                // Every download buffers as much as possible, with and without a log.
                                 if Self.isAlone, count == 0 { await crowd.gather() }
                                 count += chunk.count
                             }
@@ -43,7 +43,7 @@ import Testing
                     for try await count in group { #expect(count == body.count) }
                 }
             }
-            // What the downloads themselves take: not the same each time.
+            // The memory of the downloads themselves varies between runs.
             var without = 0
             for _ in 0..<(Self.isAlone ? 3 : 1) { without = max(without, try await Self.peakBytes(of: downloads)) }
             var options = RequestLog.Options()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// Those who wait for each other, and then some time longer.
+    /// A barrier for all downloads, with a delay after the last one arrives.
     private actor Crowd {
         private var missing: Int
         private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -93,20 +93,20 @@ import Testing
         func gather() async {
             missing -= 1
             guard missing == 0 else { return await withCheckedContinuation { waiting.append($0) } }
-            // In which what nobody reads comes as far as it can.
+            // Time for the unread data to fill all buffers.
             do { try await Task.sleep(for: .seconds(1)) } catch {}
             for continuation in waiting { continuation.resume() }
         }
     }
 
-    /// The most memory that the process has while a body runs; 0 where the system does not tell.
+    /// The peak memory of the process while `body` runs; 0 if the system does not report it.
     private static func peakBytes(of body: () async throws -> Void) async throws -> Int {
         guard isAlone else {
             try await body()
             return 0
         }
         #if os(Linux)
-            // Forgets the peak of before (proc(5)).
+            // Resets the peak (proc(5)).
             try FileHandle(forWritingTo: URL(filePath: "/proc/self/clear_refs")).write(contentsOf: Data("5".utf8))
             try await body()
             let status = try String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)

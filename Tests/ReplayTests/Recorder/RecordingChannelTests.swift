@@ -11,7 +11,7 @@ import Testing
 
 /// Conversations in which one task receives and another sends.
 @Suite(.timeLimit(.minutes(1))) struct RecordingChannelTests {
-    @Test func whatIsSaidComesBeforeItsAnswerAndTheEnd() async throws {
+    @Test func sentMessageIsRecordedBeforeItsReplyAndTheClose() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             let channel = HastyChannel()
@@ -33,7 +33,7 @@ import Testing
     }
 }
 
-/// A server whose answers have been taken before the sender goes on.
+/// A server whose replies are received before `send` returns.
 private struct HastyServer: HTTPTransport, WebSocketTransport {
     let channel: HastyChannel
 
@@ -85,6 +85,6 @@ private final class HastyChannel: WebSocketChannel {
 
     func abandon() {}
 
-    /// Who receives has heard the end.
+    /// Notes that the receiver has seen the end.
     func noteEnd() { ended.continuation.yield() }
 }

@@ -24,7 +24,7 @@ import Testing
         try LogReader.read(path).entries.first { $0.request.url.hasSuffix("/it") }
     }
 
-    @Test func nothingIsLeftOfAStreamedUpload() async throws {
+    @Test func recorderOfAStreamedUploadIsReleased() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             weak var left: TransferRecorder?
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aStreamWhoseBeginningThereWasNoRoomForIsLeftOut() async throws {
+    @Test func streamIsOmittedIfTheQueueIsFull() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             let recorder = begun(log)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func theTransportsThreadDoesNotWaitForTheDisk() async throws {
+    @Test func transportThreadDoesNotWaitForTheDisk() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
             options.isLossless = true
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func theFileOfAnAnswerIsRecordedAsItWasThen(_ isChanged: Bool) async throws {
+    func responseFileIsRecordedOnlyIfUnchanged(_ isChanged: Bool) async throws {
         try await withLogDirectory { path in
             let file = "\(path).txt"
             try Data("answer".utf8).write(to: URL(fileURLWithPath: file))
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func messagesAreWrittenWithoutTheirSecrets() async throws {
+    @Test func messagesAreWrittenRedacted() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
             let recorder = begun(log)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func ofALongMessageTheBeginningIsKept() async throws {
+    @Test func longMessageIsTruncated() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
             options.maxBodyBytes = 4
@@ -143,13 +143,13 @@ import Testing
         }
     }
 
-    @Test func aMessageOfAnyLengthIsRead() async throws {
+    @Test func veryLongMessageIsReadTruncated() async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
             options.maxBodyBytes = 64 << 20
             let log = try RequestLog(directory: path, options: options)
             let recorder = begun(log)
-            // It is more than there is room for, and goes alone.
+            // Larger than the queue: accepted because it is alone.
             await log.flush()
             recorder.record(.receive, 2, Data(count: 50 << 20))
             await log.flush()

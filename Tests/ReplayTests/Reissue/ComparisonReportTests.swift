@@ -28,7 +28,7 @@ struct ComparisonReportTests {
         ])
     }
 
-    @Test func textTellsWhatIsNotTheSame() {
+    @Test func textListsDifferences() {
         #expect(
             report.description == """
                 same       GET http://h/?a=1&b=<"1">
@@ -49,7 +49,7 @@ struct ComparisonReportTests {
         )
     }
 
-    @Test func jsonTellsAll() throws {
+    @Test func jsonListsAllEntries() throws {
         let json = report.json
         #expect(json["isSame"] == false)
         #expect(json["summary"] == ["same": 2, "unchecked": 1, "different": 1, "failed": 1, "skipped": 1])

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-/// Which messages to a GraphQL server change nothing.
+/// Classification of GraphQL requests as safe or unsafe.
 struct GraphQLOperationsTests {
     private static let operationsAreFoundArguments: [(String, Set<String>)] = [
         ("{ a }", ["query"]), ("query { a }", ["query"]),
@@ -29,17 +29,17 @@ struct GraphQLOperationsTests {
         #expect(GraphQLText.operations(in: document) == operations)
     }
 
-    private static let whatIsNoDocumentHasNoneArguments: [String] = [
+    private static let invalidDocumentHasNoOperationsArguments: [String] = [
         "", "shoes", "query", "query {", "{ a } }", "fragment F on T { a }", "type Query { a: Int }", "{ a } mutation",
         "queryable { a }", #"{ a(b: "} "#,
     ]
 
-    @Test(arguments: Self.whatIsNoDocumentHasNoneArguments)
-    func whatIsNoDocumentHasNone(_ text: String) {
+    @Test(arguments: Self.invalidDocumentHasNoOperationsArguments)
+    func invalidDocumentHasNoOperations(_ text: String) {
         #expect(GraphQLText.operations(in: text) == nil)
     }
 
-    /// Whether a POST with this body goes out although unsafe methods are not allowed.
+    /// Whether a POST with this body is sent although unsafe methods are not allowed.
     private func isSent(_ type: String, _ body: Data, _ method: String = "POST", _ url: String = "https://h/graphql")
         throws
         -> Bool
@@ -56,7 +56,7 @@ struct GraphQLOperationsTests {
         )
         let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:])
         func request(_ isUnsafe: Bool) throws -> TransferRequest {
-            try ReissueMessage(routes: routes, headers: [], allowsUnsafeMethods: isUnsafe).request(entry) {
+            try ReissueRequestBuilder(routes: routes, headers: [], allowsUnsafeMethods: isUnsafe).request(entry) {
                 body throws(NetworkError) in
                 try Recording([]).wholeBody(body)
             }
@@ -65,7 +65,7 @@ struct GraphQLOperationsTests {
         do {
             _ = try request(false)
             return true
-        } catch let error as SkippedEntry {
+        } catch let error as SkipReason {
             #expect(error.reason.contains("may change data on the server"))
             return false
         }
@@ -93,32 +93,32 @@ struct GraphQLOperationsTests {
         #expect(try !isSent(type, Data(body.utf8), "PUT"))
     }
 
-    @Test func theBodyIsDecodedFirst() throws {
+    @Test func bodyIsDecodedBeforeItIsParsed() throws {
         let charset = try #require(Charset(label: "utf-16"))
         let query = try #require(charset.encoded(#"{"query":"{ a }"}"#))
         #expect(try isSent("application/json; charset=utf-16", query))
     }
 
-    private static let aMutationByGETIsNotSafeArguments: [(String, Bool)] = [
+    private static let mutationByGETIsNotSafeArguments: [(String, Bool)] = [
         ("https://h/graphql?query=%7Ba%7D", true), ("https://h/graphql?query=mutation%7Ba%7D", false),
         ("https://h/graphql?query=mutation+%7B+a+%7D&operationName=x", false),
         ("https://h/search?query=mutation", true),
     ]
 
-    @Test(arguments: Self.aMutationByGETIsNotSafeArguments)
-    func aMutationByGETIsNotSafe(_ url: String, _ isSafe: Bool) throws {
+    @Test(arguments: Self.mutationByGETIsNotSafeArguments)
+    func mutationByGETIsNotSafe(_ url: String, _ isSafe: Bool) throws {
         #expect(try isSent("", Data(), "GET", url) == isSafe)
     }
 
-    @Test func aQueryWhoseBodyWasNotKeptIsSkippedWithTheReason() throws {
+    @Test func queryWithAnUnrecordedBodyIsSkippedWithTheReason() throws {
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
             request: LoggedRequest(method: "POST", url: "https://h/", body: LoggedBody(.omitted("too large"))),
             response: LoggedResponse(status: 200)
         )
         let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:])
-        let message = ReissueMessage(routes: routes, headers: [], allowsUnsafeMethods: false)
-        #expect(throws: SkippedEntry(reason: "its body cannot be sent: the body was not recorded: too large")) {
+        let message = ReissueRequestBuilder(routes: routes, headers: [], allowsUnsafeMethods: false)
+        #expect(throws: SkipReason(reason: "its body cannot be sent: the body was not recorded: too large")) {
             try message.request(entry) { body throws(NetworkError) in try Recording([]).wholeBody(body) }
         }
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import BeagleNetReplay
 
 struct LatencyHistogramTests {
-    @Test func nothingIsCounted() {
+    @Test func emptyHistogramIsZero() {
         let histogram = LatencyHistogram()
         #expect(histogram.count == 0)
         #expect(
@@ -11,9 +11,9 @@ struct LatencyHistogramTests {
         )
     }
 
-    @Test func quantilesAreKnownToThreeDigits() {
+    @Test func quantilesAreAccurateToThreeDigits() {
         var histogram = LatencyHistogram()
-        // Each of 1 µs to 100 ms once, so that every quantile is known.
+        // Each duration from 1 µs to 100 ms once, so that every quantile is known.
         for micros in 1...100_000 { histogram.add(.microseconds(micros)) }
         for part in [0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1] {
             let exact = Duration.microseconds(100_000 * part)
@@ -26,7 +26,7 @@ struct LatencyHistogramTests {
         #expect(histogram.longest == .milliseconds(100))
     }
 
-    @Test func everyDurationFallsIntoABucketThatHoldsIt() {
+    @Test func everyDurationFallsIntoItsBucket() {
         for shift in 0..<31 {
             for micros in [1 << shift, (1 << shift) + 1, (2 << shift) - 1] {
                 var histogram = LatencyHistogram()
@@ -39,14 +39,14 @@ struct LatencyHistogramTests {
         }
     }
 
-    private static let whatIsBeyondCountsAsTheNearestArguments: [(Duration, Duration)] = [
+    private static let durationsOutOfRangeAreClampedArguments: [(Duration, Duration)] = [
         (Duration.zero, Duration.microseconds(1)), (.seconds(-5), .microseconds(1)),
         (.nanoseconds(1), .microseconds(1)),
         (.seconds(1_000_000_000_000), .seconds(3600)), (.milliseconds(3_600_001), .seconds(3600)),
     ]
 
-    @Test(arguments: Self.whatIsBeyondCountsAsTheNearestArguments)
-    func whatIsBeyondCountsAsTheNearest(_ duration: Duration, _ counted: Duration) {
+    @Test(arguments: Self.durationsOutOfRangeAreClampedArguments)
+    func durationsOutOfRangeAreClamped(_ duration: Duration, _ counted: Duration) {
         var histogram = LatencyHistogram()
         histogram.add(duration)
         #expect(histogram.longest == counted)

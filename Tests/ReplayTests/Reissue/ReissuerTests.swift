@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func ofTwoServersOneHasChanged() async throws {
+    @Test func changedServerDiffersFromTheRecording() async throws {
         let recording = Recording([
             entry("/a", "GET", #"{"a":1}"#), entry("/b?c=d", "GET", #"[1,2]"#),
             entry("/gone", "GET", "x", type: "text/html"),
@@ -79,14 +79,14 @@ import Testing
         #expect(other.entries.allSatisfy { $0.latency > .zero })
     }
 
-    private static let whatIsNotComparedIsNotTheSameArguments: [LoggedBody] = [
+    private static let uncheckedBodyIsNotCountedAsSameArguments: [LoggedBody] = [
         LoggedBody(.omitted("unredactable")), LoggedBody(.omitted("unknown")), LoggedBody(.file("bodies/none")),
         LoggedBody(.file("../secret")), LoggedBody(.data(Data("[1".utf8)), isTruncated: true),
     ]
 
-    /// A body that is not there must not let anything pass.
-    @Test(arguments: Self.whatIsNotComparedIsNotTheSameArguments)
-    func whatIsNotComparedIsNotTheSame(_ body: LoggedBody) async throws {
+    /// A missing body must not count as equal.
+    @Test(arguments: Self.uncheckedBodyIsNotCountedAsSameArguments)
+    func uncheckedBodyIsNotCountedAsSame(_ body: LoggedBody) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "[1]"))
         var cut = entry("/a")
         cut.response?.body = body
@@ -102,7 +102,7 @@ import Testing
         #expect(try await reissuer.compare(Recording([cut])).different == 1)
     }
 
-    @Test func whatHasNoBodyIsCompared() async throws {
+    @Test func bodylessResponsesAreCompared() async throws {
         let server = try LoopbackServer { request in
             switch request.target {
             case "/old": .response(302, ["Location": "/new"], "moved")
@@ -123,7 +123,7 @@ import Testing
         #expect(report.isSame)
     }
 
-    @Test func messagesGoOutAsRecorded() async throws {
+    @Test func requestsAreSentAsRecorded() async throws {
         var post = entry("/form?x=%20", "POST")
         post.request.fields = [
             LoggedField("x-B", "2"), LoggedField("X-a", "1"), LoggedField("Content-Type", "text/plain"),
@@ -144,7 +144,7 @@ import Testing
         #expect(sent["Cookie"] == nil)
     }
 
-    @Test func redirectsAreEntriesOfTheirOwn() async throws {
+    @Test func redirectHopsAreSentUnlessRedirectsAreFollowed() async throws {
         let first = entry(
             "/old",
             id: "1",
@@ -167,7 +167,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/old", "/new", "/old", "/new"])
     }
 
-    @Test func aRedirectThatStillLeadsToTheRecordedHostDiffers() async throws {
+    @Test func redirectToTheRecordedHostDiffers() async throws {
         let recorded = entry(
             "/old",
             status: 302,
@@ -183,7 +183,7 @@ import Testing
         )
     }
 
-    @Test func aRedirectToAThirdPartyIsTheSame() async throws {
+    @Test func redirectToAThirdPartyIsTheSame() async throws {
         let location = LoggedField("Location", "https://accounts.example.org/o?a=1")
         let recorded = entry("/login", status: 302, fields: [location])
         let server = try LoopbackServer(
@@ -192,7 +192,7 @@ import Testing
         #expect(try await words(reissuer(to: server).compare(Recording([recorded]))) == ["same"])
     }
 
-    @Test func aHopWhoseRedirectIsNotInTheRecordingIsSent() async throws {
+    @Test func hopWithoutItsRedirectInTheRecordingIsSent() async throws {
         var hop = entry("/new", id: "2", "[1]")
         (hop.redirects, hop.parent) = (1, "1")
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "[1]"))
@@ -202,7 +202,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/new"])
     }
 
-    @Test func redirectsToOthersTakeNoSecretsAndChangeNothing() async throws {
+    @Test func redirectsToOtherHostsGetNoSecretsAndNoUnsafeMethods() async throws {
         let other = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "[1]"))
         let server = try LoopbackServer(.response(307, ["Location": "\(other.url)/there"]))
         var reissuer = try reissuer(to: server)
@@ -213,7 +213,7 @@ import Testing
         post.request.body = LoggedBody(.data(Data("1".utf8)))
         let report = try await reissuer.compare(Recording([get, post]))
         #expect(server.requests.map { $0["X-Plan"] } == ["canary", "canary"])
-        #expect(other.requests.map(\.target) == ["/there"], "what may change something stays with its target")
+        #expect(other.requests.map(\.target) == ["/there"], "unsafe requests are not redirected to other hosts")
         #expect(other.requests.map { $0["X-Plan"] } == [nil])
         #expect(other.requests.map { $0["X-Plain"] } == ["kept"])
         #expect(words(report).first == "same")
@@ -223,7 +223,7 @@ import Testing
         #expect(try await words(reissuer.compare(Recording([post]))) == ["same"])
     }
 
-    @Test func hostsMayHaveTargetsOfTheirOwn() async throws {
+    @Test func hostsMayHaveTheirOwnTargets() async throws {
         let (api, cdn) = (try LoopbackServer(.response(200)), try LoopbackServer(.response(200)))
         var image = entry("/i.png")
         image.request.url = "https://cdn.example.com/i.png"
@@ -240,7 +240,7 @@ import Testing
         #expect(cdn.requests.map { $0["Authorization"] } == [nil, nil])
     }
 
-    @Test func aLostConnectionIsAnErrorOfItsEntry() async throws {
+    @Test func lostConnectionIsAnErrorOfItsEntry() async throws {
         let server = try LoopbackServer { request in
             request.target == "/cut" ? .close : .response(200, ["Content-Type": "application/json"], "1")
         }
@@ -252,7 +252,7 @@ import Testing
         #expect(report.error?.kind == .network)
     }
 
-    @Test func whatHasNoAnswerToCompareIsSkipped() async throws {
+    @Test func entryWithoutAComparableResponseIsSkipped() async throws {
         let server = try LoopbackServer(.response(200))
         var (unanswered, failed) = (entry("/a"), entry("/b", status: 0))
         unanswered.response = nil
@@ -264,7 +264,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func whatIsSentCanBeChosen() async throws {
+    @Test func entriesAreSelectedByMethodAndFilter() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"]))
         let recording = Recording([entry("/a"), entry("/b", "HEAD"), entry("/c")])
         var reissuer = try reissuer(to: server)
@@ -272,12 +272,12 @@ import Testing
         reissuer.filter = { !$0.request.url.hasSuffix("/c") }
         reissuer.repeats = 2
         let report = try await reissuer.compare(recording)
-        #expect(report.entries.map(\.turn) == [1, 2])
+        #expect(report.entries.map(\.repetition) == [1, 2])
         #expect(report.isSame)
         #expect(server.requests.map(\.target) == ["/a", "/a"])
     }
 
-    @Test func whatCannotBeUsedIsAnError() async throws {
+    @Test func invalidSettingsAreErrors() async throws {
         let server = try LoopbackServer(.response(200))
         let recording = Recording([entry("/")])
         let changes: [(inout Reissuer) -> Void] = [
@@ -296,7 +296,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func cancellingEndsIt() async throws {
+    @Test func cancellingEndsTheComparison() async throws {
         let server = try LoopbackServer(.stall)
         let reissuer = try reissuer(to: server)
         let recording = Recording([entry("/a"), entry("/b")])
@@ -308,7 +308,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func manyAreUnderWayAtOnce() async throws {
+    @Test func requestsAreSentConcurrently() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer { _ in
             .sequence([.gate(gate), .response(200, ["Content-Type": "application/json"])])
@@ -324,13 +324,13 @@ import Testing
     }
 
     @Test(arguments: [Reissuer.Order.connection, .page])
-    func whatBelongsTogetherKeepsItsOrder(_ order: Reissuer.Order) async throws {
+    func orderIsKeptPerConnectionOrPage(_ order: Reissuer.Order) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"]))
         let recording = Recording(
             (0..<40).map { number in
                 var entry = entry("/\(number % 4)/\(number)")
                 entry.connection = "\(number % 4)"
-                entry.others = [OtherMember(place: "", name: "pageref", json: "\"page_\(number % 4)\"")]
+                entry.unknownMembers = [UnknownMember(place: "", name: "pageref", json: "\"page_\(number % 4)\"")]
                 return entry
             }
         )
@@ -343,7 +343,7 @@ import Testing
         }
     }
 
-    @Test func aRateIsASchedule() async throws {
+    @Test func rateSchedulesRequests() async throws {
         let clock = ManualClock()
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"]))
         var reissuer = try reissuer(to: server, clock: clock)
@@ -351,13 +351,13 @@ import Testing
         let recording = Recording((0..<3).map { entry("/\($0)") })
         let task = Task { [reissuer] in try await reissuer.load(recording) }
         await server.until { $0.requestCount == 1 }
-        await clock.sleepers(1)
+        await clock.waitForSleepers(1)
         #expect(clock.nextWait == .milliseconds(100))
-        // Late by 150 ms: the second message was due at 100, the third at 200.
+        // Late by 150 ms: the second request was due at 100, the third at 200.
         clock.advance(by: .milliseconds(250))
         let report = try await task.value
         #expect(report.latency.count == 3)
-        #expect(report.latency.longest == .milliseconds(150), "latency counts from when a message was due")
+        #expect(report.latency.longest == .milliseconds(150), "latency counts from the time when a request was due")
         #expect(report.duration == .milliseconds(250))
         #expect(report.throughput == 12)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TestPrograms
 
-/// Chromium without a window.
+/// Headless Chromium.
 enum Chromium {
     static var isInstalled: Bool { program != nil }
 
@@ -9,18 +9,18 @@ enum Chromium {
         .flatMap { folder in ["chromium", "chromium-browser", "google-chrome"].map { "\(folder)/\($0)" } }
         .first(where: FileManager.default.isExecutableFile)
 
-    /// What became of a page.
+    /// A loaded page.
     struct Page {
         /// The elements after its scripts ran.
         let elements: String
-        /// What the browser had to say.
+        /// The browser's log.
         let notes: String
 
-        /// How often a text occurs among the elements.
+        /// The number of occurrences of a text in the elements.
         func count(of text: String) -> Int { elements.components(separatedBy: text).count - 1 }
     }
 
-    /// Opens a page that is a file.
+    /// Opens a page from a file.
     static func open(_ page: Data, _ address: String = "") async throws -> Page {
         let directory = FileManager.default.temporaryDirectory.appending(path: "chromium-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)

@@ -5,7 +5,7 @@ import Foundation
 import TestPrograms
 import Testing
 
-/// What the system's own curl sends when a shell runs the command of an entry.
+/// Requests that the installed curl sends when a shell runs the command of an entry.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct EntryCurlCommandTests {
     private static let hasCurl = ["/usr/bin/curl", "/bin/curl", "/usr/local/bin/curl"]
         .contains(where: FileManager.default.isExecutableFile)
@@ -23,13 +23,13 @@ import Testing
         )
     }
 
-    /// Runs a command, and gives what the server got.
+    /// Runs a command, and returns its exit status.
     private func run(
         _ command: String,
         _ variables: [String: String] = [:],
         in server: LoopbackServer
     ) async throws -> Int32 {
-        // In a file: no argument of a program can be as long as a command.
+        // In a file: a command may be longer than an argument can be.
         let script = FileManager.default.temporaryDirectory.appending(path: "curl-\(UUID().uuidString).sh")
         try Data(command.utf8).write(to: script)
         defer { try? FileManager.default.removeItem(at: script) }
@@ -58,16 +58,16 @@ import Testing
         #expect(request.values(of: "Content-Length") == ["\(body.count)"])
     }
 
-    private static let fieldsAndTargetsArriveAsTheyAreArguments: [String] = [
+    private static let fieldsAndTargetsArriveUnchangedArguments: [String] = [
         "it's", "$(exit 9)", "`exit 9`", "a  b", "\\", "\"", "*", "~", "a;b", "'\u{301}", "é", "-x", "@/etc/passwd",
         "!!", "",
     ]
 
     @Test(
         .enabled(if: hasCurl, "curl is not installed"),
-        arguments: Self.fieldsAndTargetsArriveAsTheyAreArguments
+        arguments: Self.fieldsAndTargetsArriveUnchangedArguments
     )
-    func fieldsAndTargetsArriveAsTheyAre(value: String) async throws {
+    func fieldsAndTargetsArriveUnchanged(value: String) async throws {
         let server = try LoopbackServer(.response(200))
         let fields = [
             LoggedField("X-Value", value), LoggedField("User-Agent", "test/1"), LoggedField("X-Value", "again"),
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"), arguments: ["GET", "HEAD", "DELETE", "OPTIONS", "PUT"])
-    func methodsWithoutABodySendNone(method: String) async throws {
+    func methodsWithoutABodySendNoBody(method: String) async throws {
         let server = try LoopbackServer(.response(200))
         #expect(try await run(entry(method, "\(server.url)/").curlCommand(), in: server) == 0)
         let request = try #require(server.requests.first)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"))
-    func secretsComeFromVariablesNamedAfterTheirFields() async throws {
+    func secretsAreReadFromVariablesNamedAfterTheirFields() async throws {
         let server = try LoopbackServer(.response(200))
         let body = #"{"user":{"password":"REDACTED"},"token":"REDACTED:h:0123456789ab","pwd":"REDACTED"}"#
         let fields = [
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"))
-    func secretsInBytesComeFromVariablesToo() async throws {
+    func secretsInBinaryBodiesAreReadFromVariables() async throws {
         let server = try LoopbackServer(.response(200))
         let body = Data([0, 0xFF]) + Data("password=REDACTED&".utf8) + Data([1])
         let command = entry("POST", "\(server.url)/", [], body).curlCommand()
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasCurl, "curl is not installed"))
-    func aFileIsSentAsItIs() async throws {
+    func fileIsSentUnchanged() async throws {
         let server = try LoopbackServer(.response(200))
         let file = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID().uuidString)")
         let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: [Redactor.Mode.mask, .hash(), .drop])
-    func aCommandWithoutItsSecretsDoesNotRun(_ mode: Redactor.Mode) throws {
+    func commandWithoutItsSecretsFails(_ mode: Redactor.Mode) throws {
         let form = "application/x-www-form-urlencoded"
         let planted = [
             entry("GET", "http://127.0.0.1:1/?token=canary&a=b"),
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func whatAnArchiveSaysCannotAddToTheCommand() {
+    @Test func archiveContentCannotInjectIntoTheCommand() {
         let fields = [
             LoggedField("X-A", "b\r\nX-Evil: 1\0"), LoggedField("@/etc/passwd", "x"), LoggedField(":authority", "a"),
         ]
@@ -174,7 +174,7 @@ import Testing
         #expect(!command.contains("\r"))
     }
 
-    @Test func aSmallOneIsSmall() {
+    @Test func simpleRequestHasAShortCommand() {
         let fields = [LoggedField("User-Agent", "x"), LoggedField("Accept", "*/*")]
         #expect(
             entry("GET", "http://a/", fields).curlCommand()

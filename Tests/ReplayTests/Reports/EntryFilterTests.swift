@@ -27,7 +27,7 @@ struct EntryFilterTests {
         error: "timeout: nothing came"
     )
 
-    private static let tellsArguments: [(String, Bool)] = [
+    private static let filterMatchesEntriesArguments: [(String, Bool)] = [
         (#"type==submitForm && host~"*.x.com" && status>=400 && time>500ms && body~"token""#, true),
         ("kind==form", true), ("type==FORM", true), ("type!=fetchImage", true), ("type==fetchImage", false),
         ("method==post", true), ("method~po", true), ("host==api.x.com", true), ("host~x.com", true),
@@ -50,24 +50,24 @@ struct EntryFilterTests {
         ("~e", false), ("!~e", true), ("~c 404", false), ("  status == 422  ", true), (#"host=="""#, false),
     ]
 
-    @Test(arguments: Self.tellsArguments)
-    func tells(text: String, isWanted: Bool) throws {
+    @Test(arguments: Self.filterMatchesEntriesArguments)
+    func filterMatchesEntries(text: String, isWanted: Bool) throws {
         #expect(try EntryFilter(text).matches(form) == isWanted)
     }
 
-    private static let whatIsNotThereComparesAsNothingArguments: [(String, Bool)] = [
+    private static let missingValuesMatchOnlyNegationsArguments: [(String, Bool)] = [
         ("error", true), ("~e", true), ("error~timeout*", true), ("status", false), ("status!=404", true),
         ("status<500", false), ("status==0", false), ("host==::1", true), ("path==/", true), ("type==raw", false),
         ("type!=raw", true), ("id", false), ("id!=a", true), ("size>=0", false), ("body", false), ("operation", false),
         ("time==0", true),
     ]
 
-    @Test(arguments: Self.whatIsNotThereComparesAsNothingArguments)
-    func whatIsNotThereComparesAsNothing(text: String, isWanted: Bool) throws {
+    @Test(arguments: Self.missingValuesMatchOnlyNegationsArguments)
+    func missingValuesMatchOnlyNegations(text: String, isWanted: Bool) throws {
         #expect(try EntryFilter(text).matches(failed) == isWanted)
     }
 
-    private static let faultsSayWhereAndWhatArguments: [(String, Int, String)] = [
+    private static let faultsHaveAColumnAndAReasonArguments: [(String, Int, String)] = [
         ("", 1, "expected a field"), ("statu==1", 1, "'statu' is not a field"), ("status==abc", 9, "a status"),
         ("status==", 9, "expected a value"), ("status>=4xx", 9, "a status"), ("time>5x", 6, "500ms"),
         ("time~5", 6, "numbers can be compared only with"), ("host>5", 7, "'==', '!=' and '~'"), ("size>big", 6, "10k"),
@@ -77,15 +77,15 @@ struct EntryFilterTests {
         ("né==1", 1, "is not a field"), ("status==1.2.3", 9, "a status"), ("host==a\u{301}b \"", 11, "a field"),
     ]
 
-    @Test(arguments: Self.faultsSayWhereAndWhatArguments)
-    func faultsSayWhereAndWhat(text: String, column: Int, reason: String) throws {
+    @Test(arguments: Self.faultsHaveAColumnAndAReasonArguments)
+    func faultsHaveAColumnAndAReason(text: String, column: Int, reason: String) throws {
         let error = try #require(throws: NetworkError.self) { try EntryFilter(text) }
         #expect(error.kind == .badConfiguration)
         #expect(error.message.hasPrefix("the filter is invalid at column \(column): "), "\(error.message)")
         #expect(error.message.contains(reason), "\(error.message)")
     }
 
-    @Test func nestingHasALimit() throws {
+    @Test func nestingDepthIsLimited() throws {
         let deep = String(repeating: "(", count: 1_000_000)
         #expect(throws: NetworkError.self) { try EntryFilter(deep) }
         #expect(throws: NetworkError.self) { try EntryFilter(String(repeating: "!", count: 1_000_000)) }
@@ -93,7 +93,7 @@ struct EntryFilterTests {
         #expect(try EntryFilter(wide).matches(form))
     }
 
-    @Test func aStatusOfAnySizeIsCompared() throws {
+    @Test func largestStatusIsCompared() throws {
         var entry = form
         entry.response?.status = .max
         #expect(try !EntryFilter("status==4xx").matches(entry))

@@ -35,14 +35,14 @@ struct EntryRedactionTests {
         entry.response?.httpVersion = "token=\(secret)"
         entry.kind = "token=\(secret)"
         entry.response?.body.mediaType = "application/json; token=\(secret)"
-        entry.others = [
-            OtherMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
-            OtherMember(place: "request", name: "_token", json: #""\#(secret)""#),
+        entry.unknownMembers = [
+            UnknownMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
+            UnknownMember(place: "request", name: "_token", json: #""\#(secret)""#),
         ]
         return entry
     }
 
-    @Test func noSecretIsLeftAnywhere() {
+    @Test func everySecretIsRedacted() {
         let redacted = planted().redacted(by: Redactor())
         #expect(!"\(redacted)".contains(SampleRecording.secret), "\(redacted)")
         #expect(redacted.response?.body.content == .data(Data(#"{"a":[{"refresh_token":"REDACTED"}],"n":1.10}"#.utf8)))
@@ -60,7 +60,7 @@ struct EntryRedactionTests {
         return fields
     }
 
-    @Test func fieldsOfFormsGoByTheMode() throws {
+    @Test func modeAppliesToFormFields() throws {
         let fields = [
             ("password", "s e&c%72et"), ("a", "b"), ("state", "xyz"), ("password", "s e&crer"), ("p", "s e&c%72et"),
         ]
@@ -74,7 +74,7 @@ struct EntryRedactionTests {
         #expect(try form([("code", ""), ("state", "xyz")], .mask).map(\.value) == ["", "xyz"])
     }
 
-    @Test func headerFieldsGoByTheMode() {
+    @Test func modeAppliesToHeaderFields() {
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
         let names = ["Accept", "X-Auth-Token", "Authorization", "X-A", "X-Api-Key"]
         entry.request.fields = names.map { LoggedField($0, "Basic abcdefgh") }
@@ -85,7 +85,7 @@ struct EntryRedactionTests {
         )
     }
 
-    @Test func controlCharactersHideNothing() {
+    @Test func controlCharactersDoNotHideSecrets() {
         let secret = SampleRecording.secret
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
         entry.request.fields = ["X-Debug", "Authorization"].map { LoggedField($0, "Bearer\u{1}\(secret)") }
@@ -94,7 +94,7 @@ struct EntryRedactionTests {
         #expect(entry.findings() == ["request.headers.X-Debug:<Bearer>", "request.headers.Authorization"])
     }
 
-    @Test func namesAndCommentsAreText() {
+    @Test func namesAndCommentsAreRedactedAsText() {
         let secret = SampleRecording.secret
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
         entry.operationName = "token=\(secret)"
@@ -105,25 +105,25 @@ struct EntryRedactionTests {
             contentType: "text/plain; token=\(secret)"
         )
         entry.request.body = LoggedBody(.parameters([field]))
-        entry.others = [OtherMember(place: "request", name: "comment", json: #""password: \#(secret)""#)]
+        entry.unknownMembers = [UnknownMember(place: "request", name: "comment", json: #""password: \#(secret)""#)]
         let redacted = entry.redacted(by: Redactor())
         #expect(!"\(redacted)".contains(secret), "\(redacted)")
-        #expect(redacted.others.first?.json == #""password: REDACTED""#)
+        #expect(redacted.unknownMembers.first?.json == #""password: REDACTED""#)
         #expect(redacted.redacted(by: Redactor()) == redacted)
     }
 
-    @Test func whatIsLeftIsFound() {
+    @Test func remainingSecretsAreFound() {
         #expect(planted().findings().count >= 11, "\(planted().findings())")
         #expect(planted().redacted(by: Redactor()).findings().filter { !$0.contains("bad name") } == [])
     }
 
-    @Test func aBodyThatNobodyCanVouchForIsLeftOut() {
+    @Test func unredactableBodyIsOmitted() {
         let entry = SampleRecording.exchange("http://a/", at: 0, body: SampleRecording.json(#"{"password":"#))
         #expect(entry.redacted(by: Redactor()).response?.body.content == .omitted("unredactable"))
         #expect(entry.findings().first?.hasPrefix("response.content.text:[") == true)
     }
 
-    @Test func whatIsNoTextInAMessageStaysAsItIs() {
+    @Test func binaryMessageIsUnchanged() {
         var entry = SampleRecording.exchange(
             "https://a.example/",
             at: 0,
@@ -137,14 +137,14 @@ struct EntryRedactionTests {
         #expect(entry.redacted(by: Redactor()) == entry)
     }
 
-    @Test func aMessageThatNobodyCanVouchForIsThePlaceholder() {
+    @Test func unredactableMessageIsReplacedByThePlaceholder() {
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
         let text = Data(#"{"password":"#.utf8)
         entry.messages = [LoggedMessage(.receive, at: SampleRecording.start, opcode: 2, text)]
         #expect(entry.redacted(by: Redactor()).messages.map(\.data) == [Data("REDACTED".utf8)])
     }
 
-    @Test func anEntryWithoutSecretsStaysAsItIs() {
+    @Test func entryWithoutSecretsIsUnchanged() {
         let entry = SampleRecording.exchange(
             "https://a.example/?q=1",
             at: 0,

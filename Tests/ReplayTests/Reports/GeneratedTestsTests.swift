@@ -2,9 +2,9 @@ import BeagleNetReplay
 import Foundation
 import Testing
 
-/// `RecordedTests.swift` beside this file was generated, and is compiled and run with the others.
+/// `RecordedTests.swift` in this folder was generated, and is compiled and run with the other tests.
 struct GeneratedTestsTests {
-    @Test func whatIsGeneratedIsWhatRunsHere() throws {
+    @Test func generatedTestsAreThoseInThisFolder() throws {
         let path = #filePath.replacing("GeneratedTestsTests.swift", with: "RecordedTests.swift")
         var awkward = SampleRecording.exchange("https://fonts.example.com/css?family=Roboto|Open+Sans", at: 60_000)
         awkward.response?.body = SampleRecording.json(#"{"text":"\u0000 \\(1) é\u0301 \u202e"}"#)
@@ -13,15 +13,15 @@ struct GeneratedTestsTests {
             title: "SampleRecording"
         )
         #expect(tests.count == 18)
-        #expect(tests.leftOut == 1, "a WebSocket is none")
+        #expect(tests.omittedCount == 1, "a WebSocket gets no test")
         let fresh = FileManager.default.temporaryDirectory.appending(path: "RecordedTests.swift")
         if try tests.source != String(contentsOfFile: path, encoding: .utf8) {
             try Data(tests.source.utf8).write(to: fresh)
-            Issue.record("other tests are generated now; they are in \(fresh.path)")
+            Issue.record("the generated tests have changed; they are in \(fresh.path)")
         }
     }
 
-    /// Operations at one URL, forms that differ, one that is sent twice, and answers that change.
+    /// Operations at one URL, different forms, a form that is sent twice, and responses that change.
     private static let askedAgain: [LogEntry] = {
         let api = "https://api.example.com"
         let sent: [(url: String, body: String, type: String, answer: String)] = [

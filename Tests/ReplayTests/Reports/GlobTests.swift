@@ -4,7 +4,7 @@ import Testing
 @testable import BeagleNetReplay
 
 struct GlobTests {
-    private static let matchesArguments: [(String, String, Bool)] = [
+    private static let patternMatchesTextArguments: [(String, String, Bool)] = [
         ("abc", "xAbCx", true), ("abc", "ab", false), ("", "", true), ("", "x", true), ("*", "", true),
         ("?", "", false),
         ("*.x.com", "api.x.com", true), ("*.x.com", "x.com", false), ("*.x.com", "api.x.com.evil", false),
@@ -13,23 +13,23 @@ struct GlobTests {
         (#"\?*"#, "?x", true), (#"\?*"#, "xx", false), (#"a\"#, #"xa\"#, true), ("É", "é", false), ("a*", "ba", false),
     ]
 
-    @Test(arguments: Self.matchesArguments)
-    func matches(pattern: String, text: String, isMatch: Bool) {
+    @Test(arguments: Self.patternMatchesTextArguments)
+    func patternMatchesText(pattern: String, text: String, isMatch: Bool) {
         #expect(Glob(pattern).matches(text) == isMatch)
         #expect(Glob(pattern).matches(Data(text.utf8)) == isMatch)
     }
 
-    @Test func anywhereIsAnywhere() {
+    @Test func anywherePatternMatchesSubstrings() {
         #expect(Glob("t?ken", isAnywhere: true).matches("my token here"))
         #expect(!Glob("t?ken").matches("my token here"))
     }
 
-    @Test func bytesThatAreNoTextMatchWhatTheyAre() {
+    @Test func invalidUTF8IsMatchedByBytes() {
         #expect(Glob("*abc*").matches(Data([0xFF, 0x80] + Array("abc".utf8) + [0xFE])))
         #expect(!Glob("??").matches(Data([0x80, 0x80])))
     }
 
-    @Test func manyStarsStayQuick() {
+    @Test func manyStarsMatchInReasonableTime() {
         let pattern = String(repeating: "*a", count: 500) + "b"
         #expect(!Glob(pattern).matches(String(repeating: "a", count: 5_000)))
     }

@@ -11,7 +11,7 @@ struct HTMLReportTests {
         try HTMLReport(recording, title: "s<1>.bglog", filter: filter.map { try EntryFilter($0) }).page()
     }
 
-    @Test func nothingOfTheLogBecomesMarkup() throws {
+    @Test func logContentIsEscaped() throws {
         let text = String(decoding: try page(), as: UTF8.self)
         #expect(text.components(separatedBy: "<script").count == 3)
         #expect(text.components(separatedBy: "</script").count == 3)
@@ -20,7 +20,7 @@ struct HTMLReportTests {
         #expect(text.contains("<title>s&lt;1>.bglog</title>"))
     }
 
-    @Test func nothingIsAskedOfOthers() throws {
+    @Test func pageLoadsNoExternalResources() throws {
         let text = String(decoding: try page(), as: UTF8.self)
         #expect(text.contains("default-src 'none'; img-src data:;"))
         for word in [" src=\"", " href=\"", "url(", "@import", "onclick", "style=\""] {
@@ -28,7 +28,7 @@ struct HTMLReportTests {
         }
     }
 
-    @Test func secretsOfAnArchiveAreTakenOut() throws {
+    @Test func secretsOfAnArchiveAreRedacted() throws {
         #expect(!String(decoding: try page(), as: UTF8.self).contains(SampleRecording.secret))
         let all = HTMLReport(SampleRecording.recording, title: "", redactor: nil)
         #expect(String(decoding: try all.page(), as: UTF8.self).contains(SampleRecording.secret))
@@ -47,10 +47,10 @@ struct HTMLReportTests {
         }
         let size = try page(Recording(entries)).count
         #expect(size < 2_000_000)
-        #expect(size > 1_800_000, "there was room for more")
+        #expect(size > 1_800_000, "the limit is not used up")
     }
 
-    @Test func aLongBodyEndsBetweenCharacters() throws {
+    @Test func longBodyIsCutBetweenCharacters() throws {
         let body = LoggedBody(.data(Data(String(repeating: "é", count: 100_000).utf8)), mediaType: "text/plain")
         let report = HTMLReport(Recording([SampleRecording.exchange("http://a/", at: 0, body: body)]), title: "")
         let text = try text(of: report)
@@ -59,7 +59,7 @@ struct HTMLReportTests {
     }
 
     @Test(arguments: ["time>1ms", "status==999"])
-    func aFilterChoosesEntries(filter: String) throws {
+    func filterSelectsEntries(filter: String) throws {
         let text = String(decoding: try page(filter: filter), as: UTF8.self)
         #expect(text.contains("/home") == (filter == "time>1ms"))
     }
@@ -88,7 +88,7 @@ struct HTMLReportTests {
             #expect(!page.notes.contains("Uncaught"), "\(page.notes)")
         }
 
-        @Test func whatAServerWroteStaysText() async throws {
+        @Test func serverContentStaysText() async throws {
             let page = try await Chromium.open(page, "#open=1,2,3,4,5,6,7,8,9,10,11,12")
             #expect(page.elements.contains("<title>s.bglog</title>"))
             #expect(!page.elements.contains("<img src=\"x\""))

@@ -2,7 +2,7 @@ import BeagleNetReplay
 import Testing
 
 struct IndentedJSONTests {
-    private static let valuesHaveALineEachArguments: [(String, String)] = [
+    private static let eachValueHasItsOwnLineArguments: [(String, String)] = [
         ("1.10", "1.10"), ("[]", "[]"), (" { } ", "{}"), ("[1,[],{}]", "[\n  1,\n  [],\n  {}\n]"),
         (
             #"{"b":12345678901234567890123,"a":{"\u00e9":[true,null]}}"#,
@@ -10,14 +10,14 @@ struct IndentedJSONTests {
         ),
     ]
 
-    @Test(arguments: Self.valuesHaveALineEachArguments)
-    func valuesHaveALineEach(json: String, text: String) {
+    @Test(arguments: Self.eachValueHasItsOwnLineArguments)
+    func eachValueHasItsOwnLine(json: String, text: String) {
         #expect(IndentedJSON.text(of: Array(json.utf8)) == text)
         #expect(IndentedJSON.text(of: Array(text.utf8)) == text)
     }
 
     @Test(arguments: ["", "{", "x", #"{"a":1,}"#, "[1] 2"])
-    func whatIsNoJSONIsNone(text: String) {
+    func invalidJSONHasNoText(text: String) {
         #expect(IndentedJSON.text(of: Array(text.utf8)) == nil)
     }
 }

@@ -10,9 +10,9 @@ import Testing
     import Foundation
 #endif
 
-/// What of a log nobody can look at, or nobody thinks of, must not be taken for clean.
+/// Parts of a log that are unreadable or easily overlooked must not be reported as free of secrets.
 struct LogFindingsTests {
-    /// A log of one entry whose body is in a file.
+    /// Runs `body` with a log of one entry with a body file.
     static func withLog(_ body: (_ path: String, _ file: String) async throws -> Void) async throws {
         try await withLogDirectory { path in
             var options = RequestLog.Options()
@@ -43,14 +43,14 @@ struct LogFindingsTests {
 
     private static let missing = "$.log.entries[0].response.content._file:[unreadable]"
 
-    @Test func aWholeLogHasNone() async throws {
+    @Test func intactLogHasNoFindings() async throws {
         try await Self.withLog { path, _ in
             let found = try findings(path)
             #expect(found == [])
         }
     }
 
-    @Test func aBodyThatIsNotThereIsAFinding() async throws {
+    @Test func missingBodyFileIsAFinding() async throws {
         try await Self.withLog { path, file in
             try FileManager.default.removeItem(atPath: file)
             #expect(try findings(path) == [Self.missing])
@@ -62,20 +62,20 @@ struct LogFindingsTests {
     }
 
     @Test(arguments: ["../secret", "none", "/etc/passwd"])
-    func aFileThatAnArchiveNamesInVainIsAFinding(_ name: String) {
+    func unreadableFileOfAnArchiveIsAFinding(_ name: String) {
         var entry = LogEntry.sample()
         entry.response?.body.content = .file(name)
         #expect(HAREntry(entry, directory: "/nowhere").findings() == ["response.content._file:[unreadable]"])
     }
 
-    private static let recordsThatAreNoEntriesAreLookedAtArguments: [String] = [
+    private static let recordsThatAreNotEntriesAreCheckedArguments: [String] = [
         #"{"k":"note","text":"x","token":"s3cret-1"}"#, #"{"k":"later","token":"s3cret-1"}"#,
         #"{"k":"end","entry":{"token":"s3cret-1","request":{"url":"https"#, "[https://h/?token=s3cret-1",
         #"{"k":"start","entry":{"_beagle":{"id":"s-9"},"request":{"url":"https://h/?token=s3cret-1"}}}"#,
     ]
 
-    @Test(arguments: Self.recordsThatAreNoEntriesAreLookedAtArguments)
-    func recordsThatAreNoEntriesAreLookedAt(_ record: String) async throws {
+    @Test(arguments: Self.recordsThatAreNotEntriesAreCheckedArguments)
+    func recordsThatAreNotEntriesAreChecked(_ record: String) async throws {
         for end in ["\n", ""] {
             try await Self.withLog { path, _ in
                 try Self.append("\n\(record)\(end)", path)
@@ -87,8 +87,8 @@ struct LogFindingsTests {
         }
     }
 
-    /// One that has ended is told by its end.
-    @Test func theBeginningOfAnEntryIsLookedAtToo() async throws {
+    /// The entry itself is read from its end record.
+    @Test func startRecordOfAnEntryIsChecked() async throws {
         try await Self.withLog { path, _ in
             let request = #""request":{"method":"GET","url":"https://h/?token=s3cret-1"}"#
             try Self.append(
@@ -105,7 +105,7 @@ struct LogFindingsTests {
         }
     }
 
-    @Test func filesBesideTheRecordsAreLookedAt() async throws {
+    @Test func otherFilesOfTheLogAreChecked() async throws {
         try await Self.withLog { path, _ in
             let secret = Data(#"{"token":"s3cret-1","format":1}"#.utf8)
             for name in ["meta.json", "bodies/s-1.request.part"] {

@@ -12,7 +12,7 @@ struct LogStatisticsTests {
         )
     }
 
-    @Test func percentilesAreOfTheNearestRank() {
+    @Test func percentilesUseTheNearestRank() {
         let all = LogStatistics(Recording((1...200).reversed().map(entry))).all
         #expect(all.percentile(0.5) == .milliseconds(100))
         #expect(all.percentile(0.9) == .milliseconds(180))
@@ -24,18 +24,18 @@ struct LogStatisticsTests {
         #expect(LogStatistics(Recording([entry(7)])).all.percentile(0.5) == .milliseconds(7))
     }
 
-    @Test func whatHappenedIsCounted() {
+    @Test func outcomesAreCounted() {
         let all = LogStatistics(SampleRecording.recording).all
         #expect(all.count == 12)
         #expect(all.failures == 2)
-        #expect(all.refusals == 2)
+        #expect(all.errorStatuses == 2)
         #expect(all.redirects == 1)
         #expect(all.fromStore == 1)
-        #expect(all.answered == 9)
+        #expect(all.fromServer == 9)
         #expect(all.shareOfReused == 7.0 / 9)
     }
 
-    @Test func groupsComeWithTheMostFrequentFirst() throws {
+    @Test func groupsAreSortedByFrequency() throws {
         let statistics = LogStatistics(SampleRecording.recording)
         #expect(statistics.kinds.map(\.name) == ["component", "image", "raw", "form", "other", "query"])
         #expect(statistics.kinds.map(\.count) == [5, 2, 2, 1, 1, 1])
@@ -46,7 +46,7 @@ struct LogStatisticsTests {
         #expect(images.hosts.map(\.name) == ["cdn.example.com"])
     }
 
-    @Test func bytesOfAnySizeAreAdded() {
+    @Test func byteCountsDoNotOverflow() {
         var large = entry(1)
         large.response?.bodyBytes = .max
         large.request.headBytes = 10

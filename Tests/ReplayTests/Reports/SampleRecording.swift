@@ -1,10 +1,10 @@
 import BeagleNetReplay
 import Foundation
 
-/// What an app's first minute looks like, with what can go wrong in it.
+/// The first minute of an app, with typical failures.
 enum SampleRecording {
     static let secret = "tOpSeCrEt"
-    /// Would run a script if it became a part of a page.
+    /// Runs a script if it is inserted into a page unescaped.
     static let attack =
         #"</script><script>document.title="pwned"</script><img src=x onerror="document.title='pwned'">'"&<!--"#
 

@@ -7,7 +7,7 @@ import Testing
 struct ContainerTests {
     private let url = URL(string: "http://127.0.0.1/home")!
 
-    @Test func clientOfTheAppAnswersOnceItIsAssigned() async throws {
+    @Test func assignedClientReceivesRequests() async throws {
         let dependencies = BeagleDependencies()
         let client = CustomNetworkClient()
         dependencies.networkClient = client
@@ -20,19 +20,19 @@ struct ContainerTests {
         #expect(try response.text() == #"component at /home with ["a": "b"]"#)
     }
 
-    private static let clientOfTheAppSeesWhatIsAskedArguments: [(Request.RequestType, String)] = [
+    private static let customClientReceivesTheRequestTypeArguments: [(Request.RequestType, String)] = [
         (.fetchImage, "image at /home with [:]"),
         (.submitForm(.init(method: .put, values: ["a": "1"])), "PUT form of 1 at /home with [:]"),
         (.rawRequest(.init()), "raw GET at /home with [:]"),
     ]
 
-    @Test(arguments: Self.clientOfTheAppSeesWhatIsAskedArguments)
-    func clientOfTheAppSeesWhatIsAsked(type: Request.RequestType, answer: String) async throws {
+    @Test(arguments: Self.customClientReceivesTheRequestTypeArguments)
+    func customClientReceivesTheRequestType(type: Request.RequestType, answer: String) async throws {
         let response = try await CustomNetworkClient().executeRequest(Request(url: url, type: type))
         #expect(try response.text() == answer)
     }
 
-    @Test func clientIsSwappedForTheAppsAndBack() async throws {
+    @Test func clientCanBeReplacedAndRestored() async throws {
         let server = try LoopbackServer(.response(200, [:], "from the server"))
         let request = Request(url: try #require(URL(string: server.url)), type: .fetchComponent)
         let dependencies = BeagleDependencies()

@@ -1,7 +1,7 @@
 import BeagleNet
 import Foundation
 
-/// The least client that an app can write: an answer of its own, whatever is asked.
+/// The smallest client that an app can write. It returns its own response to every request.
 ///
 /// Nothing in this folder warns in Swift 5 mode: `NetworkClient` and its neighbours are `@preconcurrency`.
 class CustomNetworkClient: NetworkClient {

@@ -1,4 +1,4 @@
-// Public as in an app's framework, whose documentation is not ours to ask for.
+// Public as in an app's framework, which doesn't have to follow our documentation rule.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 import BeagleNet
@@ -8,7 +8,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The app's own builder, under the name of ours, with the wire output of Beagle 1.10.3.
+/// The app's own builder, with the same name as ours and the wire output of Beagle 1.10.3.
 public class HttpRequestBuilder {
 
     public var additionalHeaders: [String: String] = [:]

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What goes over the wire from the app's builder, and from ours by the rules of Beagle 1.10.3.
+/// Compares the wire output of the app's builder with that of ours in Beagle 1.10.3 mode.
 struct HttpRequestBuilderTests {
     struct Case: CustomTestStringConvertible {
         var testDescription: String
@@ -26,7 +26,7 @@ struct HttpRequestBuilderTests {
         Case(testDescription: "screen", type: .fetchComponent),
         Case(testDescription: "image", type: .fetchImage, path: "/a.png"),
         Case(
-            testDescription: "screen asked for by POST",
+            testDescription: "screen requested by POST",
             type: .fetchComponent,
             data: .init(httpData: .init(method: .POST, body: Data(#"{"a":1}"#.utf8)))
         ),
@@ -37,7 +37,7 @@ struct HttpRequestBuilderTests {
             appWide: ["X-Part": "app"]
         ),
         Case(testDescription: "GET form", type: form(.get, ["q": "a b", "empty": "", "x": "é/ü+1"])),
-        Case(testDescription: "GET form of empty values", type: form(.get, ["q": ""])),
+        Case(testDescription: "GET form with empty values", type: form(.get, ["q": ""])),
         Case(testDescription: "DELETE form", type: form(.delete, ["id": "1"])),
         Case(
             testDescription: "DELETE form with a body",
@@ -45,7 +45,7 @@ struct HttpRequestBuilderTests {
             data: .init(httpData: .init(method: .PUT, body: Data("left".utf8)))
         ),
         Case(testDescription: "POST form", type: form(.post, ["name": "Ada", "empty": "", "path": "/a"])),
-        Case(testDescription: "PUT form of no values", type: form(.put, [:])),
+        Case(testDescription: "PUT form without values", type: form(.put, [:])),
         Case(testDescription: "raw GET", type: .rawRequest(.init(headers: ["X-Part": "1"]))),
         Case(testDescription: "raw DELETE without a body", type: .rawRequest(.init(method: "DELETE"))),
         Case(
@@ -63,7 +63,7 @@ struct HttpRequestBuilderTests {
     ]
 
     @Test(arguments: cases)
-    func bothBuildersSayTheSame(_ example: Case) async throws {
+    func bothBuildersSendTheSameMessage(_ example: Case) async throws {
         let server = try LoopbackServer(.response(204))
         let url = try #require(URL(string: server.url + example.path))
         let builder = HttpRequestBuilder()
@@ -85,7 +85,7 @@ struct HttpRequestBuilderTests {
         #expect(messages[0] == messages[1])
     }
 
-    /// A message without the orders that the original leaves to chance: of query items and of JSON members.
+    /// A message without the orders that the original leaves undefined: of query items and of JSON members.
     private struct Message: Equatable {
         var method: String
         var path: String

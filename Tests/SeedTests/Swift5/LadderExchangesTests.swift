@@ -7,7 +7,7 @@ import Testing
 
 import struct BeagleNetExchanges.Operation
 
-/// What `LoggingExchange` prints.
+/// Collects the output of `LoggingExchange`.
 final class Lines: TextOutputStream, Sendable {
     static let shared = Lines()
     private let lines = Mutex<[String]>([])
@@ -16,18 +16,18 @@ final class Lines: TextOutputStream, Sendable {
     var text: String { lines.withLock { $0.joined() } }
 }
 
-/// The seed's exchanges, over a client and in a pipeline.
+/// The seed's exchanges, in a client and in a pipeline.
 struct LadderExchangesTests {
     private func client(_ exchanges: [Exchange], _ url: URL = URL(filePath: "/graphql")) -> BeagleNetExchanges.Client {
         Client(request: URLRequest(url: url), exchanges: exchanges)
     }
 
-    /// Answers `{"data":{"hello":"world"}}`.
+    /// Returns `{"data":{"hello":"world"}}`.
     private let network = StubClient { _ in
         try NetworkResponse(json: ["data": ["hello": "world"]])
     }
 
-    @Test func operationPassesTheSeedsExchanges() async throws {
+    @Test func operationPassesThroughTheSeedsExchanges() async throws {
         let client = client([
             DoNothingExchange(), LoggingExchange(), PrintingExchange(), FetchExchange(client: network),
         ])
@@ -37,7 +37,7 @@ struct LadderExchangesTests {
         #expect(Lines.shared.text.contains("up: receive value:"))
     }
 
-    @Test func exchangeOfAUserAnswersUntilTheTeardown() async throws {
+    @Test func userExchangeSendsResultsUntilTheTeardown() async throws {
         let answers = PassthroughSubject<Int, Never>()
         let time = TimeExchange(answers: answers.eraseToAnyPublisher())
         let client = client([DoNothingExchange(), time, FetchExchange(client: network)])
@@ -71,8 +71,8 @@ struct LadderExchangesTests {
         #expect(Lines.shared.text.contains("up: receive value:"))
     }
 
-    /// The exchange answers; nobody is at the URL.
-    @Test(.timeLimit(.minutes(2))) func pipelineHostsTheExchangeOfAUser() async throws {
+    /// The exchange sends the results; no server listens at the URL.
+    @Test(.timeLimit(.minutes(2))) func pipelineHostsAUserExchange() async throws {
         let ends = Ends()
         let time = TimeExchange(
             answers: [1, 2, 3].publisher
@@ -84,7 +84,7 @@ struct LadderExchangesTests {
         let request = GraphQLRequest(query: "subscription Time { time }", operationName: "Time", kind: .subscription)
         let endpoint = GraphQLEndpoint("http://127.0.0.1:1/graphql")
         var heard: [Int64?] = []
-        // Twice: its teardown must have ended the first.
+        // Twice: the teardown must have ended the first subscription.
         for _ in 0..<2 {
             heard = []
             for try await answer in try client.subscribe(to: request, at: endpoint) {
@@ -96,7 +96,7 @@ struct LadderExchangesTests {
         while ends.count < 2 { await Task.yield() }
     }
 
-    /// Counts the streams of a user's exchange that were ended.
+    /// Counts the streams of a user's exchange that have ended.
     private final class Ends: Sendable {
         private let number = Mutex(0)
 
@@ -105,7 +105,7 @@ struct LadderExchangesTests {
     }
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
-    func serverAnswersThroughTheLadder() async throws {
+    func serverResponsePassesThroughTheExchanges() async throws {
         let network = BeagleNet.NetworkClientDefault(dependencies: BeagleDependencies())
         let exchanges: [Exchange] = [
             DoNothingExchange(), LoggingExchange(), DedupExchange(), CacheExchange(), FetchExchange(client: network),

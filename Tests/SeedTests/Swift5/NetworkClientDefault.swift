@@ -1,4 +1,4 @@
-// Public as in an app's framework, whose documentation is not ours to ask for.
+// Public as in an app's framework, which doesn't have to follow our documentation rule.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 import BeagleNet
@@ -9,7 +9,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The app's own client on `URLSession`, under the name of ours.
+/// The app's own client on `URLSession`, with the same name as ours.
 public class NetworkClientDefault: NetworkClient {
 
     enum ClientError: Swift.Error {

@@ -25,7 +25,7 @@ struct NetworkClientDefaultTests {
         try await client.executeRequest(Request(url: try #require(URL(string: url)), type: type))
     }
 
-    @Test func fetchGivesDataStatusAndFields() async throws {
+    @Test func fetchReturnsDataStatusAndFields() async throws {
         let server = try LoopbackServer(.response(200, ["X-Part": "1"], "{}"))
         let response = try await ask(server.url + "/home")
         #expect(try response.text() == "{}")
@@ -34,7 +34,7 @@ struct NetworkClientDefaultTests {
         #expect(response.url == server.url + "/home")
     }
 
-    @Test func bothEndsAreLoggedWithoutSecrets() async throws {
+    @Test func requestAndResponseAreLoggedWithoutSecrets() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Location": "/?token=hidden"], "hidden"))
         client.httpRequestBuilder.additionalHeaders = ["Authorization": "Bearer hidden"]
         _ = try await ask(server.url + "/?token=hidden")
@@ -44,7 +44,7 @@ struct NetworkClientDefaultTests {
         #expect(!logger.messages.joined().contains("hidden"))
     }
 
-    @Test func statusOutsideOfSuccessIsAFailureThatHoldsTheAnswer() async throws {
+    @Test func errorStatusIsAFailureWithTheResponse() async throws {
         let server = try LoopbackServer(.response(404, ["X-Part": "1"], "no such screen"))
         let error = try #require(await #expect(throws: NetworkError.self) { try await ask(server.url + "/x") })
         #expect(error.kind == .status)
@@ -54,7 +54,7 @@ struct NetworkClientDefaultTests {
         #expect(error.error as? NetworkClientDefault.ClientError == .invalidHttpResponse)
     }
 
-    @Test func serverThatIsNotThereIsAFailureToConnect() async throws {
+    @Test func unreachableServerIsAConnectFailure() async throws {
         let error = try #require(await #expect(throws: NetworkError.self) { try await ask("http://127.0.0.1:1") })
         #expect(error.kind == .connect)
         #expect(error.isOffline)

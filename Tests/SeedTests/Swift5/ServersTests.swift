@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The article's operations and the app's network for Relay, against servers of two other makers.
+/// The article's operations and the app's network for Relay, against two third-party servers.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"))
 struct ServersTests {
     private func perform<Output: Sendable>(
@@ -35,7 +35,7 @@ struct ServersTests {
     }
 
     @Test(arguments: ["/graphql", "/strict", "/ariadne"])
-    func postThatIsNotThereIsAFailure(path: String) async throws {
+    func missingPostIsAFailure(path: String) async throws {
         let result: Result<Post, any Error> = try await perform(path) { completion in
             performOperation(GraphQLOperation.fetchPost(withID: "99"), completion: completion)
         }
@@ -51,7 +51,7 @@ struct ServersTests {
     }
 
     @Test(arguments: ["/graphql", "/ariadne"])
-    func relayIsAnswered(path: String) async throws {
+    func relayNetworkReceivesAResponse(path: String) async throws {
         let network: Relay.Network = Network(graphqlURL: try await GraphQLServer.shared.url(path))
         let request = RequestParameters(
             name: "Posts",
@@ -65,7 +65,7 @@ struct ServersTests {
     }
 
     @Test(arguments: ["/graphql", "/ariadne"])
-    func relayIsAnsweredWhereCredentialsComeFirst(path: String) async throws {
+    func relayNetworkWithCredentialsReceivesAResponse(path: String) async throws {
         let manager = CredentialsManager()
         let test = UUID().uuidString
         let url = try await GraphQLServer.shared.url(path)
@@ -86,7 +86,7 @@ struct ServersTests {
     }
 
     @Test(arguments: ["/graphql", "/ariadne"])
-    func postIsFetchedByAnURLSession(path: String) async throws {
+    func postIsFetchedByURLSession(path: String) async throws {
         let dependencies = BeagleDependencies()
         dependencies.graphQLEndpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path))
         let request = try Beagle.Scope(dependencies).run {

@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import BeagleNetURLSession
 import Foundation
 
-// What the article on GraphQL over URLSession shows, in an app's own words: see seed `003_31f48d2a11b2556d.txt`.
+// The example of the article on GraphQL over URLSession, as an app would write it: see seed `003_31f48d2a11b2556d.txt`.
 
 struct Post: Decodable, Equatable {
     let id: String
@@ -30,7 +30,7 @@ struct NewPost: Encodable {
     let body: String
 }
 
-/// Operations kept in an enum without cases, what they have in common said once.
+/// Operations in an enum without cases, with the fields that they share.
 enum Queries {
     static let postFields = "id title body"
 

@@ -13,7 +13,7 @@ import Testing
 struct ArticleTests {
     private let post = #"{"data":{"post":{"id":"1","title":"T","body":"B"}}}"#
 
-    /// What comes of an operation on a server that answers this.
+    /// Performs an operation on a server that responds with this status and body.
     private func perform<Input, Output: Sendable>(
         _ operation: sending GraphQLOperation<Input, Output>,
         status: Int = 200,
@@ -48,31 +48,31 @@ struct ArticleTests {
         #expect(try result.get().id == "2")
     }
 
-    @Test func objectBesideErrorsIsThere() async throws {
+    @Test func objectIsReturnedDespiteErrors() async throws {
         let body = #"{"errors":[{"message":"half"}],"data":{"post":{"id":"1","title":"T","body":"B"}}}"#
         let (result, _) = try await perform(.fetchPost(withID: "1"), body)
         #expect(try result.get().id == "1")
     }
 
-    @Test func errorsAreKept() async throws {
+    @Test func graphQLErrorsAreReported() async throws {
         let body = #"{"data":{"post":null},"errors":[{"message":"no such post"}]}"#
         let (result, _) = try await perform(.fetchPost(withID: "99"), body)
         guard case .failure(let error as NetworkError) = result else { return #expect(Bool(false), "\(result)") }
         #expect(error.graphQLErrors.map(\.message) == ["no such post"])
     }
 
-    private static let otherAnswersAreFailuresArguments: [(Int, String)] = [
+    private static let otherResponsesAreFailuresArguments: [(Int, String)] = [
         (500, "<html>"), (200, ""), (200, "<html>"),
     ]
 
-    @Test(arguments: Self.otherAnswersAreFailuresArguments)
-    func otherAnswersAreFailures(status: Int, body: String) async throws {
+    @Test(arguments: Self.otherResponsesAreFailuresArguments)
+    func otherResponsesAreFailures(status: Int, body: String) async throws {
         let (result, _) = try await perform(.fetchPost(withID: "1"), status: status, body)
         guard case .failure(let error as NetworkError) = result else { return #expect(Bool(false), "\(result)") }
         #expect(error.kind == (status == 500 ? .status : .decoding))
     }
 
-    @Test func requestIsForASessionOfTheApps() async throws {
+    @Test func requestCanBeSentByTheAppsSession() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], post))
         let dependencies = BeagleDependencies()
         dependencies.graphQLEndpoint = GraphQLEndpoint(server.url + "/api")
@@ -93,14 +93,14 @@ struct ArticleTests {
         #expect(result.errorMessages.isEmpty)
     }
 
-    @Test func withoutAnEndpointTheErrorSaysSo() async throws {
+    @Test func missingEndpointIsAnError() async throws {
         let dependencies = BeagleDependencies()
         _ = Beagle.Scope(dependencies).run {
             #expect(throws: NetworkError.self) { try GraphQLOperation.fetchPost(withID: "1").getURLRequest() }
         }
     }
 
-    private static let resultIsReadAsTheArticleReadsItArguments: [(String, String, Int)] = [
+    private static let resultIsDecodedAsInTheArticleArguments: [(String, String, Int)] = [
         (#"{"data":{"post":{"id":"1","title":"T","body":"B"},"__typename":"Query"}}"#, "1", 0),
         (#"{"data":{"post":null},"errors":[{"message":"a"},{"path":["post"]}]}"#, "none", 2),
         (#"{"data":null,"errors":[{"message":"a"}]}"#, "none", 1),
@@ -111,20 +111,20 @@ struct ArticleTests {
         (#"{"data":7,"errors":[{"message":"a"}]}"#, "none", 1),
     ]
 
-    @Test(arguments: Self.resultIsReadAsTheArticleReadsItArguments)
-    func resultIsReadAsTheArticleReadsIt(body: String, id: String, errors: Int) throws {
+    @Test(arguments: Self.resultIsDecodedAsInTheArticleArguments)
+    func resultIsDecodedAsInTheArticle(body: String, id: String, errors: Int) throws {
         let result = try JSONDecoder().decode(GraphQLResult<Post>.self, from: Data(body.utf8))
         #expect(result.object?.id ?? "none" == id)
         #expect(result.errorMessages.count == errors)
     }
 
-    private static let whatCannotBeTheObjectIsNotGuessedArguments: [String] = [
+    private static let invalidObjectIsADecodingErrorArguments: [String] = [
         #"{"data":{"a":null,"b":null}}"#, #"{"data":null}"#, "{}", #"{"data":{"post":{"id":1}}}"#, #"{"data":7}"#,
         #"{"data":{"post":{"id":1}},"errors":[]}"#,
     ]
 
-    @Test(arguments: Self.whatCannotBeTheObjectIsNotGuessedArguments)
-    func whatCannotBeTheObjectIsNotGuessed(body: String) {
+    @Test(arguments: Self.invalidObjectIsADecodingErrorArguments)
+    func invalidObjectIsADecodingError(body: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(GraphQLResult<Post>.self, from: Data(body.utf8))
         }

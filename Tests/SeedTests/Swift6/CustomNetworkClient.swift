@@ -1,7 +1,9 @@
 import BeagleNet
 import Foundation
 
-/// The least client that an app can write: an answer of its own, whatever is asked. Added for Swift 6: `final`.
+/// The smallest client that an app can write. It returns its own response to every request.
+///
+/// Added for Swift 6: `final`.
 final class CustomNetworkClient: NetworkClient {
     func executeRequest(
         _ request: Request,

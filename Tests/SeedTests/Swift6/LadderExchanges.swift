@@ -2,7 +2,7 @@ import BeagleNetExchanges
 
 import struct BeagleNetExchanges.Operation
 
-/// Hands everything on.
+/// Passes everything through.
 struct DoNothingExchange: Exchange {
     func register(
         client: GraphQLClient,
@@ -13,7 +13,7 @@ struct DoNothingExchange: Exchange {
     }
 }
 
-/// Prints what passes, both ways.
+/// Prints operations and results.
 struct LoggingExchange: Exchange {
     func register(
         client: GraphQLClient,
@@ -33,7 +33,7 @@ struct LoggingExchange: Exchange {
     }
 }
 
-/// The same to standard output, as the seed has it.
+/// Prints to standard output, as in the seed.
 struct PrintingExchange: Exchange {
     func register(
         client: GraphQLClient,
@@ -53,8 +53,8 @@ struct PrintingExchange: Exchange {
     }
 }
 
-/// Answers queries for the time of day itself, as an exchange of a user's that processes operations: it shares the stream,
-/// filters what is its own, makes a stream of results for each, ends it at its teardown, and merges it with the rest.
+/// Handles subscriptions to the time itself, like a user's exchange that processes operations: it shares the stream,
+/// filters its own operations, makes a stream of results for each, ends it at the teardown, and merges it with the rest.
 struct TimeExchange: Exchange {
     let answers: AnyPublisher<Int, Never>
 

@@ -1,4 +1,4 @@
-// Public as in an app's framework, whose documentation is not ours to ask for.
+// Public as in an app's framework, which doesn't have to follow our documentation rule.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 import BeagleNet
@@ -9,8 +9,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The app's own client on `URLSession`, under the name of ours. Added for Swift 6: `@unchecked Sendable`, which is
-/// sound as long as its two variables are set before the first request.
+/// The app's own client on `URLSession`, with the same name as ours. Added for Swift 6: `@unchecked Sendable`, which
+/// is sound as long as its two variables are set before the first request.
 public class NetworkClientDefault: NetworkClient, @unchecked Sendable {
 
     enum ClientError: Swift.Error {

@@ -1,7 +1,7 @@
 import BeagleNetCombine
 import Foundation
 
-/// A person's credentials, in the shape of Auth0's.
+/// A user's credentials, in the shape of Auth0's.
 class Credentials {
     let accessToken: String?
 
@@ -14,7 +14,7 @@ enum CredentialsManagerError: Error {
     case noRefreshToken
 }
 
-/// Keeps credentials, in the shape of Auth0's: where they have expired, whoever asks waits until they are renewed.
+/// Stores credentials, in the shape of Auth0's: if they have expired, callers wait until they are renewed.
 class CredentialsManager {
     private var waiting: [(CredentialsManagerError?, Credentials?) -> Void] = []
 
@@ -29,7 +29,7 @@ class CredentialsManager {
     }
 }
 
-/// The app that asks for credentials before each operation.
+/// An app that fetches credentials before each operation.
 enum SignedInApp {
     struct Endpoint {
         var url: URL

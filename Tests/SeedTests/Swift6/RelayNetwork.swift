@@ -1,7 +1,7 @@
 import BeagleNetCombine
 import Foundation
 
-/// What the module of Relay would be: an app has the real one, or this line.
+/// Stands in for the Relay module: an app has the real one, or this line.
 enum Relay {
     typealias Network = BeagleNetCombine.Network
 }
@@ -12,7 +12,7 @@ struct RequestPayload: Encodable {
     var variables: VariableData
 }
 
-/// The app's network on `URLSession`, under the name of ours. Swift 6 wants no word added, here or beside it.
+/// The app's network on `URLSession`, with the same name as ours. Swift 6 requires no changes in this file.
 class Network: Relay.Network {
     private let graphqlURL: URL
 
@@ -42,7 +42,7 @@ class Network: Relay.Network {
     }
 }
 
-/// A network that never touches the network: what it was told of each operation, and no error for the rest.
+/// A network that sends nothing: it returns a stored result for each known operation, and no result for others.
 class StoredNetwork: Relay.Network {
     var answers: [String: String] = [:]
 

@@ -23,7 +23,7 @@ struct RelayNetworkTests {
         return answers
     }
 
-    @Test func operationGoesOutAndItsAnswerComesBack() async throws {
+    @Test func operationIsSentAndItsResponseReturned() async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], answer))
         let network: Relay.Network = Network(graphqlURL: try endpoint(server))
         let publisher = network.execute(
@@ -44,7 +44,7 @@ struct RelayNetworkTests {
         #expect(try JSONValue(parsing: request.body) == body)
     }
 
-    @Test func errorsOfTheServerAreItsAnswer() async throws {
+    @Test func serverErrorsAreReturnedAsTheResponse() async throws {
         let refused = #"{"errors":[{"message":"no such field"}]}"#
         let server = try LoopbackServer(.response(400, ["Content-Type": "application/json"], refused))
         let network = Network(graphqlURL: try endpoint(server))
@@ -52,12 +52,12 @@ struct RelayNetworkTests {
         #expect(try await text(publisher) == [refused])
     }
 
-    @Test func serverThatIsNotThereIsAFailure() async throws {
+    @Test func unreachableServerIsAFailure() async throws {
         let network = Network(graphqlURL: try #require(URL(string: "http://127.0.0.1:1")))
         let publisher = network.execute(request: posts, variables: [:], cacheConfig: CacheConfig())
         do {
             _ = try await text(publisher)
-            Issue.record("there was an answer")
+            Issue.record("a response arrived")
         } catch {
             #expect(error is URLError)
         }
@@ -73,7 +73,7 @@ struct RelayNetworkTests {
         #expect(await server.until { $0.openConnections == 0 })
     }
 
-    @Test func credentialsComeFirst() async throws {
+    @Test func credentialsAreFetchedBeforeTheRequest() async throws {
         let server = try LoopbackServer(.response(200, [:], answer))
         let manager = CredentialsManager()
         let network = SignedInApp.Network(
@@ -89,7 +89,7 @@ struct RelayNetworkTests {
         #expect(try JSONValue(parsing: request.body)["variables"] == ["first": 1])
     }
 
-    @Test func withoutCredentialsNothingIsAsked() async throws {
+    @Test func nothingIsSentWithoutCredentials() async throws {
         let server = try LoopbackServer(.response(200, [:], answer))
         let manager = CredentialsManager()
         let network = SignedInApp.Network(
@@ -100,14 +100,14 @@ struct RelayNetworkTests {
         manager.renew(.noRefreshToken, nil)
         do {
             _ = try await text(publisher)
-            Issue.record("there was an answer")
+            Issue.record("a response arrived")
         } catch {
             #expect(error as? CredentialsManagerError == .noRefreshToken)
         }
         #expect(server.requests.isEmpty)
     }
 
-    @Test func networkMayDoWithoutTheNetwork() async throws {
+    @Test func customNetworkReturnsStoredResults() async throws {
         let network = StoredNetwork()
         network.answers["Posts{first:2}"] = answer
         func texts(_ variables: VariableData) async throws -> [String] {

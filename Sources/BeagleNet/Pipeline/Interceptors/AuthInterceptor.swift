@@ -63,7 +63,7 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         }
     }
 
-    private let core: Authentication
+    private let authentication: Authentication
 
     /// Creates an interceptor with these rules.
     ///
@@ -81,7 +81,7 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         fields: Set<HTTPField.Name> = [.authorization],
         limit: Duration = .seconds(30)
     ) {
-        core = Authentication(
+        authentication = Authentication(
             load: { Self.erased(try await rules.load(), rules) },
             isRefusal: rules.isRefusal,
             origins: origins,
@@ -108,20 +108,20 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
     /// found any more. Also call the client's `endAll()`; otherwise, watched operations continue with the credentials
     /// of the next user.
     public func reset() {
-        core.shared.reset()
+        authentication.shared.reset()
     }
 
     /// A number for the present user.
-    public var credentialOwner: Int? { core.shared.person }
+    public var credentialOwner: Int? { authentication.shared.credentialOwner }
 
     /// Returns `true` for operations to the origins that receive the credential.
     ///
     /// Returns `false` for requests of `load` and `renew` themselves, which would wait for their own end.
-    public func applies(to operation: NetworkOperation) -> Bool { core.applies(to: operation) }
+    public func applies(to operation: NetworkOperation) -> Bool { authentication.applies(to: operation) }
 
     /// Attaches the credential, if it is available and not about to expire.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
-        core.begin(&operation)
+        authentication.begin(&operation)
     }
 
     /// Waits for the credential, attaches it and continues.
@@ -132,6 +132,6 @@ public final class AuthInterceptor<Credential: Sendable>: Interceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        try await core.perform(operation, next, emit)
+        try await authentication.perform(operation, next, emit)
     }
 }

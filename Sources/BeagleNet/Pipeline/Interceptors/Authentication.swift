@@ -23,7 +23,7 @@ final class Authentication: Sendable {
     }
 
     func applies(to operation: NetworkOperation) -> Bool {
-        !CredentialFetch.isOne && operation.isMeant(for: origins)
+        !CredentialFetch.isActive && operation.isPermitted(for: origins)
     }
 
     /// Attaches the credential, if it is available and not about to expire.
@@ -60,8 +60,10 @@ final class Authentication: Sendable {
         }
         // A subscription may start again for another user. Any other request of the previous user must not be sent for
         // this one.
-        if let first = operation.run?.firstOwner, first != used.person, operation.kind != .subscription {
-            throw .ofAnotherPerson
+        if let first = operation.run?.firstCredentialOwner, first != used.credentialOwner,
+            operation.kind != .subscription
+        {
+            throw .userChanged
         }
         guard used.credential != nil else { return nil }
         let attempt = Attempt(self, operation, used)
@@ -73,7 +75,7 @@ final class Authentication: Sendable {
         guard let credential = version.credential else { return }
         credential.attach(&operation.transfer.head)
         operation.scope(fields)
-        operation.note(credentials: fields, of: version.person)
+        operation.note(credentials: fields, of: version.credentialOwner)
     }
 
     /// A request with a credential.
@@ -94,7 +96,7 @@ final class Authentication: Sendable {
         }
 
         func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
-            !outcome.isAside && auth.isRefusal(operation, outcome)
+            !outcome.isPrerequisiteFailure && auth.isRefusal(operation, outcome)
                 && operation.transfer.body?.isReplayable ?? true
         }
 
@@ -108,7 +110,7 @@ final class Authentication: Sendable {
             }
             if Task.isCancelled { throw .cancelledBeforeStart }
             var again = operation
-            again.tryAgain()
+            again.beginAttempt()
             auth.put(renewed, on: &again)
             return try await next(again, emit)
         }
@@ -118,7 +120,7 @@ final class Authentication: Sendable {
     nonisolated(nonsending) private func current(
         _ operation: NetworkOperation
     ) async throws(NetworkError) -> SharedCredential.Version {
-        let loaded = try await NetworkError.asideCatching {
+        let loaded = try await NetworkError.catchingPrerequisite {
             try await shared.version(operation.clock) { [load] in try await load() }
         }
         guard let credential = loaded.credential, credential.isExpiring() else { return loaded }
@@ -133,7 +135,7 @@ final class Authentication: Sendable {
         _ operation: NetworkOperation
     ) async throws(NetworkError) -> SharedCredential.Version? {
         guard let credential = used.credential else { return used }
-        return try await NetworkError.asideCatching {
+        return try await NetworkError.catchingPrerequisite {
             try await shared.version(after: used, operation.clock) { try await credential.renew() }
         }
     }
@@ -141,14 +143,14 @@ final class Authentication: Sendable {
 
 extension NetworkError {
     /// The error if an operation would be retried but its first attempt had another user's credential.
-    fileprivate static var ofAnotherPerson: NetworkError {
+    fileprivate static var userChanged: NetworkError {
         var error = NetworkError(
             .cancelled,
             during: .queue,
             "the request was not retried because another user may have signed in since it was sent",
             advice: "send a new request for the current user"
         )
-        error.isAside = true
+        error.isPrerequisiteFailure = true
         return error
     }
 }
@@ -156,8 +158,8 @@ extension NetworkError {
 extension Result<NetworkOperation.Result, NetworkError> {
     /// Whether the operation failed before it was sent, for example because a token couldn't be fetched. The server
     /// then didn't reject the credential.
-    fileprivate var isAside: Bool {
-        if case .failure(let error) = self { return error.isAside }
+    fileprivate var isPrerequisiteFailure: Bool {
+        if case .failure(let error) = self { return error.isPrerequisiteFailure }
         return false
     }
 }

@@ -18,14 +18,14 @@ public final class CircuitBreakerInterceptor: RequestObserver {
     /// The number of failures in a row that opens the circuit.
     public let limit: Int
     /// The time for which the circuit stays open.
-    public let rest: Duration
+    public let cooldown: Duration
     private let origins = Lock<[Origin: Circuit]>([:])
     private let lastTrial = Lock(0)
     private let time = ElapsedTime()
     /// The maximum number of origins to remember. With more, all are forgotten, which lets operations pass.
     private static let maxOrigins = 256
     /// The minimum time without a response after which a deadline counts as the server's failure.
-    private static let silence = Duration.seconds(1)
+    private static let minSilence = Duration.seconds(1)
 
     /// The state of an origin whose last request failed.
     private struct Circuit {
@@ -48,10 +48,10 @@ public final class CircuitBreakerInterceptor: RequestObserver {
     ///
     /// - Parameters:
     ///   - limit: The number of failures in a row that opens the circuit, above 0; 5 by default.
-    ///   - rest: The time for which the circuit stays open; 30 s by default.
-    public init(after limit: Int = 5, for rest: Duration = .seconds(30)) {
+    ///   - cooldown: The time for which the circuit stays open; 30 s by default.
+    public init(after limit: Int = 5, for cooldown: Duration = .seconds(30)) {
         self.limit = max(1, limit)
-        self.rest = rest
+        self.cooldown = cooldown
     }
 
     /// Lets the operation pass if its circuit permits it.
@@ -86,25 +86,25 @@ public final class CircuitBreakerInterceptor: RequestObserver {
         /// A later loss, together with all subscriptions on the connection, doesn't predict whether the next one
         /// succeeds.
         func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? {
-            if operation.kind == .subscription, !exchangeBegun() { note(.success(result)) }
+            if operation.kind == .subscription, !markBegun() { note(.success(result)) }
             return result
         }
 
         func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
             if operation.kind == .subscription {
-                if !exchangeBegun() { note(outcome) }
+                if !markBegun() { note(outcome) }
                 return
             }
             // A server that doesn't respond before the operation's deadline counts as failing.
             let isSilent =
-                outcome.wasCancelledInSilence && now - began >= CircuitBreakerInterceptor.silence
-                && operation.countdown?.isExpired == true
+                outcome.wasCancelledBeforeResponse && now - began >= CircuitBreakerInterceptor.minSilence
+                && operation.deadlineTimer?.isExpired == true
             note(outcome, isSilent: isSilent)
         }
 
         private var now: Duration { breaker.time.now(for: operation) }
 
-        private func exchangeBegun() -> Bool {
+        private func markBegun() -> Bool {
             hasBegun.withLock { hasBegun in
                 defer { hasBegun = true }
                 return hasBegun
@@ -140,12 +140,14 @@ public final class CircuitBreakerInterceptor: RequestObserver {
             // A request from before the circuit opened must not end another request's trial.
             if let trial, origins[origin]?.trial == trial { origins[origin]?.trial = nil }
             // A request that was cancelled or never sent says nothing about the server.
-            if case .failure(let error) = outcome, error.isCancelled && !isSilent || error.isAside { return }
+            if case .failure(let error) = outcome, error.isCancelled && !isSilent || error.isPrerequisiteFailure {
+                return
+            }
             if isSilent || outcome.isFailureOfTheServer {
                 if origins.count >= Self.maxOrigins, origins[origin] == nil { origins.removeAll() }
                 var circuit = origins[origin] ?? Circuit()
                 circuit.failures += 1
-                if circuit.failures >= limit { circuit.reopens = now + rest }
+                if circuit.failures >= limit { circuit.reopens = now + cooldown }
                 origins[origin] = circuit
             } else if !origins.isEmpty {
                 origins[origin] = nil
@@ -156,7 +158,7 @@ public final class CircuitBreakerInterceptor: RequestObserver {
 
 extension Result<NetworkOperation.Result, NetworkError> {
     /// Whether the request was cancelled after it had left the queue and before a response arrived.
-    fileprivate var wasCancelledInSilence: Bool {
+    fileprivate var wasCancelledBeforeResponse: Bool {
         if case .failure(let error) = self {
             return error.isCancelled && error.phase != .queue && error.phase != .body
         }

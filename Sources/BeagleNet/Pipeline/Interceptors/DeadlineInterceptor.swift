@@ -24,7 +24,7 @@ public struct DeadlineInterceptor: Interceptor {
     public func applies(to operation: NetworkOperation) -> Bool { limit != nil || operation.deadline != nil }
 
     /// The time to wait for a cancelled operation to end, so that the error can report its progress.
-    package var patience = Duration.seconds(1)
+    package var gracePeriod = Duration.seconds(1)
 
     /// Limits the transfer, and the waits between attempts.
     ///
@@ -32,9 +32,9 @@ public struct DeadlineInterceptor: Interceptor {
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         guard let limit = operation.deadline ?? limit else { return .proceed(nil) }
         guard operation.clock is ContinuousClock, next.limitsTransfers(of: operation) else { return .wait }
-        let countdown = countdown(of: &operation, limit)
-        countdown.limitsTransfers = true
-        return .proceed(Limited(limit, countdown))
+        let deadlineTimer = deadlineTimer(of: &operation, limit)
+        deadlineTimer.limitsTransfers = true
+        return .proceed(Limited(limit, deadlineTimer))
     }
 
     /// Continues in a separate task, which is cancelled when the time is up.
@@ -51,47 +51,47 @@ public struct DeadlineInterceptor: Interceptor {
         // The operation runs in another task, which would start even if this one is cancelled.
         if Task.isCancelled { throw .cancelledBeforeStart }
         var operation = operation
-        let countdown = countdown(of: &operation, limit)
-        let result = await countdown.guarding(operation.clock) { [operation] () throws(NetworkError) in
+        let deadlineTimer = deadlineTimer(of: &operation, limit)
+        let result = await deadlineTimer.runLimited(operation.clock) { [operation] () throws(NetworkError) in
             try await next(operation) { result in
-                if countdown.isRunning { emit(result) }
+                if deadlineTimer.isRunning { emit(result) }
             }
         }
-        operation.run?.end(countdown)
-        return try countdown.judged(result, limit).get()
+        operation.run?.end(deadlineTimer)
+        return try deadlineTimer.finalOutcome(result, limit).get()
     }
 
-    private func countdown(of operation: inout NetworkOperation, _ limit: Duration) -> Countdown {
+    private func deadlineTimer(of operation: inout NetworkOperation, _ limit: Duration) -> DeadlineTimer {
         let left = max(.zero, limit - (operation.elapsed?() ?? .zero))
-        let countdown = Countdown(left, patience)
+        let deadlineTimer = DeadlineTimer(left, gracePeriod)
         if operation.run == nil { operation = operation.inNewRun() }
-        operation.run?.countdown = countdown
-        return countdown
+        operation.run?.deadlineTimer = deadlineTimer
+        return deadlineTimer
     }
 
     /// An operation whose transfers are limited.
     private final class Limited: RequestObservation {
         private let limit: Duration
-        private let countdown: Countdown
+        private let deadlineTimer: DeadlineTimer
 
-        init(_ limit: Duration, _ countdown: Countdown) {
+        init(_ limit: Duration, _ deadlineTimer: DeadlineTimer) {
             self.limit = limit
-            self.countdown = countdown
+            self.deadlineTimer = deadlineTimer
         }
 
         func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? {
-            countdown.isRunning ? result : nil
+            deadlineTimer.isRunning ? result : nil
         }
 
         func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
-            outcome = countdown.judged(outcome, limit)
-            operation.run?.end(countdown)
+            outcome = deadlineTimer.finalOutcome(outcome, limit)
+            operation.run?.end(deadlineTimer)
         }
     }
 }
 
 /// The deadline of a running operation.
-final class Countdown: Sendable {
+final class DeadlineTimer: Sendable {
     private enum State {
         case running, finished, expired
     }
@@ -101,15 +101,15 @@ final class Countdown: Sendable {
     private let limits = InlineLock(false)
     private let end: ContinuousClock.Instant
     private let limit: Duration
-    private let patience: Duration
+    private let gracePeriod: Duration
 
     /// - Parameters:
     ///   - limit: The time from now on.
-    ///   - patience: The time to wait for a cancelled operation to end.
-    fileprivate init(_ limit: Duration, _ patience: Duration) {
+    ///   - gracePeriod: The time to wait for a cancelled operation to end.
+    fileprivate init(_ limit: Duration, _ gracePeriod: Duration) {
         end = .now + limit
         self.limit = limit
-        self.patience = patience
+        self.gracePeriod = gracePeriod
     }
 
     var isRunning: Bool { state.withLock { $0 == .running } }
@@ -122,7 +122,7 @@ final class Countdown: Sendable {
     }
 
     /// Lets transfers, such as those of an outbox, continue after the time is up.
-    func leaveTransfersAlone() { limitsTransfers = false }
+    func stopLimitingTransfers() { limitsTransfers = false }
 
     /// The remaining time by the system's clock, at least a millisecond.
     var left: Duration { max(.milliseconds(1), ContinuousClock.now.duration(to: end)) }
@@ -140,12 +140,12 @@ final class Countdown: Sendable {
     /// Runs code that may wait, and cancels it when the time is up.
     ///
     /// Nested calls run their body directly.
-    func waiting(
+    func runCancellable(
         _ body: @escaping @Sendable () async throws(NetworkError) -> NetworkOperation.Result
     ) async -> NetworkOperation.Outcome {
         guard begin() else { return await .catching(body) }
         defer { isGuarding.withLock { $0 = false } }
-        return await guarding(ContinuousClock(), left, body)
+        return await runLimited(ContinuousClock(), left, body)
     }
 
     private func begin() -> Bool {
@@ -155,7 +155,7 @@ final class Countdown: Sendable {
         }
     }
 
-    fileprivate func guarding(
+    fileprivate func runLimited(
         _ clock: any Clock<Duration>,
         _ left: Duration? = nil,
         _ body: @escaping @Sendable () async throws(NetworkError) -> NetworkOperation.Result
@@ -169,8 +169,8 @@ final class Countdown: Sendable {
                 do { try await clock.sleep(for: left) } catch { return }
                 guard expire() || isExpired else { return }
                 work.cancel()
-                do { try await Task.sleep(for: patience) } catch { return }
-                completion(.failure(.heedsNoCancelling))
+                do { try await Task.sleep(for: gracePeriod) } catch { return }
+                completion(.failure(.ignoresCancellation))
             }
             return AnyRequestToken(work)
         }
@@ -179,7 +179,7 @@ final class Countdown: Sendable {
     }
 
     /// Returns the final outcome of the operation, which is a timeout if it failed after the time was up.
-    fileprivate func judged(_ outcome: NetworkOperation.Outcome, _ limit: Duration) -> NetworkOperation.Outcome {
+    fileprivate func finalOutcome(_ outcome: NetworkOperation.Outcome, _ limit: Duration) -> NetworkOperation.Outcome {
         // A result that arrives together with the alarm counts.
         guard case .failure = outcome else {
             _ = end(as: .finished)
@@ -205,7 +205,7 @@ final class Countdown: Sendable {
 extension NetworkError {
     /// The error for an operation that ignores cancellation. It isn't known how far it got, so the server may have
     /// acted.
-    fileprivate static let heedsNoCancelling: NetworkError = {
+    fileprivate static let ignoresCancellation: NetworkError = {
         var error = NetworkError(
             .timeout,
             during: .queue,
@@ -230,7 +230,7 @@ extension NetworkError {
         )
         error.mayHaveReachedServer = last.mayHaveReachedServer
         error.request = last.request
-        error.repetition = last.repetition
+        error.resendPolicy = last.resendPolicy
         error.metrics = last.metrics
         return error
     }

@@ -48,14 +48,14 @@ public struct HeadersInterceptor: Interceptor {
 
     /// Returns `true` for operations to the origins that receive the fields.
     public func applies(to operation: NetworkOperation) -> Bool {
-        operation.isMeant(for: origins)
+        operation.isPermitted(for: origins)
     }
 
     /// Adds the fields, if they are available without waiting.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         guard case .now(let fields) = fields else { return .wait }
         do throws(NetworkError) {
-            let added = try NetworkError.asideCatching { try fields(operation) }
+            let added = try NetworkError.catchingPrerequisite { try fields(operation) }
             try add(added, to: &operation)
             return .proceed(nil)
         } catch {
@@ -69,7 +69,7 @@ public struct HeadersInterceptor: Interceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        let added = try await NetworkError.asideCatching {
+        let added = try await NetworkError.catchingPrerequisite {
             switch fields {
             case .now(let fields): try fields(operation)
             case .later(let fields): try await fields(operation)

@@ -97,7 +97,7 @@ public struct ImageInterceptor: RequestObserver {
     ///
     /// If its body is still to be read, the head is checked when it arrives.
     @inline(never)
-    fileprivate func watched(_ result: NetworkOperation.Result, _ operation: NetworkOperation)
+    fileprivate func checkingHead(_ result: NetworkOperation.Result, _ operation: NetworkOperation)
         -> NetworkOperation.Result
     {
         guard case .stream(var stream) = result.content, stream.body.data == nil,
@@ -147,21 +147,21 @@ private final class ImageCheck: RequestObservation {
         var again = operation
         again.policy = .networkOnly
         let result = try await next(again) { if let result = self.willEmit($0) { emit(result) } }
-        return try admitted(result)
+        return try checked(result)
     }
 
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of operation: NetworkOperation) {
         guard case .success(let result) = outcome else { return }
         do throws(NetworkError) {
-            outcome = .success(try admitted(result))
+            outcome = .success(try checked(result))
         } catch {
             outcome = .failure(error)
         }
     }
 
-    private func admitted(_ result: NetworkOperation.Result) throws(NetworkError) -> NetworkOperation.Result {
+    private func checked(_ result: NetworkOperation.Result) throws(NetworkError) -> NetworkOperation.Result {
         if let refusal = limit.refusal(of: result, to: operation) { throw refusal }
-        return limit.watched(result, operation)
+        return limit.checkingHead(result, operation)
     }
 }
 
@@ -213,7 +213,7 @@ private final class StreamedImage: Sendable {
             while let chunk = try await read() {
                 if chunk.isEmpty { continue }
                 head += chunk
-                if !Self.maySize(head) { break }
+                if !Self.mayDeclareSize(head) { break }
                 if head.count < due { continue }
                 if Self.isSettled(head) { break }
                 // Doubling the threshold limits repeated checks, however small the chunks are.
@@ -231,7 +231,7 @@ private final class StreamedImage: Sendable {
 
     /// Whether the data may be the head of an image with pixels. Other data isn't held back, even if it arrives byte by
     /// byte.
-    private static func maySize(_ head: Data) -> Bool {
+    private static func mayDeclareSize(_ head: Data) -> Bool {
         switch head.first {
         case 0x89, 0xFF, 0x47, 0x52, 0x42, 0x49, 0x4D, 0: true
         default: false

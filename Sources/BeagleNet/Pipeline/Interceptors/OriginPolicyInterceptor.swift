@@ -37,7 +37,7 @@ public struct OriginPolicyInterceptor: RequestObserver {
         let added = operation.addedScopedFields
         operation.transfer.originScopedFields.formUnion(scopedFields)
         // An empty set permits all origins.
-        if !operation.isMeant(for: origins), origins?.isEmpty != true {
+        if !operation.isPermitted(for: origins), origins?.isEmpty != true {
             let withheld = operation.transfer.head.headerFields.filter {
                 scopedFields.contains($0.name) || added.contains($0)
             }
@@ -54,7 +54,7 @@ extension NetworkMessage {
     fileprivate static func withheld(_ fields: HTTPFields, from operation: NetworkOperation) -> NetworkMessage {
         let names = Set(fields.map(\.name.rawName)).sorted().joined(separator: ", ")
         return NetworkMessage(
-            "\(operation.line): sent without \(names), because \(operation.origin) is not one of the app's origins",
+            "\(operation.logName): sent without \(names), because \(operation.origin) is not one of the app's origins",
             .warning
         )
     }

@@ -9,11 +9,11 @@ public import BeagleNetHTTP
 /// An interceptor that stores forms and mutations in an `Outbox`, which sends them.
 ///
 /// An operation gets an `Idempotency-Key` if it has none, is written to disk, and is sent when its turn comes. Its
-/// result is the server's response. Without a response, it fails with an error that `isKept`, and the outbox sends it
-/// later.
+/// result is the server's response. Without a response, it fails with an error that `isStoredInOutbox`, and the outbox
+/// sends it later.
 ///
 /// If an operation is cancelled before it is written, nothing is sent. Afterwards, cancelling or a deadline only ends
-/// the wait, with an error that `isKept`; for cancelling, its kind is `.cancelled`. To remove the entry, call
+/// the wait, with an error that `isStoredInOutbox`; for cancelling, its kind is `.cancelled`. To remove the entry, call
 /// `Outbox.remove`.
 ///
 /// A mutation that would use a transport of subscriptions, such as a WebSocket, is sent with POST from the first
@@ -75,7 +75,7 @@ public struct OutboxInterceptor: Interceptor {
     /// their own end.
     public func applies(to operation: NetworkOperation) -> Bool {
         if operation.outboxMessage != nil { return true }
-        if operation.surroundings.isOffline { return false }
+        if operation.operationEnvironment.isOffline { return false }
         switch operation.outbox {
         case .never: return false
         case .queue: return !isForSending
@@ -85,7 +85,7 @@ public struct OutboxInterceptor: Interceptor {
             && operation.transfer.delivery == .collect && !isForSending
     }
 
-    private var isForSending: Bool { CredentialFetch.isOne || OutboxSending.isUnderWay }
+    private var isForSending: Bool { CredentialFetch.isActive || OutboxSending.isUnderWay }
 
     /// Writes the operation to disk and returns its response.
     nonisolated(nonsending) public func intercept(
@@ -95,37 +95,37 @@ public struct OutboxInterceptor: Interceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         var operation = operation
         if let message = operation.outboxMessage {
-            if operation.surroundings.isOffline { throw .recordingAnswers }
+            if operation.operationEnvironment.isOffline { throw .recordingAnswers }
             operation.take(message)
             return try await next(operation, emit)
         }
         let queue = if case .queue(let name) = operation.outbox { name } else { self.queue(operation) }
-        if let why = operation.reasonNotToKeep {
+        if let why = operation.reasonNotToStore {
             if case .queue = operation.outbox { throw .notForOutbox(why) }
             return try await send(operation, unkept: why, next, emit)
         }
         // A message with a key must be sent as exactly this message.
         operation.performer = nil
-        operation.outboxMark?.take()
+        operation.outboxWriteFlag?.set()
         if Task.isCancelled { throw .cancelledBeforeStart }
         // Enter the line before the first wait, because this defines the order of entries.
-        let place = outbox.line.enter(queue)
+        let place = outbox.writeQueue.enter(queue)
         defer { place.leave() }
         let message = try await message(of: &operation, in: queue)
         let sending = OutboxSending(key: message.idempotencyKey)
         operation.outboxSending = sending
         // A deadline ends the caller's wait, but not the sending.
-        operation.countdown?.leaveTransfersAlone()
+        operation.deadlineTimer?.stopLimitingTransfers()
         let isHeard = Lock(true)
         defer { isHeard.withLock { $0 = false } }
-        let turn = OutboxTurn(sending) { [operation] () throws(NetworkError) in
+        let turn = OutboxSendTask(sending) { [operation] () throws(NetworkError) in
             try await next(operation) { result in
                 guard isHeard.withLock({ $0 }) else { return }
                 // Requests that the subscriber makes in response don't belong to the sending.
                 OutboxSending.$current.withValue(nil) { emit(result) }
             }
         }
-        defer { outbox.tellLog(operation.logger) }
+        defer { outbox.logProblems(operation.logger) }
         return try await outbox.deliver(message, at: place, turn)
     }
 
@@ -138,12 +138,12 @@ public struct OutboxInterceptor: Interceptor {
         _ next: Next,
         _ emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        operation.logUnkept("is sent without being kept in the outbox: \(why)", at: .warning)
+        operation.logNotStored("is sent without being kept in the outbox: \(why)", at: .warning)
         do throws(NetworkError) {
             return try await next(operation, emit)
         } catch {
             guard error.leavesMessageOpen else { throw error }
-            operation.logUnkept("was not delivered and is not kept in the outbox: \(why)", at: .debug)
+            operation.logNotStored("was not delivered and is not kept in the outbox: \(why)", at: .debug)
             var told = error
             let advice = "the outbox did not keep the request: \(why)"
             told.advice = error.advice.map { "\($0); \(advice)" } ?? advice
@@ -227,7 +227,7 @@ extension HTTPBody {
 }
 
 extension NetworkOperation {
-    fileprivate func logUnkept(_ what: String, at level: LogLevel) {
+    fileprivate func logNotStored(_ what: String, at level: LogLevel) {
         guard logger.accepts(level) else { return }
         let head = transfer.head
         let message = "\(head.method.rawValue) \(head.redactedURL) \(what)"

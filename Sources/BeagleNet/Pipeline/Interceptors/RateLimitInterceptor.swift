@@ -24,7 +24,7 @@ public final class RateLimitInterceptor: Interceptor {
         /// The operations that wait for a token, in order.
         ///
         /// The first waits for time to pass, the others for the first.
-        var line: [Int] = []
+        var queue: [Int] = []
         var turns: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
@@ -42,7 +42,7 @@ public final class RateLimitInterceptor: Interceptor {
 
     /// Takes a token, if there is one and no operation waits.
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
-        joinLine(of: operation.origin, at: time.now(for: operation), waiting: false) == nil ? .proceed(nil) : .wait
+        enqueue(of: operation.origin, at: time.now(for: operation), waiting: false) == nil ? .proceed(nil) : .wait
     }
 
     /// Waits for the operation's turn at its origin, and then continues.
@@ -52,9 +52,9 @@ public final class RateLimitInterceptor: Interceptor {
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let origin = operation.origin
-        if let id = joinLine(of: origin, at: time.now(for: operation)) {
-            defer { leaveLine(of: origin, id) }
-            try await turn(of: id, at: origin)
+        if let id = enqueue(of: origin, at: time.now(for: operation)) {
+            defer { dequeue(of: origin, id) }
+            try await waitForTurn(of: id, at: origin)
             while let wait = wait(at: origin, time.now(for: operation)) { try await operation.sleep(for: wait) }
         }
         return try await next(operation, emit)
@@ -64,19 +64,19 @@ public final class RateLimitInterceptor: Interceptor {
     ///
     /// - Parameter waiting: Whether to reserve a place in the line if the bucket is empty.
     /// - Returns: The place; `nil` if a token was taken.
-    private func joinLine(of origin: Origin, at now: Duration, waiting: Bool = true) -> Int? {
+    private func enqueue(of origin: Origin, at now: Duration, waiting: Bool = true) -> Int? {
         buckets.withLock { buckets in
             // An origin with a full bucket needn't be remembered.
-            if buckets.count > 256 { buckets = buckets.filter { $0.value.full > now || !$0.value.line.isEmpty } }
+            if buckets.count > 256 { buckets = buckets.filter { $0.value.full > now || !$0.value.queue.isEmpty } }
             var bucket = buckets[origin] ?? Bucket(full: now)
             defer { buckets[origin] = bucket }
-            if bucket.line.isEmpty, take(from: &bucket, at: now) == nil { return nil }
+            if bucket.queue.isEmpty, take(from: &bucket, at: now) == nil { return nil }
             if !waiting { return 0 }
             let id = lastID.withLock { last in
                 last += 1
                 return last
             }
-            bucket.line.append(id)
+            bucket.queue.append(id)
             return id
         }
     }
@@ -102,11 +102,11 @@ public final class RateLimitInterceptor: Interceptor {
     }
 
     /// Waits until the operation is the first in the line.
-    nonisolated(nonsending) private func turn(of id: Int, at origin: Origin) async throws(NetworkError) {
+    nonisolated(nonsending) private func waitForTurn(of id: Int, at origin: Origin) async throws(NetworkError) {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDue = buckets.withLock { buckets in
-                    if Task.isCancelled || buckets[origin]?.line.first == id { return true }
+                    if Task.isCancelled || buckets[origin]?.queue.first == id { return true }
                     buckets[origin]?.turns[id] = continuation
                     return false
                 }
@@ -118,10 +118,10 @@ public final class RateLimitInterceptor: Interceptor {
         if Task.isCancelled { throw .cancelledWhileWaiting }
     }
 
-    private func leaveLine(of origin: Origin, _ id: Int) {
+    private func dequeue(of origin: Origin, _ id: Int) {
         let next = buckets.withLock { buckets in
-            buckets[origin]?.line.removeAll { $0 == id }
-            guard let first = buckets[origin]?.line.first else { return nil as CheckedContinuation<Void, Never>? }
+            buckets[origin]?.queue.removeAll { $0 == id }
+            guard let first = buckets[origin]?.queue.first else { return nil as CheckedContinuation<Void, Never>? }
             return buckets[origin]?.turns.removeValue(forKey: first)
         }
         next?.resume()

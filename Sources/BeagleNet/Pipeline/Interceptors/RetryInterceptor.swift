@@ -21,7 +21,7 @@ public import BeagleNetHTTP
 /// `maxTime`, and the subscriber receives `NetworkOperation.Result.Connection.interrupted`. An attempt that produced a
 /// result, or was open for longer than the longest window, resets the count. Subscriptions that lost the same
 /// connection use the same random number for their waits, so that they share the next connection. The `retry` time of
-/// an event stream is respected up to `Backoff.maxAsked`.
+/// an event stream is respected up to `Backoff.maxServerDelay`.
 public final class RetryInterceptor: Interceptor {
     /// The interceptor's place: `.retry`.
     public var place: Pipeline.Place? { .retry }
@@ -115,7 +115,7 @@ public final class RetryInterceptor: Interceptor {
         }
 
         func mustWait(after outcome: NetworkOperation.Outcome) -> Bool {
-            outcome.mayBeTransient(for: operation) && operation.countdown?.isExpired != true
+            outcome.mayBeTransient(for: operation) && operation.deadlineTimer?.isExpired != true
         }
 
         func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
@@ -127,20 +127,20 @@ public final class RetryInterceptor: Interceptor {
             next: Next,
             emit: @escaping Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
-            if owner != 0 { operation.run?.firstOwner = owner }
-            return try await retry.repeated(operation, next, emit, after: outcome, elapsed)
+            if owner != 0 { operation.run?.firstCredentialOwner = owner }
+            return try await retry.performRetries(operation, next, emit, after: outcome, elapsed)
         }
     }
 
     /// Records a success if the server responded, even with an error status. A cancelled operation proves nothing.
     private func note(_ outcome: Result<NetworkOperation.Result, NetworkError>, of operation: NetworkOperation) {
-        if outcome.isAnswer { budget.noteSuccess(of: operation) }
+        if outcome.isResponse { budget.noteSuccess(of: operation) }
     }
 
     /// Performs the attempts after the first.
     ///
     /// - Parameter elapsed: Returns the time since the first attempt began; `nil` to measure from now on.
-    nonisolated(nonsending) func repeated(
+    nonisolated(nonsending) func performRetries(
         _ operation: NetworkOperation,
         _ next: Next,
         _ emit: @escaping Emit,
@@ -153,17 +153,17 @@ public final class RetryInterceptor: Interceptor {
         // A later failure doesn't change that an earlier attempt may have reached the server.
         var hasReached = first.mayHaveReachedServer
         let elapsed = elapsed ?? operation.stopwatch()
-        while outcome.mayBeTransient(for: operation), operation.countdown?.isExpired != true {
+        while outcome.mayBeTransient(for: operation), operation.deadlineTimer?.isExpired != true {
             let wait: Duration
-            switch step(after: outcome, of: operation, failures, elapsed) {
+            switch decision(after: outcome, of: operation, failures, elapsed) {
             case .wait(let duration): wait = duration
             case .stop(let reason):
-                operation.log(NetworkMessage("\(operation.line): not retrying, because \(reason)"))
-                return try outcome.reaching(hasReached)
+                operation.log(NetworkMessage("\(operation.logName): not retrying, because \(reason)"))
+                return try outcome.markingReached(hasReached)
             }
             operation.log(
                 NetworkMessage(
-                    "\(operation.line): retrying in \(wait.shown) (attempt \(operation.attempt + 1)), because \(outcome.reason)"
+                    "\(operation.logName): retrying in \(wait.shown) (attempt \(operation.attempt + 1)), because \(outcome.reason)"
                 )
             )
             do {
@@ -172,14 +172,14 @@ public final class RetryInterceptor: Interceptor {
                 }
                 try await pause(for: wait, !outcome.asksForWait, operation)
             } catch {
-                throw error.reaching(hasReached)
+                throw error.markingReached(hasReached)
             }
-            operation.tryAgain()
+            operation.beginAttempt()
             if hasReached { operation.outboxSending?.noteRepetition() }
             let news = Lock<(hasGiven: Bool, opened: Duration?)>((false, nil))
             outcome = await .catching { () throws(NetworkError) in
                 try await next(operation) { result in
-                    if result.isAnswer { news.withLock { $0.hasGiven = true } }
+                    if result.isResponse { news.withLock { $0.hasGiven = true } }
                     if case .open = result.connection { news.withLock { $0.opened = elapsed() } }
                     emit(result)
                 }
@@ -192,7 +192,7 @@ public final class RetryInterceptor: Interceptor {
             hasReached = hasReached || outcome.mayHaveReachedServer
         }
         note(outcome, of: operation)
-        return try outcome.reaching(hasReached)
+        return try outcome.markingReached(hasReached)
     }
 
     /// Waits, unless an event ends the wait.
@@ -221,32 +221,32 @@ public final class RetryInterceptor: Interceptor {
     }
 
     /// The next step after a failure that may be temporary.
-    private enum Step {
+    private enum RetryDecision {
         case wait(Duration)
         /// Stops, for this reason.
         case stop(String)
     }
 
-    private func step(
+    private func decision(
         after outcome: Result<NetworkOperation.Result, NetworkError>,
         of operation: NetworkOperation,
         _ failures: Int,
         _ elapsed: () -> Duration
-    ) -> Step {
+    ) -> RetryDecision {
         if let reason = operation.reasonNotToSendAgain(after: outcome) { return .stop(reason) }
         let isSubscription = operation.kind == .subscription
         var backoff = isSubscription ? subscriptionBackoff : backoff
         // The `retry` time of an event stream doesn't mean that the server refuses, however long it is.
-        let asked = outcome.retryAfter ?? min(outcome.reconnectionTime ?? .zero, backoff.maxAsked)
+        let serverDelay = outcome.retryAfter ?? min(outcome.reconnectionTime ?? .zero, backoff.maxServerDelay)
         // Subscriptions that lost the same connection retry after the same wait, so that they can share the next one.
         let shared = outcome.sharedRetry
         if shared != nil, backoff.limit.map({ failures < $0 }) ?? true { backoff.limit = nil }
-        var generator = Chance(given: shared?.chance)
+        var generator = RandomSource(fixedValue: shared?.jitter)
         let count = isSubscription ? max(failures, shared?.failures ?? 0) : failures
-        guard let wait = backoff.delay(after: count, asked: asked, using: &generator) else {
+        guard let wait = backoff.delay(after: count, serverDelay: serverDelay, using: &generator) else {
             return .stop(
-                asked > backoff.maxAsked
-                    ? "the server asked for a wait of \(asked.shown)" : "\(failures) attempts failed"
+                serverDelay > backoff.maxServerDelay
+                    ? "the server asked for a wait of \(serverDelay.shown)" : "\(failures) attempts failed"
             )
         }
         if isSubscription { return .wait(wait) }
@@ -282,10 +282,10 @@ extension Result<NetworkOperation.Result, NetworkError> {
     }
 
     /// Whether the server has responded.
-    fileprivate var isAnswer: Bool {
+    fileprivate var isResponse: Bool {
         switch self {
         case .success: true
-        case .failure(let error): error.kind == .status && !error.isAside
+        case .failure(let error): error.kind == .status && !error.isPrerequisiteFailure
         }
     }
 
@@ -319,11 +319,11 @@ extension Result<NetworkOperation.Result, NetworkError> {
     }
 
     /// Returns the result or throws the error, which says whether any attempt may have reached the server.
-    fileprivate func reaching(_ hasReached: Bool) throws(NetworkError) -> NetworkOperation.Result {
+    fileprivate func markingReached(_ hasReached: Bool) throws(NetworkError) -> NetworkOperation.Result {
         do {
             return try get()
         } catch {
-            throw error.reaching(hasReached)
+            throw error.markingReached(hasReached)
         }
     }
 
@@ -341,7 +341,7 @@ extension NetworkOperation {
         if case .failure(let error) = outcome, !error.mayHaveReachedServer { return nil }
         let hasKey = transfer.head.headerFields.contains(.idempotencyKey)
         if hasKey, performer?.sendsFields ?? true { return nil }
-        if kind.repetition.allows(transfer.head.method) { return nil }
+        if kind.resendPolicy.allows(transfer.head.method) { return nil }
         return hasKey
             ? "the server may have processed the request, and this transport cannot send its Idempotency-Key"
             : "the server may have processed the request, and it has no Idempotency-Key"
@@ -377,7 +377,7 @@ extension NetworkError {
     )
 
     /// Returns the error, marked if an earlier attempt may have reached the server.
-    fileprivate func reaching(_ hasReached: Bool) -> NetworkError {
+    fileprivate func markingReached(_ hasReached: Bool) -> NetworkError {
         var error = self
         error.mayHaveReachedServer = mayHaveReachedServer || hasReached
         return error

@@ -28,20 +28,20 @@ final class SharedCredential: Sendable {
     struct Version: Sendable {
         let credential: Credential?
         /// The number of the user to whom it belongs.
-        let person: Int
+        let credentialOwner: Int
         /// The number of the version; a later version has a greater one.
         fileprivate let number: Int
     }
 
-    private typealias Flight = Task<Result<Version, NetworkError>, Never>
+    private typealias FetchTask = Task<Result<Version, NetworkError>, Never>
 
     private struct State: Sendable {
         /// `nil` before the first fetch, after it failed, and after a renewal returned no credential.
         var version: Version?
         var lastNumber = 0
         /// The number of the user; a new one each time that the next credential may be another user's.
-        var person = PersonNumber.next()
-        var flight: Flight?
+        var credentialOwner = CredentialOwnerID.next()
+        var fetchTask: FetchTask?
         /// Whether the fetch in flight replaces an existing credential.
         var isRenewing = false
     }
@@ -58,18 +58,18 @@ final class SharedCredential: Sendable {
     func reset() {
         state.withLock { state in
             state.version = nil
-            state.flight = nil
-            state.person = PersonNumber.next()
+            state.fetchTask = nil
+            state.credentialOwner = CredentialOwnerID.next()
         }
     }
 
     /// The number of the user to whom the credential belongs.
     ///
     /// Renewing keeps it, because the user is the same; a loaded credential may be another user's.
-    var person: Int { state.withLock { $0.person } }
+    var credentialOwner: Int { state.withLock { $0.credentialOwner } }
 
     /// The present version; `nil` before the first fetch and during a fetch.
-    var present: Version? { state.withLock { $0.flight == nil ? $0.version : nil } }
+    var present: Version? { state.withLock { $0.fetchTask == nil ? $0.version : nil } }
 
     /// Returns the present version, or else the one that `load` fetches for all waiting operations.
     ///
@@ -82,14 +82,14 @@ final class SharedCredential: Sendable {
         _ load: @escaping @Sendable () async throws -> Credential?
     ) async throws(NetworkError) -> Version {
         while true {
-            let (there, flight, isRenewing): (Version?, Flight?, Bool) = state.withLock { state in
-                if let flight = state.flight { return (nil, flight, state.isRenewing) }
+            let (there, fetchTask, isRenewing): (Version?, FetchTask?, Bool) = state.withLock { state in
+                if let fetchTask = state.fetchTask { return (nil, fetchTask, state.isRenewing) }
                 if let version = state.version { return (version, nil, false) }
                 return (nil, begin(&state, clock, isRenewal: false, load), false)
             }
             if let there { return there }
-            guard let flight else { throw .cancelledBeforeStart }
-            let version = try await flight.valueUnlessCancelled().get()
+            guard let fetchTask else { throw .cancelledBeforeStart }
+            let version = try await fetchTask.valueUnlessCancelled().get()
             if version.credential != nil || !isRenewing { return version }
         }
     }
@@ -104,14 +104,14 @@ final class SharedCredential: Sendable {
         _ clock: any Clock<Duration>,
         _ renew: @escaping @Sendable () async throws -> Credential?
     ) async throws(NetworkError) -> Version? {
-        let (there, flight): (Version?, Flight?) = state.withLock { state in
-            if state.person != used.person { return (nil, nil) }
-            if let flight = state.flight { return (nil, flight) }
+        let (there, fetchTask): (Version?, FetchTask?) = state.withLock { state in
+            if state.credentialOwner != used.credentialOwner { return (nil, nil) }
+            if let fetchTask = state.fetchTask { return (nil, fetchTask) }
             if let version = state.version, version.number != used.number { return (version, nil) }
             return (nil, begin(&state, clock, isRenewal: true, renew))
         }
-        guard let flight else { return there }
-        return try await flight.valueUnlessCancelled().get()
+        guard let fetchTask else { return there }
+        return try await fetchTask.valueUnlessCancelled().get()
     }
 
     /// Fetches in a separate task, so that the operation that started the fetch may leave without affecting the others.
@@ -120,36 +120,36 @@ final class SharedCredential: Sendable {
         _ clock: any Clock<Duration>,
         isRenewal: Bool,
         _ fetch: @escaping @Sendable () async throws -> Credential?
-    ) -> Flight {
+    ) -> FetchTask {
         state.lastNumber += 1
-        let (number, person) = (state.lastNumber, state.person)
-        let flight = Flight { [limit] in
+        let (number, credentialOwner) = (state.lastNumber, state.credentialOwner)
+        let fetchTask = FetchTask { [limit] in
             let outcome = await Self.fetched(limit, clock, fetch).map { credential in
-                Version(credential: credential, person: person, number: number)
+                Version(credential: credential, credentialOwner: credentialOwner, number: number)
             }
-            self.land(outcome, number, person, isRenewal)
+            self.storeResult(outcome, number, credentialOwner, isRenewal)
             return outcome
         }
-        state.flight = flight
+        state.fetchTask = fetchTask
         state.isRenewing = isRenewal
-        return flight
+        return fetchTask
     }
 
     /// Stores the result of a fetch. If a renewal returned no credential, the user must sign in, and the next operation
     /// loads the credential again.
-    private func land(
+    private func storeResult(
         _ outcome: Result<Version, NetworkError>,
         _ number: Int,
-        _ person: Int,
+        _ credentialOwner: Int,
         _ isRenewal: Bool
     ) {
         state.withLock { state in
-            guard state.person == person, state.lastNumber == number else { return }
-            state.flight = nil
+            guard state.credentialOwner == credentialOwner, state.lastNumber == number else { return }
+            state.fetchTask = nil
             guard case .success(let version) = outcome else { return }
             let isInVain = isRenewal && version.credential == nil
             state.version = isInVain ? nil : version
-            if isInVain { state.person = PersonNumber.next() }
+            if isInVain { state.credentialOwner = CredentialOwnerID.next() }
         }
     }
 
@@ -203,7 +203,7 @@ extension NetworkError {
 }
 
 /// Numbers of users, unique within the process.
-private enum PersonNumber {
+private enum CredentialOwnerID {
     private static let last = Lock(0)
 
     static func next() -> Int {
@@ -225,7 +225,7 @@ final class CredentialFetch: Sendable {
     /// Whether the running code belongs to a fetch.
     ///
     /// Such code must not wait for a credential, because it would wait for its own end.
-    static var isOne: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
+    static var isActive: Bool { current.map { !$0.isOver.withLock { $0 } } ?? false }
 
     /// Creates a task as part of a fetch.
     static func begin<Value>(_ fetch: CredentialFetch?, _ body: () -> Value) -> Value {
@@ -233,7 +233,7 @@ final class CredentialFetch: Sendable {
     }
 
     /// The fetch to which the running code belongs.
-    static var present: CredentialFetch? { current }
+    static var running: CredentialFetch? { current }
 
     /// Performs the fetch.
     func run<Fetched: Sendable>(_ fetch: @Sendable () async -> Fetched) async -> Fetched {

@@ -31,6 +31,6 @@ extension NetworkOperation.Result {
     ///
     /// Never inlined, because it would enlarge the frame of every operation.
     @inline(never) fileprivate func refusal(of operation: NetworkOperation) -> NetworkError {
-        response?.refusal(of: operation.transfer.head) ?? .unhandled(operation.kind)
+        response?.statusError(for: operation.transfer.head) ?? .unhandled(operation.kind)
     }
 }

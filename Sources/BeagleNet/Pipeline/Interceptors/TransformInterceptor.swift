@@ -48,9 +48,9 @@ public struct TransformInterceptor: Interceptor {
         next: Next,
         emit: @escaping Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        if response != nil, operation.isStream { throw .streamToChange }
+        if response != nil, operation.isStream { throw .streamNotSupported }
         var transfer = operation.transfer
-        try await NetworkError.asideCatching { try await request(&transfer) }
+        try await NetworkError.catchingPrerequisite { try await request(&transfer) }
         var changed = operation
         changed.transfer = transfer
         if response == nil { return try await next(changed, emit) }
@@ -95,7 +95,7 @@ public struct TransformInterceptor: Interceptor {
 }
 
 extension NetworkError {
-    fileprivate static let streamToChange = NetworkError(
+    fileprivate static let streamNotSupported = NetworkError(
         .unsupported,
         during: .build,
         "an interceptor changes whole responses, but this response is streamed",

@@ -25,8 +25,8 @@ extension NetworkOperation {
         static let defaultValue: OutboxMessage? = nil
     }
 
-    private enum OutboxMarkKey: ContextKey {
-        static let defaultValue: OutboxMark? = nil
+    private enum OutboxWriteFlagKey: ContextKey {
+        static let defaultValue: OutboxWriteFlag? = nil
     }
 
     private enum ReasonNotToKeepKey: ContextKey {
@@ -47,13 +47,13 @@ extension NetworkOperation {
     var outboxMessage: OutboxMessage? { context[OutboxMessageKey.self] }
 
     /// A mark that is set when an outbox begins to write the operation.
-    var outboxMark: OutboxMark? {
-        get { context[OutboxMarkKey.self] }
-        set { context[OutboxMarkKey.self] = newValue }
+    var outboxWriteFlag: OutboxWriteFlag? {
+        get { context[OutboxWriteFlagKey.self] }
+        set { context[OutboxWriteFlagKey.self] = newValue }
     }
 
     /// The reason why an outbox must not store the operation, and a solution; `nil` if it may.
-    var reasonNotToKeep: String? {
+    var reasonNotToStore: String? {
         get { context[ReasonNotToKeepKey.self] }
         set { context[ReasonNotToKeepKey.self] = newValue }
     }
@@ -97,20 +97,20 @@ extension NetworkOperation {
 }
 
 /// A flag for whether an outbox may have written an operation to disk.
-final class OutboxMark: Sendable {
+final class OutboxWriteFlag: Sendable {
     private let state = Lock(false)
 
     /// Whether writing has begun, or is done.
-    var isTaken: Bool { state.withLock { $0 } }
+    var isSet: Bool { state.withLock { $0 } }
 
-    func take() {
+    func set() {
         state.withLock { $0 = true }
     }
 }
 
 extension TransferOptions {
     /// The reason not to store an operation with such options: a client that sends it later wouldn't have them.
-    static let guardsAreNotKept = "it has its own address guard, pins, identity or redirect function"
+    static let guardsAreNotStored = "it has its own address guard, pins, identity or redirect function"
 
     /// Whether these options restrict a transfer in a way that the others don't.
     func guards(beyond others: TransferOptions) -> Bool {

@@ -26,13 +26,13 @@ extension Outbox {
 
         /// The error that ended sending early: the directory can't be read or written any more, or another process is
         /// sending.
-        public internal(set) var trouble: NetworkError?
+        public internal(set) var abortError: NetworkError?
 
         private var isEmpty: Bool { delivered.isEmpty && refused.isEmpty && damages.isEmpty }
 
         /// Returns the report, or throws if it is empty and sending ended early.
         fileprivate func get() throws(NetworkError) -> Report {
-            if let trouble, isEmpty { throw trouble }
+            if let abortError, isEmpty { throw abortError }
             return self
         }
 
@@ -41,7 +41,7 @@ extension Outbox {
             refused += other.refused
             failures += other.failures
             damages += other.damages
-            trouble = trouble ?? other.trouble
+            abortError = abortError ?? other.abortError
         }
     }
 
@@ -52,7 +52,7 @@ extension Outbox {
     ///
     /// - Parameter client: The client that sends. If it has an `OutboxInterceptor` of this outbox, messages are sent
     ///   exactly as they were written.
-    /// - Returns: The report, even if sending was cancelled or ended early (`Report.trouble`). An entry that stays
+    /// - Returns: The report, even if sending was cancelled or ended early (`Report.abortError`). An entry that stays
     ///   isn't an error.
     /// - Throws: A `NetworkError` of kind `.file` if nothing was sent because the directory can't be read or written,
     ///   or because another process is sending.
@@ -76,13 +76,13 @@ extension Outbox {
                 return true
             }
         } catch {
-            report.trouble = report.trouble ?? error
+            report.abortError = report.abortError ?? error
         }
         return try report.get()
     }
 
     private func reports(on queues: some Sequence<String>) async -> [String: Report] {
-        let tasks = run(queues, isWantedAnew: true)
+        let tasks = run(queues, retriesOnFailure: true)
         return await withTaskCancellationHandler {
             var reports: [String: Report] = [:]
             for (queue, task) in tasks { reports[queue] = await task.value }

@@ -6,10 +6,10 @@ extension Outbox {
     ///
     /// A queue that is already being sent is checked again, and a cancelled run is followed by another.
     ///
-    /// - Parameter isWantedAnew: Whether to retry an entry that is being sent, if it fails.
+    /// - Parameter retriesOnFailure: Whether to retry an entry that is being sent, if it fails.
     /// - Returns: The task of each queue.
     @discardableResult
-    func run(_ queues: some Sequence<String>, isWantedAnew: Bool = false) -> [String: Task<Report, Never>] {
+    func run(_ queues: some Sequence<String>, retriesOnFailure: Bool = false) -> [String: Task<Report, Never>] {
         state.withLock { state in
             var tasks: [String: Task<Report, Never>] = [:]
             for queue in queues {
@@ -23,8 +23,8 @@ extension Outbox {
                     }
                     state.runs[queue] = Run(number: number, task: task)
                 } else {
-                    state.runs[queue]?.isAskedAgain = true
-                    if isWantedAnew { state.runs[queue]?.isWantedAnew = true }
+                    state.runs[queue]?.needsRecheck = true
+                    if retriesOnFailure { state.runs[queue]?.retriesOnFailure = true }
                 }
                 tasks[queue] = state.runs[queue]?.task
             }
@@ -36,21 +36,21 @@ extension Outbox {
         var report = Report()
         var hasRight = false
         do throws(NetworkError) {
-            try right.take()
+            try sendLock.acquire()
             hasRight = true
             repeat {
                 while report.failures.isEmpty, let file = try next(in: queue, &report) {
                     guard let failure = try await send(file, &report) else { continue }
-                    if Task.isCancelled || !isWantedAnew(queue) { report.failures.append(failure) }
+                    if Task.isCancelled || !retriesOnFailure(queue) { report.failures.append(failure) }
                 }
             } while report.failures.isEmpty && !isOver(queue, number)
         } catch {
-            report.trouble = error
+            report.abortError = error
         }
-        if let failure = report.trouble ?? report.failures.first { stop(queue, number, failure) }
-        if hasRight, right.leave(), !Task.isCancelled { lookForNews() }
-        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher(queue, report) }
-        tell()
+        if let failure = report.abortError ?? report.failures.first { stop(queue, number, failure) }
+        if hasRight, sendLock.release(), !Task.isCancelled { sendNewEntries() }
+        for watcher in state.withLock({ Array($0.reportHandlers.values) }) { watcher(queue, report) }
+        notifySubscribers()
         return report
     }
 
@@ -60,7 +60,7 @@ extension Outbox {
             Set(state.live.filter { $0.value.queue == queue && $0.value.isWritten }.keys)
         }
         let files = try files.waiting()
-        lose(known.subtracting(files.map(\.entry.id)))
+        reportMissing(known.subtracting(files.map(\.entry.id)))
         let queued = files.filter { $0.entry.queue == queue }
         state.withLock { $0.seen[queue] = queued.isEmpty ? nil : Set(queued.map(\.name)) }
         for file in queued {
@@ -69,8 +69,8 @@ extension Outbox {
                 continue
             }
             if let maxAge = limits.maxAge, now() - file.entry.accepted.timeIntervalSince1970 > maxAge / .seconds(1) {
-                let heard = state.withLock { $0.takeCompletions(of: file.entry.id) }
-                try refuse(file, Self.expired, .failure(.expired), heard, &report)
+                let completions = state.withLock { $0.takeCompletions(of: file.entry.id) }
+                try refuse(file, Self.expired, .failure(.expired), completions, &report)
                 continue
             }
             // An entry that is still being written asks for its turn afterwards.
@@ -88,9 +88,9 @@ extension Outbox {
         let id = file.entry.id
         state.withLock { state in
             state.sending.insert(id)
-            state.runs[file.entry.queue]?.isWantedAnew = false
+            state.runs[file.entry.queue]?.retriesOnFailure = false
         }
-        tell()
+        notifySubscribers()
         defer { state.withLock { _ = $0.sending.remove(id) } }
         let sent: Sent
         do throws(NetworkError) {
@@ -100,21 +100,21 @@ extension Outbox {
             // The file is whole, but its URL can't be requested.
             case .badURL: try refuse(file, error.kind.rawValue, .failure(error), [], &report)
             // The file was damaged and moved aside, or removed in the meantime. Others continue.
-            case .decoding: lose([id])
+            case .decoding: reportMissing([id])
             default:
                 if try isThere(file) { throw error }
-                lose([id])
+                reportMissing([id])
             }
             return nil
         }
-        let (verdict, heard) = judge(sent, of: file.entry)
+        let (verdict, completions) = judge(sent, of: file.entry)
         switch verdict {
         case .accepted:
             report.delivered.append(Delivery(entry: file.entry, status: sent.outcome.head?.status.code))
-            defer { complete(id, sent.outcome, heard) }
+            defer { complete(id, sent.outcome, completions) }
             try clear(file, Settlement(reason: nil))
         case .refused(let reason):
-            try refuse(file, reason, sent.outcome, heard, &report)
+            try refuse(file, reason, sent.outcome, completions, &report)
         case .open(let error):
             return error
         }
@@ -132,17 +132,17 @@ extension Outbox {
 
     /// Sends an entry through the pipeline of a waiting caller, or else through a client.
     private func answer(to file: OutboxFiles.File) async throws(NetworkError) -> Sent {
-        let (turn, isFirst) = state.withLock { state in
+        let (sendTask, isFirst) = state.withLock { state in
             let live = state.live[file.entry.id]
-            state.live[file.entry.id]?.turn = nil
+            state.live[file.entry.id]?.sendTask = nil
             state.live[file.entry.id]?.isUnsent = false
-            return (live?.turn, live?.isUnsent ?? false)
+            return (live?.sendTask, live?.isUnsent ?? false)
         }
-        if let turn, let outcome = await turn.take() {
-            return Sent(outcome: outcome, key: turn.sending.key, isFirst: isFirst && !turn.sending.isRepeated)
+        if let sendTask, let outcome = await sendTask.start() {
+            return Sent(outcome: outcome, key: sendTask.sending.key, isFirst: isFirst && !sendTask.sending.isRepeated)
         }
         guard let client = state.withLock({ $0.clients.last?.client }) else {
-            return Sent(outcome: .failure(.nobodySends), key: "", isFirst: false)
+            return Sent(outcome: .failure(.noClient), key: "", isFirst: false)
         }
         let message = try files.message(of: file)
         let operation = try NetworkOperation(kept: message)
@@ -153,7 +153,7 @@ extension Outbox {
 
     /// Returns the meaning of an outcome and the waiting completions. Both are taken in one step: if a caller left in
     /// between, no one would receive the outcome.
-    private func judge(_ sent: Sent, of entry: Entry) -> (OutboxVerdict, heard: [Completion]) {
+    private func judge(_ sent: Sent, of entry: Entry) -> (OutboxVerdict, completions: [Completion]) {
         let isDelivered = sent.outcome.elsewhere.map { self.isDelivered(entry, $0) } ?? true
         return state.withLock { state in
             let isHeard = state.live[entry.id]?.completions.isEmpty == false
@@ -170,14 +170,14 @@ extension Outbox {
         _ file: OutboxFiles.File,
         _ reason: String,
         _ outcome: Outcome,
-        _ heard: [Completion],
+        _ completions: [Completion],
         _ report: inout Report
     ) throws(NetworkError) {
         var entry = file.entry
         entry.state = .refused(reason)
         report.refused.append(entry)
-        defer { complete(entry.id, outcome, heard) }
-        try clear(file, Settlement(reason: heard.isEmpty ? reason : nil))
+        defer { complete(entry.id, outcome, completions) }
+        try clear(file, Settlement(reason: completions.isEmpty ? reason : nil))
     }
 
     /// Removes a file or moves it aside.
@@ -195,7 +195,7 @@ extension Outbox {
             }
         }
         state.withLock { $0.settled[file.name] = nil }
-        tell()
+        notifySubscribers()
     }
 
     private func isThere(_ file: OutboxFiles.File) throws(NetworkError) -> Bool {
@@ -203,27 +203,27 @@ extension Outbox {
     }
 
     /// Calls the given completions, and those of callers that have joined since.
-    private func complete(_ id: String, _ outcome: Outcome, _ heard: [Completion] = [], isFinal: Bool = true) {
-        let live = state.withLock { $0.endWait(for: id, isFinal ? outcome : nil) }
-        live?.turn?.drop()
-        for completion in heard + (live?.completions.values ?? [:].values) { completion(outcome) }
+    private func complete(_ id: String, _ outcome: Outcome, _ completions: [Completion] = [], isFinal: Bool = true) {
+        let live = state.withLock { $0.finishWaiting(for: id, isFinal ? outcome : nil) }
+        live?.sendTask?.cancel()
+        for completion in completions + (live?.completions.values ?? [:].values) { completion(outcome) }
     }
 
     /// Ends the wait for entries that are no longer on disk, although this process didn't send them.
-    private func lose(_ ids: Set<String>) {
+    private func reportMissing(_ ids: Set<String>) {
         for id in ids { complete(id, .failure(.taken), isFinal: false) }
     }
 
-    private func isWantedAnew(_ queue: String) -> Bool {
-        state.withLock { $0.runs[queue]?.isWantedAnew ?? false }
+    private func retriesOnFailure(_ queue: String) -> Bool {
+        state.withLock { $0.runs[queue]?.retriesOnFailure ?? false }
     }
 
     /// Whether there is nothing more to do in a queue.
     private func isOver(_ queue: String, _ number: Int) -> Bool {
         state.withLock { state in
             guard state.runs[queue]?.number == number else { return true }
-            if state.runs[queue]?.isAskedAgain == true {
-                state.runs[queue]?.isAskedAgain = false
+            if state.runs[queue]?.needsRecheck == true {
+                state.runs[queue]?.needsRecheck = false
                 return false
             }
             state.runs[queue] = nil
@@ -233,26 +233,26 @@ extension Outbox {
 
     /// Stops the sending of a queue. Its entries stay, and waiting callers get an error.
     private func stop(_ queue: String, _ number: Int, _ error: NetworkError) {
-        let (told, isWantedAnew): ([(String, Live)], Bool) = state.withLock { state in
+        let (told, retriesOnFailure): ([(String, Live)], Bool) = state.withLock { state in
             // Another run has replaced this one and sends the entries.
             guard state.runs[queue]?.number == number else { return ([], false) }
             let ids = state.live.filter { $0.value.queue == queue && $0.value.isWritten }.keys
-            let told = ids.compactMap { id in state.endWait(for: id, nil).map { (id, $0) } }
-            let isWantedAnew = state.runs[queue]?.isWantedAnew ?? false
+            let told = ids.compactMap { id in state.finishWaiting(for: id, nil).map { (id, $0) } }
+            let retriesOnFailure = state.runs[queue]?.retriesOnFailure ?? false
             state.runs[queue] = nil
-            return (told, isWantedAnew)
+            return (told, retriesOnFailure)
         }
         for (id, live) in told {
-            live.turn?.drop()
+            live.sendTask?.cancel()
             for completion in live.completions.values { completion(.failure(.kept(id, error))) }
         }
         // A retry was requested while stopping.
-        if isWantedAnew, !Task.isCancelled { run([queue]) }
+        if retriesOnFailure, !Task.isCancelled { run([queue]) }
     }
 
     /// Sends entries that another process has written while this one had the lock, because that process couldn't send
     /// them.
-    private func lookForNews() {
+    private func sendNewEntries() {
         // If they can't be read now, the next flush sends them.
         guard state.withLock({ !$0.clients.isEmpty }), let waiting = try? files.waiting() else { return }
         let news = state.withLock { state in

@@ -12,17 +12,17 @@ extension Outbox {
     ///   - interceptors: The interceptors below the outbox.
     ///   - transport: The transport that sends the message.
     ///   - logger: The logger of the interceptors.
-    ///   - reasonNotToKeep: The reason not to store the message; `nil`, the default, to store it.
+    ///   - reasonNotToStore: The reason not to store the message; `nil`, the default, to store it.
     package func submit(
         _ transfer: TransferRequest,
         _ interceptors: [any Interceptor],
         transport: any HTTPTransport,
         logger: any BeagleLogger,
-        reasonNotToKeep: String? = nil
+        reasonNotToStore: String? = nil
     ) async throws(NetworkError) -> StreamingResponse {
         let isOffline = (transport as? any OfflineTransport)?.isOffline ?? false
         var operation = NetworkOperation.of(transfer, kind: .form, logger: logger, isOffline: isOffline)
-        operation.reasonNotToKeep = reasonNotToKeep
+        operation.reasonNotToStore = reasonNotToStore
         let pipeline = try Pipeline([OutboxInterceptor(self)] + interceptors, transport: transport)
         guard let response = try await pipeline.run(operation, { _ in }).response else { throw .noResponse }
         return StreamingResponse(response)

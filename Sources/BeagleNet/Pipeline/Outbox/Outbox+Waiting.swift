@@ -7,16 +7,16 @@ extension Outbox {
     /// - Parameters:
     ///   - message: The message to write. Cancelling the caller's task cancels the write until it begins.
     ///   - place: The place in line for writing; left after writing.
-    ///   - turn: Sends the message.
-    /// - Throws: An error if the message can't be written, and then nothing is sent; an error that `isKept` if there is
-    ///   no response now.
+    ///   - sendTask: Sends the message.
+    /// - Throws: An error if the message can't be written, and then nothing is sent; an error that `isStoredInOutbox`
+    ///   if there is no response now.
     nonisolated(nonsending) func deliver(
         _ message: OutboxMessage,
-        at place: OutboxLine.Place,
-        _ turn: OutboxTurn
+        at place: OutboxWriteQueue.Ticket,
+        _ sendTask: OutboxSendTask
     ) async throws(NetworkError) -> NetworkOperation.Result {
         let id = try message.id()
-        expect(id, in: message.queue)
+        registerWaiter(id, in: message.queue)
         // Not on the caller's thread, which may be the main thread or the transport's.
         let writing = Task.detached { () -> Result<(file: OutboxFiles.File, isNew: Bool), NetworkError> in
             await place.wait()
@@ -24,7 +24,7 @@ extension Outbox {
             return Result { () throws(NetworkError) in
                 if Task.isCancelled { throw NetworkError.cancelledBeforeStart }
                 let written = try self.files.write(message)
-                self.tell()
+                self.notifySubscribers()
                 return written
             }
         }
@@ -37,25 +37,25 @@ extension Outbox {
         switch written {
         case .success(let there): (file, isNew) = there
         case .failure(let error):
-            turn.drop()
-            giveUp(id)
+            sendTask.cancel()
+            unregisterWaiter(id)
             throw error
         }
         return try await withCancellableToken { completion in
-            self.wait(for: file, isNew: isNew, turn, completion)
+            self.wait(for: file, isNew: isNew, sendTask, completion)
         }.get()
     }
 
     /// Registers a caller that is about to wait for a response.
-    private func expect(_ id: String, in queue: String) {
-        state.withLock { $0.live[id, default: Live(queue: queue)].comers += 1 }
+    private func registerWaiter(_ id: String, in queue: String) {
+        state.withLock { $0.live[id, default: Live(queue: queue)].pendingWaiters += 1 }
     }
 
     /// Unregisters a caller whose message wasn't written.
-    private func giveUp(_ id: String) {
+    private func unregisterWaiter(_ id: String) {
         let queue: String? = state.withLock { state in
             guard let queue = state.live[id]?.queue else { return nil }
-            state.live[id]?.comers -= 1
+            state.live[id]?.pendingWaiters -= 1
             state.removeIfDone(id)
             let isAwaited = !state.clients.isEmpty || state.live.values.contains { $0.queue == queue && $0.isWritten }
             return isAwaited ? queue : nil
@@ -67,18 +67,18 @@ extension Outbox {
     private func wait(
         for file: OutboxFiles.File,
         isNew: Bool,
-        _ turn: OutboxTurn,
+        _ sendTask: OutboxSendTask,
         _ completion: @escaping Completion
     ) -> any RequestToken {
         let entry = file.entry
         let (number, outcome, isSpare): (Int, Outcome?, Bool) = state.withLock { state in
             let number = state.nextNumber()
-            var live = state.live[entry.id] ?? Live(queue: entry.queue, comers: 1)
-            live.comers -= 1
+            var live = state.live[entry.id] ?? Live(queue: entry.queue, pendingWaiters: 1)
+            live.pendingWaiters -= 1
             live.queue = entry.queue
-            let isSpare = live.outcome != nil || live.turn != nil
+            let isSpare = live.outcome != nil || live.sendTask != nil
             if live.outcome == nil {
-                if !isSpare { live.turn = turn }
+                if !isSpare { live.sendTask = sendTask }
                 if isNew { live.isUnsent = true }
                 live.isWritten = true
                 live.completions[number] = completion
@@ -90,7 +90,7 @@ extension Outbox {
             state.removeIfDone(entry.id)
             return (number, live.outcome, isSpare)
         }
-        if isSpare { turn.drop() }
+        if isSpare { sendTask.cancel() }
         if let outcome {
             // Not on the caller's thread either.
             Task.detached {
@@ -123,7 +123,7 @@ extension Outbox {
 extension Outbox.State {
     /// Removes a live operation that no caller waits for or is about to.
     mutating func removeIfDone(_ id: String) {
-        guard let found = live[id], found.comers == 0, found.completions.isEmpty else { return }
+        guard let found = live[id], found.pendingWaiters == 0, found.completions.isEmpty else { return }
         // A pending entry is sent even if no caller waits for its response.
         if found.isWritten, found.outcome == nil { return }
         live[id] = nil
@@ -139,9 +139,11 @@ extension Outbox.State {
     /// Ends the wait for an entry.
     ///
     /// Callers that are about to wait get the outcome; without one, they bring their own turn.
-    mutating func endWait(for id: String, _ outcome: Outbox.Outcome?) -> Outbox.Live? {
+    mutating func finishWaiting(for id: String, _ outcome: Outbox.Outcome?) -> Outbox.Live? {
         guard let found = live[id] else { return nil }
-        live[id] = found.comers > 0 ? Outbox.Live(queue: found.queue, comers: found.comers, outcome: outcome) : nil
+        live[id] =
+            found.pendingWaiters > 0
+            ? Outbox.Live(queue: found.queue, pendingWaiters: found.pendingWaiters, outcome: outcome) : nil
         return found
     }
 }

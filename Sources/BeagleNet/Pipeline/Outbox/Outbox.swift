@@ -23,7 +23,7 @@ public import BeagleNetHTTP
 /// either: the credentials must be renewed, or the server is still processing the first message.
 ///
 /// After any other outcome the entry stays, including errors of prerequisite requests, such as fetching a token.
-/// Callers that wait for the response get an error that `isKept`, and the entry is sent again with the same
+/// Callers that wait for the response get an error that `isStoredInOutbox`, and the entry is sent again with the same
 /// `Idempotency-Key`. A server that supports the key (draft-ietf-httpapi-idempotency-key-header) acts once.
 ///
 /// A response counts if it comes from the server (`Result.source`) and has a status. An error counts if its `request`
@@ -89,11 +89,11 @@ public final class Outbox: Sendable {
     struct Live: Sendable {
         var queue: String
         /// The number of callers that are about to wait for the response.
-        var comers = 0
+        var pendingWaiters = 0
         /// The outcome, if it arrived before all of these callers waited.
         var outcome: Outcome?
         /// The first waiting caller's turn to send, until it is taken.
-        var turn: OutboxTurn?
+        var sendTask: OutboxSendTask?
         /// Whether the operation is on disk.
         var isWritten = false
         /// Whether this process has written the operation and it was never sent.
@@ -112,9 +112,9 @@ public final class Outbox: Sendable {
         let number: Int
         let task: Task<Report, Never>
         /// Whether the queue must be checked again because it may have new entries.
-        var isAskedAgain = false
+        var needsRecheck = false
         /// Whether the entry that is being sent is retried if it fails.
-        var isWantedAnew = false
+        var retriesOnFailure = false
     }
 
     struct State: Sendable {
@@ -132,9 +132,9 @@ public final class Outbox: Sendable {
         var seen: [String: Set<String>] = [:]
         /// The clients that send entries without a waiting caller; the latest one is used.
         var clients: [(number: Int, client: any NetworkClient)] = []
-        var listeners: [Int: AsyncStream<[Entry]>.Continuation] = [:]
+        var entrySubscribers: [Int: AsyncStream<[Entry]>.Continuation] = [:]
         /// The closures that are called with the report on the sending of a queue.
-        var watchers: [Int: @Sendable (String, Report) -> Void] = [:]
+        var reportHandlers: [Int: @Sendable (String, Report) -> Void] = [:]
 
         mutating func nextNumber() -> Int {
             lastNumber += 1
@@ -143,11 +143,11 @@ public final class Outbox: Sendable {
     }
 
     let state = Lock(State())
-    /// A lock that is held while listeners are notified, so that the last notification has the latest entries.
-    private let telling = Lock(())
+    /// A lock that is held while subscribers are notified, so that the last notification has the latest entries.
+    private let notificationLock = Lock(())
     let files: OutboxFiles
-    let right: OutboxRight
-    let line = OutboxLine()
+    let sendLock: OutboxSendLock
+    let writeQueue = OutboxWriteQueue()
     /// The limits of the outbox.
     public let limits: Limits
     /// The refusal reason of entries that are too old.
@@ -189,14 +189,14 @@ public final class Outbox: Sendable {
         now: @escaping @Sendable () -> Double
     ) {
         files = OutboxFiles(directory: directory, limits: limits, key: key)
-        right = OutboxRight(files)
+        sendLock = OutboxSendLock(files)
         self.limits = limits
         self.isDelivered = isDelivered
         self.now = now
     }
 
     deinit {
-        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+        for listener in state.withLock({ $0.entrySubscribers.values }) { listener.finish() }
     }
 }
 
@@ -237,11 +237,11 @@ extension Outbox {
         let (stream, continuation) = AsyncStream.makeStream(of: [Entry].self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             let number = state.nextNumber()
-            state.listeners[number] = continuation
+            state.entrySubscribers[number] = continuation
             return number
         }
-        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[number] = nil } }
-        Task.detached { self.tell() }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.entrySubscribers[number] = nil } }
+        Task.detached { self.notifySubscribers() }
         return stream
     }
 
@@ -255,7 +255,7 @@ extension Outbox {
     public func remove(_ id: Entry.ID) throws(NetworkError) -> Bool {
         guard let file = try files.all().first(where: { $0.entry.id == id }) else { return false }
         try files.remove(file)
-        tell()
+        notifySubscribers()
         // Callers that wait for the entry are notified that it is gone.
         if !file.isRefused { run([file.entry.queue]) }
         return true
@@ -277,26 +277,26 @@ extension Outbox {
         } else {
             try files.retry(file)
         }
-        tell()
+        notifySubscribers()
         if state.withLock({ !$0.clients.isEmpty }) { run([file.entry.queue]) }
         return true
     }
 
     /// Logs problems with files.
-    func tellLog(_ logger: any BeagleLogger) {
+    func logProblems(_ logger: any BeagleLogger) {
         for error in files.takeUnlogged() where logger.accepts(.warning) {
             let advice = error.advice.map { "; \($0)" } ?? ""
             logger.log(OutboxLogMessage(level: .warning, message: error.message + advice))
         }
     }
 
-    /// Notifies listeners of the current entries.
-    func tell() {
-        if state.withLock({ $0.listeners.isEmpty }) { return }
-        telling.withLock { _ in
+    /// Notifies subscribers of the current entries.
+    func notifySubscribers() {
+        if state.withLock({ $0.entrySubscribers.isEmpty }) { return }
+        notificationLock.withLock { _ in
             do throws(NetworkError) {
                 let entries = try entries()
-                for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(entries) }
+                for listener in state.withLock({ Array($0.entrySubscribers.values) }) { listener.yield(entries) }
             } catch {
                 // The next change reads the directory again; until then, the log contains the error.
                 files.note(error)

@@ -117,7 +117,7 @@ final class OutboxFiles: Sendable {
             return try OutboxMessage(try data(file.name, in: folder), path: "\(folder.path)/\(file.name)", key)
         } catch {
             if error.kind == .decoding {
-                index.withLock { setAside(file.name, in: file.isRefused ? refusals : folder, error, &$0) }
+                index.withLock { quarantine(file.name, in: file.isRefused ? refusals : folder, error, &$0) }
             }
             throw error
         }
@@ -159,7 +159,7 @@ final class OutboxFiles: Sendable {
             if let there = index.waiting.values.first(where: { $0.entry.id == id }),
                 let kept = try self.message(there, &index)
             {
-                guard kept.asksTheSame(as: message) else { throw .otherMessage }
+                guard kept.hasSameContent(as: message) else { throw .otherMessage }
                 return (there, false)
             }
             let refused = index.refused.values.first { $0.entry.id == id }
@@ -196,7 +196,7 @@ final class OutboxFiles: Sendable {
         } catch {
             if folder.has(file.name) {
                 guard error.kind == .decoding else { throw error }
-                setAside(file.name, in: folder, error, &index)
+                quarantine(file.name, in: folder, error, &index)
             }
             index.waiting[file.name] = nil
             return nil
@@ -239,7 +239,7 @@ final class OutboxFiles: Sendable {
     }
 
     /// Acquires the lock for sending; returns `nil` if another process has it.
-    func holdSending() throws(NetworkError) -> OpenFile? {
+    func acquireSendLock() throws(NetworkError) -> OpenFile? {
         guard let lock = try folder.hold(Self.lock) else { return nil }
         try folder.removeParts(olderThan: 3_600)
         return lock
@@ -277,7 +277,7 @@ final class OutboxFiles: Sendable {
                 // A lack of memory or file descriptors is temporary. Fail, so that no later entry is sent before this
                 // one.
                 if error.kind == .file, folder.isReadable(name) { throw error }
-                setAside(name, in: folder, error, &index, moves: moves)
+                quarantine(name, in: folder, error, &index, moves: moves)
             }
         }
     }
@@ -308,7 +308,7 @@ final class OutboxFiles: Sendable {
     }
 
     /// Reports a file that isn't a valid entry. A damaged one is moved aside first.
-    private func setAside(
+    private func quarantine(
         _ name: String,
         in folder: PrivateFolder,
         _ error: NetworkError,

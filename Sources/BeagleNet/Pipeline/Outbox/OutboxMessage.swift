@@ -36,7 +36,7 @@ struct OutboxMessage: Sendable {
     }
 
     /// Whether another message has the same content, whenever it was accepted.
-    func asksTheSame(as other: OutboxMessage) -> Bool {
+    func hasSameContent(as other: OutboxMessage) -> Bool {
         queue == other.queue && kind == other.kind && partition == other.partition && head == other.head
             && body == other.body
     }

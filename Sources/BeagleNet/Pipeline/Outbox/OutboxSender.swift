@@ -6,7 +6,7 @@ public import BeagleNetHTTP
 /// It stops when it is cancelled or released.
 public final class OutboxSender: RequestToken {
     /// The wait before a queue is tried again.
-    private struct Rest {
+    private struct RetryWait {
         /// The number of failures in a row.
         var failures = 0
         var alarm: Task<Void, Never>?
@@ -16,7 +16,7 @@ public final class OutboxSender: RequestToken {
         /// The waits by queue.
         ///
         /// The key `nil` is for the directory, if it can't be read.
-        var rests: [String?: Rest] = [:]
+        var waits: [String?: RetryWait] = [:]
         /// The last run of each queue.
         var runs: [String: Task<Outbox.Report, Never>] = [:]
         /// The tasks that start the first runs and observe the network.
@@ -41,13 +41,13 @@ public final class OutboxSender: RequestToken {
         self.backoff = backoff
         number = outbox.attach(client)
         outbox.state.withLock { [number] state in
-            state.watchers[number] = { [weak self] queue, report in self?.hear(queue, report) }
+            state.reportHandlers[number] = { [weak self] queue, report in self?.hear(queue, report) }
         }
         // No task holds the sender for longer than it takes to start runs.
         var tasks = [Task.detached { [weak self] () -> Void in self?.sendAll() }]
         if let networkReturns {
             tasks.append(
-                Task.detached { [weak self] in for await _ in networkReturns { self?.sendAll(isWantedAnew: true) } }
+                Task.detached { [weak self] in for await _ in networkReturns { self?.sendAll(retriesOnFailure: true) } }
             )
         }
         state.withLock { $0.tasks = tasks }
@@ -63,32 +63,32 @@ public final class OutboxSender: RequestToken {
     public func cancel() {
         let (tasks, runs) = state.withLock { state in
             defer { state = State(isOver: true) }
-            return (state.tasks + state.rests.values.compactMap(\.alarm), state.runs.values)
+            return (state.tasks + state.waits.values.compactMap(\.alarm), state.runs.values)
         }
         for task in tasks { task.cancel() }
         for run in runs { run.cancel() }
-        outbox.state.withLock { state in _ = state.watchers.removeValue(forKey: number) }
+        outbox.state.withLock { state in _ = state.reportHandlers.removeValue(forKey: number) }
         outbox.detach(number)
     }
 
     /// Sends the entries of all queues.
-    private func sendAll(isWantedAnew: Bool = false) {
+    private func sendAll(retriesOnFailure: Bool = false) {
         do throws(NetworkError) {
             let queues = Set(try outbox.files.waiting().map(\.entry.queue))
-            outbox.tellLog(client.container.logger)
-            endRest(of: nil)
-            send(queues, isWantedAnew)
+            outbox.logProblems(client.container.logger)
+            cancelWait(of: nil)
+            send(queues, retriesOnFailure)
         } catch {
-            endRest(of: nil)
-            rest(nil, error)
+            cancelWait(of: nil)
+            scheduleRetry(nil, error)
         }
     }
 
-    private func send(_ queues: Set<String>, _ isWantedAnew: Bool = false) {
-        for queue in queues { endRest(of: queue) }
+    private func send(_ queues: Set<String>, _ retriesOnFailure: Bool = false) {
+        for queue in queues { cancelWait(of: queue) }
         // If the sender is over, its client is detached, and the entries stay.
         if state.withLock(\.isOver) { return }
-        let runs = outbox.run(queues, isWantedAnew: isWantedAnew)
+        let runs = outbox.run(queues, retriesOnFailure: retriesOnFailure)
         let isOver = state.withLock { state in
             if !state.isOver { state.runs.merge(runs) { $1 } }
             return state.isOver
@@ -96,37 +96,39 @@ public final class OutboxSender: RequestToken {
         if isOver { for run in runs.values { run.cancel() } }
     }
 
-    private func endRest(of queue: String?) {
+    private func cancelWait(of queue: String?) {
         let alarm = state.withLock { state in
-            defer { state.rests[queue]?.alarm = nil }
-            return state.rests[queue]?.alarm
+            defer { state.waits[queue]?.alarm = nil }
+            return state.waits[queue]?.alarm
         }
         alarm?.cancel()
     }
 
     /// Handles the report of a queue that was sent as far as possible.
     private func hear(_ queue: String, _ report: Outbox.Report) {
-        outbox.tellLog(client.container.logger)
+        outbox.logProblems(client.container.logger)
         for entry in report.refused { log("\(entry)", .warning) }
-        let failure = report.trouble ?? report.failures.first
+        let failure = report.abortError ?? report.failures.first
         if failure == nil || !report.delivered.isEmpty {
             // Keep the alarm: it may belong to a run that began after this one.
-            state.withLock { $0.rests[queue] = $0.rests[queue]?.alarm.map { Rest(alarm: $0) } }
+            state.withLock { $0.waits[queue] = $0.waits[queue]?.alarm.map { RetryWait(alarm: $0) } }
         }
-        if let failure { rest(queue, failure) }
+        if let failure { scheduleRetry(queue, failure) }
     }
 
     /// Schedules another attempt for the entries of a queue.
-    private func rest(_ queue: String?, _ error: NetworkError) {
+    private func scheduleRetry(_ queue: String?, _ error: NetworkError) {
         let clock = client.container.clock
         let wait: Duration? = state.withLock { state in
-            var rest = state.rests[queue, default: Rest()]
+            var rest = state.waits[queue, default: RetryWait()]
             if rest.alarm != nil || state.isOver { return nil }
             rest.failures += 1
-            defer { state.rests[queue] = rest }
-            var generator = Chance()
-            let asked = min(error.response?.retryAfter ?? .zero, backoff.maxAsked)
-            guard let wait = backoff.delay(after: rest.failures, asked: asked, using: &generator) else { return nil }
+            defer { state.waits[queue] = rest }
+            var generator = RandomSource()
+            let serverDelay = min(error.response?.retryAfter ?? .zero, backoff.maxServerDelay)
+            guard let wait = backoff.delay(after: rest.failures, serverDelay: serverDelay, using: &generator) else {
+                return nil
+            }
             rest.alarm = Task.detached { [weak self] in
                 // Throws only if another send has cancelled the wait.
                 do { try await clock.sleep(for: wait) } catch { return }
@@ -149,7 +151,7 @@ extension Outbox {
     /// Sends pending entries: now, whenever the network returns, and after increasing waits.
     ///
     /// A new operation is tried immediately, whatever the wait. Each queue has its own waits, which are at least as
-    /// long as the server's `Retry-After`, up to `backoff.maxAsked`. An entry that is being sent when the network
+    /// long as the server's `Retry-After`, up to `backoff.maxServerDelay`. An entry that is being sent when the network
     /// returns is retried once if it fails.
     ///
     /// - Parameters:
@@ -161,7 +163,7 @@ extension Outbox {
     /// - Returns: The sender, which the caller must retain for as long as it should send.
     public func sendAutomatically(
         with client: any NetworkClient,
-        backoff: Backoff = Backoff(cap: .seconds(300), maxAsked: .seconds(3_600)),
+        backoff: Backoff = Backoff(cap: .seconds(300), maxServerDelay: .seconds(3_600)),
         whenNetworkReturns: AsyncStream<Void>? = nil
     ) -> OutboxSender {
         OutboxSender(self, client, backoff, whenNetworkReturns)

@@ -16,14 +16,14 @@ enum OutboxVerdict {
 }
 
 extension Outbox.Outcome {
-    private static let passingStatuses: Set<Int> = [408, 425, 429]
+    private static let transientStatuses: Set<Int> = [408, 425, 429]
     /// Statuses that may be temporary for a message that was sent before or whose credentials aren't stored: the server
     /// is still processing the first message (draft-ietf-httpapi-idempotency-key-header, 2.7), or a user must sign in.
     private static let repeatStatuses: Set<Int> = [401, 407, 409]
     /// Errors in a response body that no caller needs.
     private static let bodyFaults: Set<NetworkError.Kind> = [.tooLarge, .encoding, .decoding]
     /// Redirect errors that the server would repeat for every attempt.
-    private static let misdirections: Set<NetworkError.Kind> = [.tooManyRedirects, .insecureRedirect]
+    private static let redirectErrors: Set<NetworkError.Kind> = [.tooManyRedirects, .insecureRedirect]
     /// Errors of our own rules before anything is sent, which only another client can avoid.
     private static let unsendable: Set<NetworkError.Kind> = [.badURL, .badRequest]
 
@@ -42,15 +42,15 @@ extension Outbox.Outcome {
         case .success(let result):
             guard result.source == .network, let status = result.status else { return .open(.notFromServer) }
             if status.kind == .successful { return success }
-            return Self.verdict(on: status, isFirst) ?? .open(result.response?.refusal() ?? .noResponse)
+            return Self.verdict(on: status, isFirst) ?? .open(result.response?.statusError() ?? .noResponse)
         case .failure(let error):
-            if error.isAside { return .open(error) }
+            if error.isPrerequisiteFailure { return .open(error) }
             if !isFirst && Self.unsendable.contains(error.kind) { return .open(error) }
             if !error.mayHaveReachedServer, Self.unsendable.contains(error.kind) || error.kind == .unsupportedScheme {
                 return .refused(error.kind.rawValue)
             }
             guard error.request?.headerFields[.idempotencyKey] == key else { return .open(error) }
-            if Self.misdirections.contains(error.kind) { return .refused(error.kind.rawValue) }
+            if Self.redirectErrors.contains(error.kind) { return .refused(error.kind.rawValue) }
             guard let status = error.response?.status else { return .open(error) }
             if error.kind == .status { return Self.verdict(on: status, isFirst) ?? .open(error) }
             return status.kind == .successful && Self.bodyFaults.contains(error.kind) ? success : .open(error)
@@ -72,7 +72,7 @@ extension Outbox.Outcome {
 
     /// Whether a status means that the same message may be accepted later.
     fileprivate static func isPassing(_ status: HTTPResponse.Status) -> Bool {
-        passingStatuses.contains(status.code) || (status.code >= 500 && status != .notImplemented)
+        transientStatuses.contains(status.code) || (status.code >= 500 && status != .notImplemented)
     }
 
     /// Returns the meaning of a status outside 200...299.
@@ -88,7 +88,7 @@ extension Outbox.Outcome {
 extension NetworkError {
     /// Whether the server hasn't decided on the failed message, so that an outbox would store it.
     var leavesMessageOpen: Bool {
-        if isKept { return false }
+        if isStoredInOutbox { return false }
         return response.map { kind == .status && Outbox.Outcome.isPassing($0.status) } ?? isTransient
     }
 }
@@ -174,7 +174,7 @@ extension NetworkError {
         "another process is already sending the entries of the outbox"
     )
 
-    static let nobodySends = NetworkError(
+    static let noClient = NetworkError(
         .notConfigured,
         during: .queue,
         "older entries must be sent first, and no client is sending them",

@@ -3,7 +3,7 @@ import BeagleNet
 /// Parses the schema definition language (GraphQL specification, 3).
 extension GraphQLParser {
     /// Parses all definitions and extensions.
-    mutating func schema(into schema: inout GraphQLSchema) throws(GraphQLFault) {
+    mutating func schema(into schema: inout GraphQLSchema) throws(GraphQLSyntaxError) {
         try start()
         repeat {
             try description()
@@ -16,7 +16,7 @@ extension GraphQLParser {
     private mutating func definition(
         isExtension: Bool,
         into schema: inout GraphQLSchema
-    ) throws(GraphQLFault) {
+    ) throws(GraphQLSyntaxError) {
         if isWord("schema") { return try roots(into: &schema) }
         if isWord("directive"), !isExtension { return try directive(into: &schema) }
         guard let kind = typeKind else {
@@ -27,7 +27,7 @@ extension GraphQLParser {
         let name = text(try self.name("the type's name"))
         var type = schema.types[name] ?? SchemaType(kind: kind)
         guard isExtension || schema.types[name] == nil else {
-            throw GraphQLFault(start, "there is more than one type named \(name)")
+            throw GraphQLSyntaxError(start, "there is more than one type named \(name)")
         }
         try read(&type)
         schema.types[name] = type
@@ -43,10 +43,10 @@ extension GraphQLParser {
     }
 
     /// Parses the rest of a type definition after its name.
-    private mutating func read(_ type: inout SchemaType) throws(GraphQLFault) {
+    private mutating func read(_ type: inout SchemaType) throws(GraphQLSyntaxError) {
         if isWord("implements") {
             try advance()
-            try names(separator: .ampersand, into: &type.related)
+            try names(separator: .ampersand, into: &type.relatedTypes)
         }
         let start = nodes.count
         try directives(isConstant: true)
@@ -57,14 +57,14 @@ extension GraphQLParser {
         }
         if type.kind == .union, token.kind == .equals {
             try advance()
-            try names(separator: .pipe, into: &type.related)
+            try names(separator: .pipe, into: &type.relatedTypes)
         }
         guard token.kind == .braceLeft, type.kind != .scalar, type.kind != .union else { return }
         try advance()
         repeat {
             try description()
             switch type.kind {
-            case .enumeration: try word(of: &type)
+            case .enumeration: try enumValue(of: &type)
             case .input: try input(into: &type.members)
             default: try field(of: &type)
             }
@@ -72,12 +72,12 @@ extension GraphQLParser {
         try advance()
     }
 
-    private mutating func word(of type: inout SchemaType) throws(GraphQLFault) {
-        type.words.insert(text(try name("an enum value")))
+    private mutating func enumValue(of type: inout SchemaType) throws(GraphQLSyntaxError) {
+        type.enumValues.insert(text(try name("an enum value")))
         try directives(isConstant: true)
     }
 
-    private mutating func field(of type: inout SchemaType) throws(GraphQLFault) {
+    private mutating func field(of type: inout SchemaType) throws(GraphQLSyntaxError) {
         let name = text(try self.name("a field"))
         let arguments = try argumentDefinitions()
         try expect(.colon, "\":\" and the field's type")
@@ -85,7 +85,7 @@ extension GraphQLParser {
         try directives(isConstant: true)
     }
 
-    private mutating func argumentDefinitions() throws(GraphQLFault) -> [String: SchemaInput] {
+    private mutating func argumentDefinitions() throws(GraphQLSyntaxError) -> [String: SchemaInput] {
         var arguments: [String: SchemaInput] = [:]
         guard token.kind == .parenLeft else { return arguments }
         try advance()
@@ -98,7 +98,7 @@ extension GraphQLParser {
     }
 
     /// Parses an argument or a field of an input object.
-    private mutating func input(into inputs: inout [String: SchemaInput]) throws(GraphQLFault) {
+    private mutating func input(into inputs: inout [String: SchemaInput]) throws(GraphQLSyntaxError) {
         let name = text(try self.name("a name"))
         try expect(.colon, "\":\" and a type")
         var input = SchemaInput(type: try declaredType())
@@ -111,7 +111,7 @@ extension GraphQLParser {
         inputs[name] = input
     }
 
-    private mutating func declaredType() throws(GraphQLFault) -> GraphQLType {
+    private mutating func declaredType() throws(GraphQLSyntaxError) -> GraphQLType {
         let node = nodes.count
         try type()
         return nodes.type(node, text)
@@ -121,7 +121,7 @@ extension GraphQLParser {
     private mutating func names(
         separator: GraphQLToken.Kind,
         into names: inout Set<String>
-    ) throws(GraphQLFault) {
+    ) throws(GraphQLSyntaxError) {
         if token.kind == separator { try advance() }
         names.insert(text(try name("a type's name")))
         while token.kind == separator || separator == .ampersand && token.kind == .name {
@@ -130,7 +130,7 @@ extension GraphQLParser {
         }
     }
 
-    private mutating func roots(into schema: inout GraphQLSchema) throws(GraphQLFault) {
+    private mutating func roots(into schema: inout GraphQLSchema) throws(GraphQLSyntaxError) {
         try advance()
         try directives(isConstant: true)
         guard token.kind == .braceLeft else { return }
@@ -138,7 +138,7 @@ extension GraphQLParser {
         try advance()
         repeat {
             try description()
-            guard token.kind == .name, let kind = OperationKind(rawValue: text(GraphQLNode.Place(token))) else {
+            guard token.kind == .name, let kind = OperationKind(rawValue: text(GraphQLNode.SourceRange(token))) else {
                 throw expected("query, mutation or subscription")
             }
             try advance()
@@ -148,7 +148,7 @@ extension GraphQLParser {
         try advance()
     }
 
-    private mutating func directive(into schema: inout GraphQLSchema) throws(GraphQLFault) {
+    private mutating func directive(into schema: inout GraphQLSchema) throws(GraphQLSyntaxError) {
         try advance()
         try expect(.at, "\"@\" and the directive's name")
         let name = text(try self.name("the directive's name"))
@@ -163,7 +163,7 @@ extension GraphQLParser {
         schema.directives[name] = directive
     }
 
-    private func text(_ place: GraphQLNode.Place) -> String {
+    private func text(_ place: GraphQLNode.SourceRange) -> String {
         String(decoding: bytes[place.range], as: UTF8.self)
     }
 }

@@ -50,9 +50,9 @@ extension SchemaType {
         }
         members = try SchemaInput.inputs(json["inputFields"], name)
         let others = kind == .union ? json["possibleTypes"] : json["interfaces"]
-        related = Set((others?.array ?? []).compactMap { $0["name"]?.string })
+        relatedTypes = Set((others?.array ?? []).compactMap { $0["name"]?.string })
         isOneOf = json["isOneOf"]?.bool ?? false
-        words = Set((json["enumValues"]?.array ?? []).compactMap { $0["name"]?.string })
+        enumValues = Set((json["enumValues"]?.array ?? []).compactMap { $0["name"]?.string })
     }
 }
 

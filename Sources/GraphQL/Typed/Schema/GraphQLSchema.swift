@@ -26,7 +26,7 @@ public struct GraphQLSchema: Sendable {
     ///   uses an undefined type.
     public init(sdl text: String) throws(NetworkError) {
         try read(text)
-        try addWhatAllHave(experimental: true)
+        try addBuiltInDefinitions(experimental: true)
         for kind in OperationKind.allCases where !namesRoots {
             let name = kind.rawValue.prefix(1).uppercased() + kind.rawValue.dropFirst()
             if types[name]?.kind == .object { roots[kind] = name }
@@ -40,21 +40,21 @@ public struct GraphQLSchema: Sendable {
     /// - Throws: `NetworkError` of kind `.decoding` if the JSON is not an introspection result.
     public init(introspection data: Data) throws(NetworkError) {
         try readIntrospection(JSONValue(parsing: data))
-        try addWhatAllHave(experimental: false)
+        try addBuiltInDefinitions(experimental: false)
     }
 
     /// Returns the reasons for which a server with this schema would reject a document, each as `line:column: reason`,
     /// in source order.
     public func problems(in document: GraphQLDocument) -> [String] {
-        var check = SchemaCheck(self, document)
+        var check = SchemaValidator(self, document)
         return check.run()
     }
 
     private mutating func read(_ text: String) throws(NetworkError) {
         let bytes = Array(text.utf8)
-        do throws(GraphQLFault) {
-            guard bytes.count < Int32.max else { throw GraphQLFault(0, "the text is larger than 2 GB") }
-            try bytes.withUnsafeBufferPointer { bytes throws(GraphQLFault) in
+        do throws(GraphQLSyntaxError) {
+            guard bytes.count < Int32.max else { throw GraphQLSyntaxError(0, "the text is larger than 2 GB") }
+            try bytes.withUnsafeBufferPointer { bytes throws(GraphQLSyntaxError) in
                 var parser = GraphQLParser(bytes)
                 try parser.schema(into: &self)
             }
@@ -64,7 +64,7 @@ public struct GraphQLSchema: Sendable {
     }
 
     /// Adds the definitions that every server has and that schemas usually omit.
-    private mutating func addWhatAllHave(experimental: Bool) throws(NetworkError) {
+    private mutating func addBuiltInDefinitions(experimental: Bool) throws(NetworkError) {
         var common = GraphQLSchema()
         try common.read(Self.common)
         if experimental { try common.read(Self.experimental) }
@@ -126,15 +126,15 @@ struct SchemaType: Sendable {
     /// The fields of an input object.
     var members: [String: SchemaInput] = [:]
     /// The interfaces that the type implements, or the member types of a union.
-    var related: Set<String> = []
+    var relatedTypes: Set<String> = []
     /// Whether exactly one field of the input object must be given (3.10.1).
     var isOneOf = false
     /// The values of an enum.
-    var words: Set<String> = []
+    var enumValues: Set<String> = []
 
     /// Returns the types that this type refers to, and the places of the references.
     func uses(of name: String) -> [(type: String, place: String)] {
-        var uses = related.map { ($0, name) } + members.map { ($0.value.type.name, "\(name).\($0.key)") }
+        var uses = relatedTypes.map { ($0, name) } + members.map { ($0.value.type.name, "\(name).\($0.key)") }
         for (field, declared) in fields {
             uses.append((declared.type.name, "\(name).\(field)"))
             uses += declared.arguments.map { ($0.value.type.name, "\(name).\(field)(\($0.key):)") }

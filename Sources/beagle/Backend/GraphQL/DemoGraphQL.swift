@@ -12,7 +12,7 @@ final class DemoGraphQL: Sendable {
     /// The maximum size of a document, in bytes.
     private static let maxDocumentBytes = 64 << 10
     /// The interval between two events of a subscription.
-    static let pace = Duration.milliseconds(100)
+    static let eventInterval = Duration.milliseconds(100)
 
     private let schema: Result<GraphQLSchema, NetworkError>
     /// Documents by hash (automatic persisted queries).
@@ -24,10 +24,10 @@ final class DemoGraphQL: Sendable {
     }
 
     /// Returns the response to a request.
-    func answer(_ request: BackendRequest) throws -> BackendResponse {
-        if BackendWebSocket.isAsked(by: request) {
-            return try BackendWebSocket.opening(request, subprotocols: ["graphql-transport-ws"]) { socket, _ in
-                try GraphQLConversation(self, socket).run()
+    func respond(to request: BackendRequest) throws -> BackendResponse {
+        if BackendWebSocket.isUpgrade(request) {
+            return try BackendWebSocket.accepting(request, subprotocols: ["graphql-transport-ws"]) { socket, _ in
+                try GraphQLWebSocketSession(self, socket).run()
             }
         }
         let accepts = request.list(.accept).map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) }
@@ -47,7 +47,7 @@ final class DemoGraphQL: Sendable {
             return Self.stream(execution, request.body)
         } catch let fault as DemoSchema.Fault {
             // With the older media type, a well-formed message gets the status 200 (GraphQL over HTTP, 6.4.1).
-            return Self.response(GraphQLExecution.refusal(fault), isTyped: isTyped, isRefused: true)
+            return Self.response(GraphQLExecution.rejection(fault), isTyped: isTyped, isRefused: true)
         }
     }
 
@@ -148,7 +148,7 @@ final class DemoGraphQL: Sendable {
                 var results = GraphQLResults(execution)
                 while let result = results.next() {
                     try send(Data("event: next\ndata: \(result)\n\n".utf8))
-                    if execution.kind == .subscription { try body.pause(pace) }
+                    if execution.kind == .subscription { try body.pause(eventInterval) }
                 }
                 try send(Data("event: complete\ndata:\n\n".utf8))
             }

@@ -20,7 +20,7 @@ struct GraphQLExecution {
     private(set) var errors: [JSONValue] = []
     /// The number of fields that the response may still have. A few aliases and fragments can multiply to very many
     /// fields.
-    private var room = Self.maxFields
+    private var remainingFields = Self.maxFields
     private static let maxFields = 10_000
 
     private var nodes: [GraphQLNode] { document.nodes }
@@ -52,7 +52,7 @@ struct GraphQLExecution {
 
     /// Executes a query or mutation. The result has `data`, and `errors` if there are any.
     mutating func result() -> JSONValue {
-        (errors, room) = ([], Self.maxFields)
+        (errors, remainingFields) = ([], Self.maxFields)
         var data: [String: JSONValue] = [:]
         for field in rootFields {
             if field.name == "__typename" {
@@ -67,24 +67,26 @@ struct GraphQLExecution {
                 note(error, [.string(field.key)])
             }
         }
-        return answer(data)
+        return executionResult(data)
     }
 
     /// Returns the result for an event of a subscription.
     mutating func result(for event: DemoSchema.Value, of field: Field) -> JSONValue {
-        (errors, room) = ([], Self.maxFields)
-        return answer([field.key: select(event, field, [.string(field.key)])])
+        (errors, remainingFields) = ([], Self.maxFields)
+        return executionResult([field.key: select(event, field, [.string(field.key)])])
     }
 
-    private func answer(_ data: [String: JSONValue]) -> JSONValue {
-        if room < 0 { return Self.refusal(DemoSchema.Fault(message: "the response would have too many fields")) }
+    private func executionResult(_ data: [String: JSONValue]) -> JSONValue {
+        if remainingFields < 0 {
+            return Self.rejection(DemoSchema.Fault(message: "the response would have too many fields"))
+        }
         return .object(
             errors.isEmpty ? ["data": .object(data)] : ["data": .object(data), "errors": .array(errors)]
         )
     }
 
     /// Returns the response to an operation that is rejected.
-    static func refusal(_ fault: DemoSchema.Fault) -> JSONValue {
+    static func rejection(_ fault: DemoSchema.Fault) -> JSONValue {
         ["errors": [Self.entry(fault)]]
     }
 
@@ -100,8 +102,8 @@ struct GraphQLExecution {
     }
 
     private mutating func select(_ value: DemoSchema.Value, _ field: Field, _ path: [JSONValue]) -> JSONValue {
-        room -= 1
-        guard room >= 0 else { return .null }
+        remainingFields -= 1
+        guard remainingFields >= 0 else { return .null }
         switch value {
         case .leaf(let json): return json
         case .list(let values):

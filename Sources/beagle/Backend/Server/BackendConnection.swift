@@ -5,20 +5,20 @@ import Foundation
 struct BackendConnection {
     private let socket: BackendSocket
     private let reader: BackendReader
-    private let answer: (BackendRequest) throws -> BackendResponse
+    private let respond: (BackendRequest) throws -> BackendResponse
 
     /// - Parameters:
     ///   - headTime: The maximum time for receiving a request head.
-    ///   - answer: Returns the response to a request. An error ends the connection, after a response if it is a
+    ///   - respond: Returns the response to a request. An error ends the connection, after a response if it is a
     ///     `RequestFault`.
     init(
         _ socket: BackendSocket,
         headTime: Duration,
-        answer: @escaping (BackendRequest) throws -> BackendResponse
+        respond: @escaping (BackendRequest) throws -> BackendResponse
     ) {
         self.socket = socket
         reader = BackendReader(socket, headTime: headTime)
-        self.answer = answer
+        self.respond = respond
     }
 
     /// Serves requests until either side ends the connection.
@@ -28,7 +28,7 @@ struct BackendConnection {
                 guard try serve(request) else { return }
             }
         } catch let fault as RequestFault {
-            refuse(fault)
+            reject(fault)
         } catch {
             // The client has disconnected, or a route wants to drop the connection.
         }
@@ -36,17 +36,17 @@ struct BackendConnection {
 
     /// - Returns: Whether another request may follow.
     private func serve(_ request: BackendRequest) throws -> Bool {
-        try send(answer(request), to: request)
+        try send(respond(request), to: request)
     }
 
-    private func refuse(_ fault: RequestFault) {
+    private func reject(_ fault: RequestFault) {
         do {
             var response = try BackendResponse.problem(fault.status, fault.reason)
             response.fields[.connection] = "close"
             guard case .data(let body) = response.body else { return }
             response.fields[.contentLength] = String(body.count)
             try socket.write(Self.head(of: response) + body)
-            try linger()
+            try closeGracefully()
         } catch {
             // The client has disconnected.
         }
@@ -55,21 +55,21 @@ struct BackendConnection {
     private func send(_ response: BackendResponse, to request: BackendRequest) throws -> Bool {
         var response = response
         let isWhole = request.body.isAtEnd
-        var isLast = request.isLast || !isWhole && request.body.expectsContinue
+        var closesConnection = request.closesConnection || !isWhole && request.body.expectsContinue
         switch response.body {
         case .data(let body):
             let hasBody = response.status.code >= 200 && ![204, 304].contains(response.status.code)
             if hasBody { response.fields[.contentLength] = String(body.count) }
-            if isLast { response.fields[.connection] = "close" }
+            if closesConnection { response.fields[.connection] = "close" }
             try socket.write(Self.head(of: response) + (hasBody && request.method != "HEAD" ? body : Data()))
         case .lost:
             response.fields[.contentLength] = "1"
             try socket.write(Self.head(of: response))
             return false
         case .stream(let write):
-            isLast = isLast || !request.isHTTP11
+            closesConnection = closesConnection || !request.isHTTP11
             if request.isHTTP11 { response.fields[.transferEncoding] = "chunked" }
-            if isLast { response.fields[.connection] = "close" }
+            if closesConnection { response.fields[.connection] = "close" }
             try socket.write(Self.head(of: response))
             if request.method != "HEAD" { try send(write, isChunked: request.isHTTP11) }
         case .webSocket(let converse):
@@ -77,13 +77,13 @@ struct BackendConnection {
             try converse(BackendWebSocket(reader))
             return false
         }
-        guard isLast else { return request.body.discard() }
-        if !request.body.isAtEnd { try linger() }
+        guard closesConnection else { return request.body.discard() }
+        if !request.body.isAtEnd { try closeGracefully() }
         return false
     }
 
     /// Closes the sending side, and gives the client time to read the response before the connection is closed.
-    private func linger() throws {
+    private func closeGracefully() throws {
         socket.finish()
         try reader.drain(for: .seconds(2))
     }

@@ -14,7 +14,7 @@ struct BackendRequest {
     let isHTTP11: Bool
 
     /// Whether the connection must be closed after the response (RFC 9112, 9.3).
-    var isLast: Bool {
+    var closesConnection: Bool {
         let options = list(.connection)
         return options.contains("close") || !isHTTP11 && !options.contains("keep-alive")
     }

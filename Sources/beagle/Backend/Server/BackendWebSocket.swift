@@ -7,7 +7,7 @@ final class BackendWebSocket {
     enum Event {
         case message(WebSocketMessage)
         /// No message arrived before the deadline.
-        case silence
+        case timeout
         /// The client has closed the WebSocket, and the close was acknowledged.
         case closed
     }
@@ -38,13 +38,13 @@ final class BackendWebSocket {
     ///   - subprotocols: The subprotocols of the route, in order of preference. If there are any, the client must offer
     ///     one of them.
     ///   - converse: Communicates with the client until the WebSocket ends.
-    static func opening(
+    static func accepting(
         _ request: BackendRequest,
         subprotocols: [String] = [],
         _ converse: @escaping (BackendWebSocket, _ subprotocol: String?) throws -> Void
     ) throws -> BackendResponse {
         let key = request.fields[.secWebSocketKey] ?? ""
-        guard request.method == "GET", isAsked(by: request), Data(base64Encoded: key)?.count == 16,
+        guard request.method == "GET", isUpgrade(request), Data(base64Encoded: key)?.count == 16,
             request.fields[.secWebSocketVersion] == "13"
         else {
             var refusal = try BackendResponse.problem(.upgradeRequired, "this route requires a WebSocket")
@@ -65,7 +65,7 @@ final class BackendWebSocket {
     }
 
     /// Returns whether a request opens a WebSocket.
-    static func isAsked(by request: BackendRequest) -> Bool {
+    static func isUpgrade(_ request: BackendRequest) -> Bool {
         request.list(.upgrade).contains("websocket") && request.list(.connection).contains("upgrade")
     }
 
@@ -86,9 +86,9 @@ final class BackendWebSocket {
         while true {
             // A message that has begun is read completely, and an endless series of pings doesn't move the deadline.
             guard opcode != nil || reader.hasBytes(by: deadline) && ContinuousClock.now < deadline else {
-                return .silence
+                return .timeout
             }
-            let frame = try readFrame(room: Self.maxBytes - bytes.count)
+            let frame = try readFrame(maxBytes: Self.maxBytes - bytes.count)
             switch frame.opcode {
             case 0x8:
                 try send(0x8, frame.payload.prefix(2))
@@ -113,7 +113,7 @@ final class BackendWebSocket {
         }
     }
 
-    private func readFrame(room: Int) throws -> Frame {
+    private func readFrame(maxBytes: Int) throws -> Frame {
         let head = try reader.take(exactly: 2)
         let (first, second) = (head[head.startIndex], head[head.startIndex + 1])
         guard first & 0x70 == 0, second & 0x80 != 0 else {
@@ -126,7 +126,7 @@ final class BackendWebSocket {
             length = try reader.take(exactly: length == 126 ? 2 : 8).reduce(0) { $0 << 8 | UInt64($1) }
         }
         guard !isControl || first & 0x80 != 0 else { throw Violation(code: 1002, reason: "a control frame is split") }
-        guard length <= UInt64(max(0, room)) else { throw Violation(code: 1009, reason: "a message is too large") }
+        guard length <= UInt64(max(0, maxBytes)) else { throw Violation(code: 1009, reason: "a message is too large") }
         let mask = Array(try reader.take(exactly: 4))
         let masked = try reader.take(exactly: Int(length))
         let payload = Data(masked.enumerated().map { $0.element ^ mask[$0.offset & 3] })

@@ -46,7 +46,7 @@ struct LogExportCommand: LogSubcommand {
         let entries = recording.entries(matching: filter).map(\.entry)
         // A log contains no secrets, and its bodies can stay in their files until they are copied.
         let redactor = LogReader.isLog(source.path) ? nil : source.redactor
-        return try ArchiveOfEntries(recording, redactor).write(
+        return try ArchiveExport(recording, redactor).write(
             entries,
             to: output,
             attach ? .attached : .embedded,
@@ -56,7 +56,7 @@ struct LogExportCommand: LogSubcommand {
 }
 
 /// Writes entries of a recording as an archive, or as a log if the file name says so.
-struct ArchiveOfEntries {
+struct ArchiveExport {
     private let recording: Recording
     private let redactor: Redactor?
 
@@ -105,7 +105,7 @@ struct ArchiveOfEntries {
         var result = CommandResult(
             json: [
                 "file": .string(output), "entries": .integer(Int64(entries)), "redacted": .integer(Int64(places)),
-                "warnings": .array((recording.told + warnings.map { "\($0)" }).map { .string($0) }),
+                "warnings": .array((recording.warningTexts + warnings.map { "\($0)" }).map { .string($0) }),
             ]
         )
         let count = "\(entries) \(entries == 1 ? "entry" : "entries")"
@@ -117,14 +117,14 @@ struct ArchiveOfEntries {
 
 extension Recording {
     /// The first thousand warnings as text.
-    var told: [String] { warnings.prefix(1_000).map { "\($0)" } }
+    var warningTexts: [String] { warnings.prefix(1_000).map { "\($0)" } }
 }
 
 extension Failure {
     /// Creates the failure for a malformed archive whose entries before the error were read.
     init(_ breakage: NetworkError, _ recording: Recording) {
         self.init(breakage)
-        details["warnings"] = .array(recording.told.map { .string($0) })
+        details["warnings"] = .array(recording.warningTexts.map { .string($0) })
         guard let place = breakage.underlying as? RecordingWarning else { return }
         details["file"] = .string(place.file)
         details["offset"] = place.offset.map { .integer(Int64($0)) }

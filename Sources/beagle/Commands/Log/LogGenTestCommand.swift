@@ -34,7 +34,8 @@ struct LogGenTestCommand: LogSubcommand {
         let recording = try source.recording(on: console)
         let tests = GeneratedTests(recording, title: source.name, filter: filter, redactor: source.redactor)
         let counts: JSONValue = [
-            "file": .string(output), "tests": .integer(Int64(tests.count)), "leftOut": .integer(Int64(tests.leftOut)),
+            "file": .string(output), "tests": .integer(Int64(tests.count)),
+            "leftOut": .integer(Int64(tests.omittedCount)),
         ]
         var result = CommandResult(json: counts)
         if output == "-" {
@@ -42,7 +43,9 @@ struct LogGenTestCommand: LogSubcommand {
         } else {
             try write(Data(tests.source.utf8), to: output)
         }
-        let left = tests.leftOut == 0 ? "" : ", \(tests.leftOut) \(tests.leftOut == 1 ? "entry" : "entries") left out"
+        let left =
+            tests.omittedCount == 0
+            ? "" : ", \(tests.omittedCount) \(tests.omittedCount == 1 ? "entry" : "entries") left out"
         result.note = "\(output): \(tests.count) \(tests.count == 1 ? "test" : "tests")\(left)"
         return result
     }

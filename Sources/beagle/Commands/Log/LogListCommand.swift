@@ -50,18 +50,18 @@ struct EntryColumns {
     }
 
     func line(_ number: Int?, _ entry: LogEntry, on console: Console) -> String {
-        let status = entry.statusWord
+        let status = entry.statusText
         let name = digits.map { (number.map(String.init) ?? "").leftPadded($0) }
         let parts = [
             name, entry.timeOfDay, entry.request.method.padded(6), status.padded(6), (entry.kind ?? "-").padded(9),
-            entry.timings.total.shown.leftPadded(8), entry.sizeWord.leftPadded(8),
+            entry.timings.total.shown.leftPadded(8), entry.sizeText.leftPadded(8),
         ].compactMap { $0?.printable }
         let used = parts.reduce(0) { $0 + $1.count + 2 }
         let room = width.map { max($0 - used, 20) } ?? .max
         let style: Style? = entry.failed || entry.statusCode >= 400 ? .red : entry.statusCode >= 300 ? .yellow : nil
         var words = parts
         if let style { words[words.count - 4] = console.styled(words[words.count - 4], style) }
-        return words.joined(separator: "  ") + "  " + entry.placeWords.printable.shortened(to: room)
+        return words.joined(separator: "  ") + "  " + entry.urlText.printable.shortened(to: room)
     }
 }
 
@@ -69,7 +69,7 @@ extension LogEntry {
     /// The status, or 0 without a response.
     var statusCode: Int { max(response?.status ?? 0, 0) }
 
-    fileprivate var statusWord: String {
+    fileprivate var statusText: String {
         statusCode == 0 ? (isInterrupted ? "cut" : "failed") : "\(statusCode)\(failed ? "!" : "")"
     }
 
@@ -78,7 +78,7 @@ extension LogEntry {
         String(Timestamp.text(of: started).dropFirst(11).prefix(12))
     }
 
-    fileprivate var sizeWord: String {
+    fileprivate var sizeText: String {
         guard let size = response?.body.size, size >= 0 else { return "-" }
         return byteCount(size)
     }
@@ -91,7 +91,7 @@ extension LogEntry {
         ].compactMap(\.self)
     }
 
-    fileprivate var placeWords: String {
+    fileprivate var urlText: String {
         request.url + (remarks.isEmpty ? "" : "  (\(remarks.joined(separator: ", ")))")
     }
 

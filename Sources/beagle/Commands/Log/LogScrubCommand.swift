@@ -65,10 +65,10 @@ struct LogScrubCommand: LogSubcommand {
 
     func result(on console: Console) throws -> CommandResult {
         let mode: Redactor.Mode = hash ? .hash() : drop ? .drop : .mask
-        let redactor = Redactor(secrets: Set(secret), shown: Set(shown), mode: mode)
+        let redactor = Redactor(secrets: Set(secret), visibleNames: Set(shown), mode: mode)
         if let output {
             let recording = try source.recording(on: console)
-            return try ArchiveOfEntries(recording, redactor).write(recording.entries, to: output, .embedded, console)
+            return try ArchiveExport(recording, redactor).write(recording.entries, to: output, .embedded, console)
         }
         let places = try reading { () throws(NetworkError) in try self.places(by: redactor) }
         guard !places.isEmpty else {

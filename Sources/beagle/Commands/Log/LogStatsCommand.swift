@@ -99,11 +99,11 @@ private struct StatisticsText {
     private var facts: [String] {
         let rows: [(String, (LogStatistics.Group) -> String)] = [
             ("without a complete response", { "\($0.failures)" }),
-            ("with a status of 400 or above", { "\($0.refusals)" }),
+            ("with a status of 400 or above", { "\($0.errorStatuses)" }),
             ("redirects", { "\($0.redirects)" }), ("served from a store", { "\($0.fromStore)" }),
             (
                 "over a reused connection",
-                { group in group.shareOfReused.map { "\(Int(($0 * 100).rounded())) % of \(group.answered)" } ?? "-" }
+                { group in group.shareOfReused.map { "\(Int(($0 * 100).rounded())) % of \(group.fromServer)" } ?? "-" }
             ), ("bytes sent", { byteCount($0.bytesSent) }), ("bytes received", { byteCount($0.bytesReceived) }),
         ]
         return rows.map { title, value in
@@ -131,8 +131,8 @@ extension LogStatistics.Group {
         func ms(_ share: Double) -> JSONValue { percentile(share).map { .number($0.milliseconds) } ?? .null }
         return [
             "name": .string(name), "count": .integer(Int64(count)), "failures": .integer(Int64(failures)),
-            "refusals": .integer(Int64(refusals)), "redirects": .integer(Int64(redirects)),
-            "stored": .integer(Int64(fromStore)), "answered": .integer(Int64(answered)),
+            "refusals": .integer(Int64(errorStatuses)), "redirects": .integer(Int64(redirects)),
+            "stored": .integer(Int64(fromStore)), "answered": .integer(Int64(fromServer)),
             "reused": .integer(Int64(reused)), "bytesSent": .integer(bytesSent),
             "bytesReceived": .integer(bytesReceived),
             "p50Ms": ms(0.5), "p90Ms": ms(0.9), "p99Ms": ms(0.99),

@@ -41,7 +41,7 @@ struct LogTailCommand: AsyncParsableCommand {
     private func follow(_ reader: LogReader, _ console: Console) async throws {
         let files = Recording([], directory: source.path)
         let columns = EntryColumns(of: nil, width: Terminal.width(of: STDOUT_FILENO))
-        for try await entry in reader.following(isNew: new) {
+        for try await entry in reader.following(skipsExisting: new) {
             let isWanted = filter?.matches(entry) { body in files.readable(body) } ?? true
             guard isWanted else { continue }
             let entry = source.shown(entry)

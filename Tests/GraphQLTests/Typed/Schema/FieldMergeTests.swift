@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Testing
 
-/// Whether fields that meet under one key can be merged (GraphQL specification, 5.3.2).
+/// Whether fields with the same response key can be merged (GraphQL specification, 5.3.2).
 @Suite(.timeLimit(.minutes(1))) struct FieldMergeTests {
     private let schema: GraphQLSchema
 
@@ -29,25 +29,25 @@ import Testing
         schema.problems(in: try GraphQLDocument(parsing: text))
     }
 
-    private static let whatCanBeMergedIsNoProblemArguments: [String] = [
-        // The same twice, at any depth, with arguments in any order.
+    private static let mergeableFieldsHaveNoProblemsArguments: [String] = [
+        // The same field twice, at any depth, with arguments in any order.
         "{ boat { name name } boat { sails } }",
         "{ boat(id: 1, at: {x: 1, y: 2}) { name } boat(at: {y: 2, x: 1}, id: 1) { name } }",
         "query($a: ID) { boat(id: $a) { name } boat(id: $a) { sails } }",
         "{ boat(at: {tags: [\"a\", \"b\"]}) { name } boat(at: {tags: [\"a\" # b\n \"b\"]}) { name } }",
         "{ boat { ...A ... on Boat { name sails } } } fragment A on Boat { name ...B } fragment B on Boat { sails name }",
         "{ boat { owner { name } } ... { boat { owner { age } } } }",
-        // Aliases keep them apart.
+        // Aliases keep the fields apart.
         "{ a: boat(id: 1) { name } b: boat(id: 2) { name } }",
         "{ boat { a: sails name } craft { a: name name } }",
-        // No object is asked both.
+        // No object can have both types.
         "{ craft { ... on Boat { n: sails } ... on Plane { n: seats } } }",
         "{ craft { ... on Boat { length(unit: M) } ... on Plane { length(unit: FT) } } }",
         "{ any { ... on Boat { owner { n: name } } ... on Plane { owner { n: name } } } }",
         "{ any { ... on Boat { p: owner { x: boat { sails } } } ... on Plane { p: owner { x: boat { name } } } } }",
         "{ any { ... on Boat { owner { boat(  ) { n: sails } } } } }".replacing("(  )", with: ""),
         "{ craft { ... on Boat { owner { n: age } } ... on Plane { owner { n: age } } } }",
-        // Composite types of other names look alike.
+        // Composite types with different names have the same shape.
         "{ any { ... on Boat { owner { __typename } } ... on Dock { owner { __typename } } } }",
         "{ any { ... on Boat { owner { n: id } } ... on Dock { owner { n: name } } } }",
         "{ any { ... on Dock { twin } ... on Person { n: name } } }".replacing(" ... on Person { n: name }", with: ""),
@@ -55,8 +55,8 @@ import Testing
         "{ any { __typename ... on Boat { __typename } } }",
     ]
 
-    @Test(arguments: Self.whatCanBeMergedIsNoProblemArguments)
-    func whatCanBeMergedIsNoProblem(_ text: String) throws {
+    @Test(arguments: Self.mergeableFieldsHaveNoProblemsArguments)
+    func mergeableFieldsHaveNoProblems(_ text: String) throws {
         #expect(try problems(text) == [])
     }
 
@@ -81,7 +81,7 @@ import Testing
             "{ boat(at: {tags: [\"a\", \"b\"]}) { name } boat(at: {tags: [\"b\", \"a\"]}) { name } }",
             ["1:41: boat has different arguments than at 1:3"]
         ),
-        // Through fragments, and where another object is the parent.
+        // In fragments, and with another parent type.
         (
             "{ boat { ...A n: sails } } fragment A on Boat { n: crew { id } }",
             ["1:49: n is the field crew, but the field sails at 1:15"]
@@ -89,7 +89,7 @@ import Testing
         ("{ craft { n: name ... on Boat { n: sails } } }", ["1:33: n is the field sails, but the field name at 1:11"]),
         ("{ craft { length(unit: M) ... on Boat { length } } }", ["1:41: length has different arguments than at 1:11"]),
         ("{ craft { n: name ... on Boat { n: tag } } }", ["1:33: n is the field tag, but the field name at 1:11"]),
-        // No object is asked both, but the answers look different.
+        // No object can have both types, but the responses have different shapes.
         (
             "{ craft { ... on Boat { n: sails } ... on Plane { n: tag } } }",
             ["1:51: n is of type String, but of type Int"]
@@ -118,7 +118,7 @@ import Testing
             "{ any { ... on Boat { twin { n: sails } } ... on Plane { twin { n: name } } } }",
             ["1:65: n is of type String, but of type Int at 1:30"]
         ),
-        // In what is selected of fields that are merged.
+        // In the selections of merged fields.
         (
             "{ boat { owner { n: name } } boat { owner { n: friends { id } } } }",
             ["1:45: n is the field friends, but the field name at 1:18"]
@@ -127,7 +127,7 @@ import Testing
             "{ boat { owner { boat { a: length(unit: M) } } } boat { owner { boat { a: length(unit: FT) } } } }",
             ["1:72: a has different arguments than at 1:25"]
         ),
-        // Each field is told of once, and fragments that nobody has are looked at as well.
+        // Each field is reported once, and unused fragments are checked, too.
         (
             "{ boat { n: name n: sails n: sails } }",
             [
@@ -145,13 +145,14 @@ import Testing
         ),
     ]
 
-    @Test(arguments: broken) func whatCannotBeMergedIsToldWithBothPlaces(_ text: String, expected: [String]) throws {
+    @Test(arguments: broken)
+    func conflictingFieldsAreReportedWithBothPositions(_ text: String, expected: [String]) throws {
         let found = try problems(text)
         #expect(found.count == expected.count, "\(found)")
         for (found, expected) in zip(found, expected) { #expect(found.hasPrefix(expected)) }
     }
 
-    private static let manyThatMeetAreLookedAtAtOnceArguments: [String] = [
+    private static let manyFieldsWithTheSameKeyAreCheckedQuicklyArguments: [String] = [
         "{ \(String(repeating: "boat { name sails } ", count: 20_000)) }",
         "{ \(String(repeating: "craft { ... on Boat { n: sails } ... on Plane { n: seats } } ", count: 5_000)) }",
         "{ boat { \(String(repeating: "...F ", count: 1_000)) } } fragment F on Boat { \(String(repeating: "name ", count: 1_000)) }",
@@ -159,18 +160,18 @@ import Testing
         "{ boat \(String(repeating: "{ twin ", count: 150)) { name } \(String(repeating: "}", count: 150)) }",
     ]
 
-    /// What comparing each pair, or looking into each way to a fragment, would take hours for.
-    @Test(arguments: Self.manyThatMeetAreLookedAtAtOnceArguments)
-    func manyThatMeetAreLookedAtAtOnce(_ text: String) throws {
+    /// Comparing every pair of fields, or following every path to a fragment, would take hours for these documents.
+    @Test(arguments: Self.manyFieldsWithTheSameKeyAreCheckedQuicklyArguments)
+    func manyFieldsWithTheSameKeyAreCheckedQuickly(_ text: String) throws {
         #expect(try problems(text) == [])
     }
 
-    @Test func manyThatCannotBeMergedAreToldOnceEach() throws {
+    @Test func manyConflictingFieldsAreReportedOnceEach() throws {
         let text = "{ boat { \((1...1_000).map { "n: length(unit: M) n: sails # \($0)\n" }.joined()) } }"
         #expect(try problems(text).count == 1_000)
     }
 
-    /// Each fragment leads to the next by two fields, so that there are 2^count ways to the last.
+    /// Each fragment leads to the next through two fields, so there are 2^count paths to the last.
     private static func doubling(_ count: Int) -> String {
         "{ boat { ...F0 } } "
             + (0..<count).map { "fragment F\($0) on Boat { a: twin { ...F\($0 + 1) } b: twin { ...F\($0 + 1) } } " }
@@ -178,15 +179,14 @@ import Testing
             + "fragment F\(count) on Boat { name }"
     }
 
-    /// Fragments one in the other.
+    /// Fragments that each contain the next.
     private static func chain(_ count: Int) -> String {
         "{ boat { ...F0 } } " + (0..<count).map { "fragment F\($0) on Boat { twin { ...F\($0 + 1) } } " }.joined()
             + "fragment F\(count) on Boat { name }"
     }
 
-    @Test("what could be put together in too many ways is said not to have been looked at to its end")
-    func tooMany() throws {
-        // The fragments that meet tell which of the last steps went by `a`: there are 2^depth sets of them.
+    @Test func tooManyCombinationsAreReportedAsUnchecked() throws {
+        // The set of merged fragments depends on which of the last steps went through `a`: there are 2^depth such sets.
         let depth = 22
         func spread(_ level: Int, _ numbers: Int...) -> String {
             "twin { \(numbers.filter { $0 <= depth }.map { "...F\(level)x\($0)" }.joined(separator: " ")) name }"

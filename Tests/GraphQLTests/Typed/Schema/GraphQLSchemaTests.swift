@@ -49,7 +49,7 @@ struct GraphQLSchemaTests {
         schema.problems(in: try GraphQLDocument(parsing: text))
     }
 
-    private static let goodDocumentsHaveNoProblemArguments: [String] = [
+    private static let validDocumentHasNoProblemsArguments: [String] = [
         "{ post(id: 1) { __typename id title body created image(size: null) author { name posts { id } } } }",
         "{ __schema { types { name fields { type { ofType { kind } } } } } __type(name: \"Post\") { name } __typename }",
         "query Q($first: Int = 3, $filter: Filter) @cached @cached(for: 5, by: \"x\") { posts(first: $first, filter: $filter) { id } }",
@@ -63,8 +63,8 @@ struct GraphQLSchemaTests {
         "{ search { ... @defer(label: \"x\") { __typename } } posts @stream(initialCount: 1) { id } }",
     ]
 
-    @Test(arguments: Self.goodDocumentsHaveNoProblemArguments)
-    func goodDocumentsHaveNoProblem(_ text: String) throws {
+    @Test(arguments: Self.validDocumentHasNoProblemsArguments)
+    func validDocumentHasNoProblems(_ text: String) throws {
         #expect(try problems(text) == [])
     }
 
@@ -168,14 +168,14 @@ struct GraphQLSchemaTests {
     ]
 
     @Test(arguments: broken)
-    func brokenDocumentsHaveProblems(_ text: String, expected: [String]) throws {
+    func invalidDocumentHasProblems(_ text: String, expected: [String]) throws {
         let found = try problems(text)
         #expect(found == expected)
     }
 
-    /// Parts of documents at places where they don't belong: each is held against the schema to its end.
-    @Test func noDocumentIsATrap() throws {
-        var noise = Noise(seed: 7)
+    /// Documents with random pieces of other documents: checking each against the schema must finish.
+    @Test func randomlyChangedDocumentsAreChecked() throws {
+        var noise = SeededGenerator(seed: 7)
         let originals = Self.broken.map { Array($0.0.utf8) }
         var read = 0
         for _ in 0..<3_000 {
@@ -196,7 +196,7 @@ struct GraphQLSchemaTests {
         #expect(read > 100)
     }
 
-    @Test func rootsHaveTheirUsualNamesWhereNoneAreGiven() throws {
+    @Test func rootTypesHaveDefaultNames() throws {
         let schema = try GraphQLSchema(sdl: "type Query { a: Int } type Mutation { b: Int }")
         #expect(schema.problems(in: try GraphQLDocument(parsing: "query A { a } mutation B { b }")) == [])
         #expect(
@@ -205,7 +205,7 @@ struct GraphQLSchemaTests {
         )
     }
 
-    private static let whatIsNoSchemaIsAnErrorArguments: [(String, String)] = [
+    private static let invalidSchemaThrowsArguments: [(String, String)] = [
         ("type A { b: C }", "the schema has no type C, which A.b refers to"),
         ("type A implements N { b: Int }", "the schema has no type N, which A refers to"),
         ("type A { b(c: D): Int }", "the schema has no type D, which A.b(c:) refers to"),
@@ -222,14 +222,14 @@ struct GraphQLSchemaTests {
         ("type A { b: " + String(repeating: "[", count: 10_000), "nested deeper than 200 levels"),
     ]
 
-    @Test(arguments: Self.whatIsNoSchemaIsAnErrorArguments)
-    func whatIsNoSchemaIsAnError(_ sdl: String, message: String) {
+    @Test(arguments: Self.invalidSchemaThrowsArguments)
+    func invalidSchemaThrows(_ sdl: String, message: String) {
         let error = #expect(throws: NetworkError.self) { try GraphQLSchema(sdl: sdl) }
         #expect(error?.message.contains(message) == true, "\(String(describing: error))")
         #expect(error?.kind == .badRequest)
     }
 
-    @Test func everyBeginningOfASchemaIsReadOrRefused() throws {
+    @Test func everyPrefixOfASchemaIsParsedOrRejected() throws {
         for end in Self.sdl.unicodeScalars.indices {
             do throws(NetworkError) {
                 _ = try GraphQLSchema(sdl: String(Self.sdl[..<end]))
@@ -265,7 +265,7 @@ struct GraphQLSchemaTests {
         }}}
         """
 
-    @Test func introspectionIsASchema() throws {
+    @Test func introspectionResponseIsParsedAsASchema() throws {
         let schema = try GraphQLSchema(introspection: Data(Self.introspection.utf8))
         func problems(_ text: String) throws -> [String] { schema.problems(in: try GraphQLDocument(parsing: text)) }
         #expect(
@@ -284,14 +284,14 @@ struct GraphQLSchemaTests {
         #expect(try problems("mutation { a }") == ["1:1: the schema has no mutation type"])
     }
 
-    private static let whatAnswersNoIntrospectionIsAnErrorArguments: [String] = [
+    private static let invalidIntrospectionResponseThrowsArguments: [String] = [
         "{}", "[]", "{\"data\": null}", "{\"__schema\": {\"types\": []}}", "{\"__schema\": {\"types\": [{}]}}",
         "no json",
         #"{"types": [{"kind": "OBJECT", "name": "A", "fields": [{"name": "b", "type": {"kind": "LIST", "ofType": null}}]}]}"#,
     ]
 
-    @Test(arguments: Self.whatAnswersNoIntrospectionIsAnErrorArguments)
-    func whatAnswersNoIntrospectionIsAnError(_ json: String) {
+    @Test(arguments: Self.invalidIntrospectionResponseThrowsArguments)
+    func invalidIntrospectionResponseThrows(_ json: String) {
         #expect(throws: NetworkError.self) { try GraphQLSchema(introspection: Data(json.utf8)) }
     }
 }

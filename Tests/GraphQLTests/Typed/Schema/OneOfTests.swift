@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import Foundation
 import Testing
 
-/// Input objects of which one member is given (GraphQL specification, 3.10.1, 5.6.1, 5.8.5).
+/// Input objects that require exactly one member (GraphQL specification, 3.10.1, 5.6.1, 5.8.5).
 struct OneOfTests {
     private static let sdl = """
         type Query { find(by: By, all: [By!], in: In): Int }
@@ -36,7 +36,7 @@ struct OneOfTests {
         ]
     }
 
-    private static let oneMemberIsNoProblemArguments: [String] = [
+    private static let exactlyOneMemberHasNoProblemsArguments: [String] = [
         "{ find(by: {id: 1}) }", "{ find(by: {name: \"a\"}) }", "{ find(by: null) }", "{ find }",
         "{ find(by: {place: {x: 1, y: null}}) }", "{ find(all: [{id: 1}, {name: \"a\"}]) }",
         "{ find(in: {by: {id: 1}}) }",
@@ -45,14 +45,14 @@ struct OneOfTests {
         "query($x: Int!) { find(by: {place: {x: $x, y: $x}}) }", "query($a: By!) { find(by: {or: $a}) }",
     ]
 
-    @Test(arguments: Self.oneMemberIsNoProblemArguments)
-    func oneMemberIsNoProblem(_ text: String) throws {
+    @Test(arguments: Self.exactlyOneMemberHasNoProblemsArguments)
+    func exactlyOneMemberHasNoProblems(_ text: String) throws {
         #expect(try problems(text) == [[], []])
     }
 
     private static let needs = "By requires exactly one of id, name, or, place"
 
-    private static let moreOrLessThanOneIsAProblemArguments: [(String, [String])] = [
+    private static let otherNumberOfMembersIsReportedArguments: [(String, [String])] = [
         ("{ find(by: {}) }", ["1:12: \(needs)"]),
         ("{ find(by: {id: 1, name: \"a\"}) }", ["1:12: \(needs)"]),
         (
@@ -74,18 +74,18 @@ struct OneOfTests {
         ("query($a: By = {id: 1, name: \"a\"}) { find(by: $a) }", ["1:16: \(needs)"]),
     ]
 
-    @Test(arguments: Self.moreOrLessThanOneIsAProblemArguments)
-    func moreOrLessThanOneIsAProblem(_ text: String, expected: [String]) throws {
+    @Test(arguments: Self.otherNumberOfMembersIsReportedArguments)
+    func otherNumberOfMembersIsReported(_ text: String, expected: [String]) throws {
         #expect(try problems(text) == [expected, expected])
     }
 
-    @Test(arguments: ["id: ID!", "id: ID = 1"]) func aMemberThatMayNotBeLeftOutIsRefused(member: String) {
+    @Test(arguments: ["id: ID!", "id: ID = 1"]) func requiredMemberInAOneOfIsRejected(member: String) {
         let sdl = "type Query { a(b: By): Int } input By @oneOf { \(member) name: String }"
         let error = #expect(throws: NetworkError.self) { try GraphQLSchema(sdl: sdl) }
         #expect(error?.message.contains("By is a oneOf, but By.id") == true)
     }
 
-    @Test func anExtensionMayMakeItAOneOf() throws {
+    @Test func extensionCanAddOneOf() throws {
         let sdl = "type Query { a(b: By): Int } input By { id: ID } extend input By @oneOf { name: String }"
         let found = try GraphQLSchema(sdl: sdl).problems(in: GraphQLDocument(parsing: "{ a(b: {}) }"))
         #expect(found == ["1:8: By requires exactly one of id, name"])

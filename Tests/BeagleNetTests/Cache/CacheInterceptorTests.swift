@@ -1,0 +1,936 @@
+import BeagleNet
+import BeagleNetCurl
+import BeagleNetTesting
+import CurlPeers
+import Testing
+
+@Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct CacheInterceptorTests {
+    // MARK: - Policies
+
+    /// What the store has of what is asked.
+    enum Stored: CaseIterable {
+        case nothing, young, old
+    }
+
+    /// What becomes of a message.
+    enum Network: CaseIterable {
+        case answers, isLost, isOutOfOrder, refuses
+
+        var outcome: StoreWorld.Outcome {
+            switch self {
+            case .answers: .text("{\"a\":2}")
+            case .isLost: .failure(.lost)
+            case .isOutOfOrder: .text("", status: 503)
+            case .refuses: .text("", status: 403)
+            }
+        }
+
+        var told: String {
+            switch self {
+            case .answers: "{\"a\":2}"
+            case .isLost: "failure: network"
+            case .isOutOfOrder, .refuses: "failure: status"
+            }
+        }
+
+        var letsStaleTakeItsPlace: Bool { self == .isLost || self == .isOutOfOrder }
+    }
+
+    /// What is heard, in order, and whether the server is asked.
+    private func expected(_ policy: RequestPolicy, _ stored: Stored, _ network: Network) -> ([String], Int) {
+        let (document, stale) = ("stored {\"a\":1}", "stored {\"a\":1} stale")
+        return switch (policy, stored) {
+        case (.cacheFirst, .young), (.cacheOnly, .young), (.cacheOnly, .old): ([document], 0)
+        case (.cacheOnly, .nothing): (["failure: not_stored"], 0)
+        case (.cacheFirst, .old), (.cacheAndNetwork, .young), (.cacheAndNetwork, .old): ([stale, network.told], 1)
+        case (.networkFirst, .young), (.networkFirst, .old):
+            (network.letsStaleTakeItsPlace ? [stale] : [network.told], 1)
+        case (.networkOnly, _), (.http, _), (_, .nothing): ([network.told], 1)
+        }
+    }
+
+    /// What a test may ask: of a world where nothing stands above the cache, and of one where something does.
+    static let questions = [NetworkOperation.Kind.component, .image, .query].flatMap { [($0, false), ($0, true)] }
+
+    /// Looks on from above the cache.
+    private final class Onlooker: Interceptor {
+        let seen = Lock<[String]>([])
+        var place: Pipeline.Place? { .log }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            let result = try await next(operation, emit)
+            seen.withLock { $0.append(result.told) }
+            return result
+        }
+    }
+
+    @Test(arguments: RequestPolicy.allCases, questions)
+    func aPolicySaysWhereTheAnswerIsFrom(policy: RequestPolicy, _ question: (NetworkOperation.Kind, Bool)) async {
+        let (kind, isSeen) = question
+        for stored in Stored.allCases {
+            for network in Network.allCases {
+                let clock = ManualClock()
+                Beagle.dependencies.clock = clock
+                let world = isSeen ? StoreWorld(Onlooker()) : StoreWorld()
+                world.answers(.text("{\"a\":1}"))
+                if stored != .nothing { _ = await world.heard(.asking(kind, .networkOnly)) }
+                let before = world.requests
+                world.answers(network.outcome)
+                if stored == .old { clock.advance(by: .seconds(60)) }
+                var operation = NetworkOperation.asking(kind, policy)
+                operation.maxAge = .seconds(60)
+                let (events, requests) = expected(policy, stored, network)
+                #expect(await world.heard(operation) == events, "\(stored) \(network)")
+                #expect(world.requests - before == requests, "\(stored) \(network)")
+                await world.client.isIdle()
+            }
+        }
+    }
+
+    /// Where a deadline is set.
+    enum Limited: CaseIterable {
+        case byOperation, byInterceptor
+    }
+
+    /// What comes of an operation that a deadline cuts off, or somebody who leaves.
+    private func cutOff(
+        _ policy: RequestPolicy,
+        _ limited: Limited = .byOperation,
+        isStored: Bool = true,
+        isLeft: Bool = false
+    ) async throws -> [String] {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let held = HeldCompletion()
+        let limit: Duration? = limited == .byInterceptor ? .seconds(2) : nil
+        var deadline = DeadlineInterceptor(limit: limit)
+        // Other tests may hold this one up for longer than an app would wait.
+        deadline.gracePeriod = .seconds(60)
+        Beagle.dependencies.interceptors = [deadline, CacheInterceptor(SlowStore()), StatusInterceptor()]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.cancellableTransport())
+        if isStored {
+            async let first = client.run(.asking())
+            await held.isHeld()
+            held.complete(.text("1"))
+            _ = try await first
+            await client.isIdle()
+        }
+        var operation = NetworkOperation.asking(.component, policy)
+        if limited == .byOperation { operation.deadline = .seconds(2) }
+        let told = Lock<[String]>([])
+        let asking = Task { [operation] in
+            await Result { try await client.run(operation) { result in told.withLock { $0.append(result.told) } } }
+        }
+        await held.isHeld()
+        await clock.waitForSleepers(1)
+        if isLeft { asking.cancel() } else { clock.advance(by: .seconds(2)) }
+        let outcome = await asking.value
+        switch outcome {
+        case .success(let result): told.withLock { $0.append(result.told) }
+        case .failure(let error): told.withLock { $0.append("failure: \(error.kind.rawValue)") }
+        }
+        return told.withLock { $0 }
+    }
+
+    @Test("the deadline says when the network cannot be reached", arguments: Limited.allCases)
+    func aStoredAnswerTakesThePlaceOfOneThatIsTooLate(limited: Limited) async throws {
+        #expect(try await cutOff(.networkFirst, limited) == ["stored 1 stale"])
+        #expect(try await cutOff(.networkFirst, limited, isStored: false) == ["failure: timeout"])
+        #expect(try await cutOff(.networkOnly, limited) == ["failure: timeout"])
+        #expect(try await cutOff(.cacheAndNetwork, limited) == ["stored 1 stale", "failure: timeout"])
+    }
+
+    @Test func whoLeavesBeforeTheDeadlineIsGivenNothing() async throws {
+        #expect(try await cutOff(.networkFirst, isLeft: true) == ["failure: cancelled"])
+    }
+
+    @Test("how an operation is to run does not tell what is stored apart")
+    func aStoredAnswerIsFoundHoweverItIsAskedFor() async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        var operation = NetworkOperation.asking()
+        operation.deadline = .seconds(5)
+        operation.reportsProgress = true
+        #expect(await world.heard(operation) == ["stored 1"])
+    }
+
+    @Test(arguments: RequestPolicy.allCases, [NetworkOperation.Kind.form, .mutation, .raw])
+    func whatMayActPassesAndStoresNothing(policy: RequestPolicy, kind: NetworkOperation.Kind) async {
+        let world = StoreWorld()
+        #expect(await world.heard(.asking(kind, policy)) == ["1"])
+        #expect(await world.heard(.asking(kind, policy)) == ["1"])
+        #expect(world.requests == 2)
+        #expect(world.store.count == 0)
+    }
+
+    @Test(arguments: RequestPolicy.allCases) func aSubscriptionPasses(policy: RequestPolicy) async {
+        let store = MemoryResponseStore()
+        let client = client(CacheInterceptor(store), ScriptedRuns { _, _ in .init("1") })
+        let heard = EventRecorder()
+        client.watch(.asking(.subscription, policy), heard.receive)
+        #expect(heard.all == ["1", "end"])
+        #expect(store.count == 0)
+    }
+
+    @Test func aStreamPasses() async throws {
+        let world = StoreWorld()
+        let request = Request(url: URL(string: "http://host/screen")!, type: .fetchComponent)
+        for _ in 1...2 { _ = try await world.client.stream(request).body.collect() }
+        #expect(world.requests == 2)
+        #expect(world.store.count == 0)
+    }
+
+    @Test func aHitIsGivenInsideTheCall() async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        #expect(heard.all == ["1"])
+        world.client.endAll()
+        world.client.watch(.asking(.component, .cacheOnly), heard.receive)
+        #expect(heard.all == ["1", "end", "1"])
+        #expect(world.requests == 1)
+        world.client.endAll()
+    }
+
+    @Test func whatStandsAboveTheCacheSeesItsAnswers() async {
+        let onlooker = Onlooker()
+        let world = StoreWorld(onlooker)
+        for _ in 1...2 { _ = await world.heard(.asking()) }
+        #expect(onlooker.seen.withLock { $0 } == ["1", "stored 1"])
+    }
+
+    @Test func aHitLeavesAloneWhoWatches() async {
+        let world = StoreWorld()
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        await heard.waitForEvents(1)
+        #expect(await world.heard(.asking()) == ["stored 1"])
+        #expect(heard.all == ["1"])
+        world.client.endAll()
+    }
+
+    /// A store that needs a while, as one on a disk does.
+    private struct SlowStore: ResponseStore {
+        private let inner = MemoryResponseStore()
+
+        func responses(for key: ResponseKey) async -> [StoredResponse] {
+            await Task.yield()
+            // As a database does.
+            if Task.isCancelled { return [] }
+            return inner.responses(for: key)
+        }
+
+        func insert(_ response: StoredResponse, for key: ResponseKey) async {
+            await Task.yield()
+            inner.insert(response, for: key)
+        }
+
+        func remove(_ key: ResponseKey) async {
+            await Task.yield()
+            inner.remove(key)
+        }
+
+        func removeAll(ofOriginOf key: ResponseKey) async { inner.removeAll(ofOriginOf: key) }
+        func removeAll(of partition: String) async { inner.removeAll(of: partition) }
+        func removeAll() async { inner.removeAll() }
+    }
+
+    @Test func aStoreMayTakeItsTime() async throws {
+        let store = SlowStore()
+        Beagle.dependencies.interceptors = [CacheInterceptor(store), StatusInterceptor()]
+        let transport = ScriptedTransport("1")
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        #expect(try await client.run(.asking()).told == "1")
+        #expect(try await client.run(.asking()).told == "stored 1")
+        let before = Lock<[String]>([])
+        let last = try await client.run(.asking(.component, .cacheAndNetwork)) { result in
+            before.withLock { $0.append(result.told) }
+        }
+        #expect(before.withLock { $0 } == ["stored 1 stale"])
+        #expect(last.told == "1")
+        #expect(transport.requests.withLock { $0.count } == 2)
+    }
+
+    @Test("only a store in memory may be waited for on the transport's thread") func aSlowStoreIsNotBrief() {
+        #expect(CacheInterceptor().neverBlocks)
+        #expect(!CacheInterceptor(SlowStore()).neverBlocks)
+    }
+
+    @Test func onlyStoredAnswersWithoutAStoreFailClearly() async throws {
+        let client = client(StatusInterceptor())
+        let clients: [(any NetworkClient, cure: String)] = [
+            (client, "CacheInterceptor"), (StubClient { _ in NetworkResponse() }, "NetworkClientWrapper"),
+        ]
+        for (client, cure) in clients {
+            let error = await Result { try await client.run(.asking(.component, .cacheOnly)) }.failure
+            #expect(error?.kind == .notStored)
+            #expect(error?.mayHaveReachedServer == false)
+            #expect(error?.advice?.contains(cure) == true)
+        }
+    }
+
+    // MARK: - What is stored
+
+    private static let whatMustNotBeStoredIsNotArguments: [String] = [
+        "no-store", "private, no-store", "NO-STORE", "max-age=60, No-Cache", " no-store ,private",
+        "max-age=0, must-revalidate", "max-age=\"0\",Must-Revalidate",
+    ]
+
+    @Test(arguments: Self.whatMustNotBeStoredIsNotArguments)
+    func whatMustNotBeStoredIsNot(directives: String) async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        world.answers(.text("2", [.cacheControl: directives]))
+        #expect(await world.heard(.asking(.component, .networkOnly)) == ["2"])
+        #expect(world.store.count == 0, "an older one is taken away, too")
+    }
+
+    @Test(arguments: [
+        "max-age=10", "max-age", "s-maxage=0", "private", "x-no-store", "extension=no-store", "no-cache=\"x\"",
+        "max-age=0",
+    ])
+    func otherDirectivesLetItBeStored(directives: String) async {
+        let world = StoreWorld()
+        world.answers(.text("1", [.cacheControl: directives]))
+        _ = await world.heard(.asking())
+        #expect(world.store.count == 1)
+    }
+
+    @Test func aMessageThatForbidsStoringIsHeeded() async {
+        let world = StoreWorld()
+        _ = await world.heard(.of(.component, headers: ["Cache-Control": "no-store"]))
+        #expect(world.store.count == 0)
+    }
+
+    @Test func whatVariesByAnythingIsNotStored() async {
+        let world = StoreWorld()
+        world.answers(.text("1", [.vary: "*"]))
+        _ = await world.heard(.asking())
+        #expect(world.store.count == 0)
+    }
+
+    @Test(arguments: [201, 206]) func onlyAWholeAnswerIsStored(status: Int) async {
+        let world = StoreWorld()
+        world.answers(.text("1", status: status))
+        #expect(await world.heard(.asking()) == ["1"])
+        #expect(world.store.count == 0)
+    }
+
+    @Test(arguments: [404, 410], [403, 500]) func whatIsGoneIsForgotten(gone: Int, refused: Int) async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        world.answers(.text("", status: refused))
+        _ = await world.heard(.asking(.component, .networkOnly))
+        #expect(world.store.count == 1)
+        world.answers(.text("", status: gone))
+        _ = await world.heard(.asking(.component, .networkOnly))
+        #expect(world.store.count == 0)
+    }
+
+    private static let aQueryThatFailedIsNotStoredArguments: [String] = [
+        #"{"data":null,"errors":[]}"#, #" { "errors" : null } "#, #"{"data":{"a":["}]"]},"errors":[]}"#,
+        #"{"data":"\"","errors":[]}"#, #"{"\u0065rrors":[]}"#, "\u{FEFF}{\"errors\":[]}", "no JSON", "", "[]", "1",
+        #""errors""#, #"{"data":1"#, #"{"data":"}"#, #"{"data":1}}"#, #"{"data":1},"#, #"{"data":1} 2"#,
+    ]
+
+    @Test(arguments: Self.aQueryThatFailedIsNotStoredArguments)
+    func aQueryThatFailedIsNotStored(body: String) async {
+        let world = StoreWorld()
+        world.answers(.text(body))
+        _ = await world.heard(.asking(.query))
+        #expect(world.store.count == 0)
+    }
+
+    private static let aQueryThatSucceededIsStoredArguments: [String] = [
+        "{}", #"{"data":{"errors":[]}}"#, #"{"data":"errors"}"#, #"{"data":["a","errors"]}"#,
+        #"{"error":1,"errorsX":2}"#,
+        #"{"data":"\\","a":"\"errors\":"} "#, "\u{FEFF}{}\n",
+    ]
+
+    @Test(arguments: Self.aQueryThatSucceededIsStoredArguments)
+    func aQueryThatSucceededIsStored(body: String) async {
+        let world = StoreWorld()
+        world.answers(.text(body))
+        _ = await world.heard(.asking(.query))
+        #expect(world.store.count == 1)
+    }
+
+    @Test func whatIsPostedIsStoredForQueriesAlone() async {
+        let world = StoreWorld()
+        var screen = NetworkOperation.asking()
+        screen.request.additionalData = HttpAdditionalData(httpData: .init(method: .POST))
+        _ = await world.heard(screen)
+        #expect(world.transport.requests.withLock { $0.first?.head.method } == .post)
+        #expect(world.store.count == 0)
+        #expect(await world.heard(screen) == ["1"])
+        #expect(world.requests == 2)
+    }
+
+    @Test func anAnswerInPiecesIsNotStored() async {
+        let pieces = ScriptedRuns { _, emit in
+            emit(.init("1", hasNext: true))
+            return .init("2")
+        }
+        let world = StoreWorld(pieces)
+        _ = await world.heard(NetworkOperation.asking().of(partition: "A"))
+        #expect(world.store.count == 0)
+    }
+
+    // MARK: - Whose answers they are
+
+    /// Somebody signs in; the server answers with the name.
+    private final class Person: Sendable {
+        let token: Lock<String?>
+        private let renewed: Lock<String?>
+
+        init(_ token: String?, renewed: String? = nil) {
+            self.token = Lock(token)
+            self.renewed = Lock(renewed)
+        }
+
+        var auth: AuthInterceptor<String> {
+            AuthInterceptor(
+                .init(
+                    load: { self.token.withLock { $0 } },
+                    renew: { _ in self.renewed.withLock { $0 } },
+                    attach: { token, head in head.headerFields[.authorization] = token }
+                ),
+                origins: [Origin(scheme: "http", host: "host")]
+            )
+        }
+
+        static func answer(_ request: TransferRequest) -> StoreWorld.Outcome {
+            let name = request.head.headerFields[.authorization] ?? "nobody"
+            return name == "expired" ? .text("", status: 401) : .text(name)
+        }
+    }
+
+    @Test func whatWasFetchedForOneIsNotGivenToTheNext() async {
+        let person = Person("A")
+        let auth = person.auth
+        let world = StoreWorld(auth, answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["A"])
+        #expect(await world.heard(.asking()) == ["stored A"])
+        person.token.withLock { $0 = "B" }
+        auth.reset()
+        #expect(await world.heard(.asking(.component, .cacheOnly)) == ["failure: not_stored"])
+        #expect(await world.heard(.asking()) == ["B"])
+        person.token.withLock { $0 = nil }
+        auth.reset()
+        #expect(await world.heard(.asking()) == ["nobody"])
+        person.token.withLock { $0 = "A" }
+        auth.reset()
+        #expect(await world.heard(.asking()) == ["A"])
+    }
+
+    @Test func aRenewedCredentialIsTheSamePersons() async {
+        let person = Person("expired", renewed: "A")
+        let world = StoreWorld(person.auth, answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["A"])
+        #expect(await world.heard(.asking()) == ["stored A"])
+        #expect(world.requests == 2)
+    }
+
+    @Test func whoSignsInAfterRenewingWasInVainMayBeAnother() async {
+        let person = Person("A")
+        let expires = Lock(false)
+        let world = StoreWorld(
+            person.auth,
+            answers: { expires.withLock { $0 } ? .text("", status: 401) : Person.answer($0) }
+        )
+        #expect(await world.heard(.asking()) == ["A"])
+        expires.withLock { $0 = true }
+        #expect(await world.heard(.asking(.component, .networkOnly)) == ["failure: status"])
+        expires.withLock { $0 = false }
+        person.token.withLock { $0 = "B" }
+        #expect(await world.heard(.asking()) == ["B"])
+    }
+
+    @Test func whatComesAfterSomebodyElseSignedInIsNotStored() async {
+        let person = Person("A")
+        let auth = person.auth
+        let held = HeldCompletion()
+        let store = MemoryResponseStore()
+        Beagle.dependencies.interceptors = [CacheInterceptor(store), auth]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.transport())
+        for operation in [NetworkOperation.asking(), .asking().of(partition: "A")] {
+            async let answer = Result { try await client.run(operation).shown }
+            await held.isHeld()
+            person.token.withLock { $0 = "B" }
+            auth.reset()
+            held.complete(.text("A"))
+            _ = await answer
+            #expect(store.count == 0)
+        }
+    }
+
+    @Test func whoAsksAfterSigningInDoesNotJoinWhoAskedBefore() async {
+        let person = Person("A")
+        let auth = person.auth
+        let runs = ScriptedRuns()
+        let client = client(auth, runs)
+        client.watch(.asking()) { _ in }
+        _ = await runs.next()
+        auth.reset()
+        client.watch(.asking()) { _ in }
+        _ = await runs.next()
+        #expect(runs.count == 2)
+        #expect(client.activeOperations == 2)
+    }
+
+    @Test func peopleOfTwoScopesMayShareAStore() async throws {
+        let world = StoreWorld(Person("A").auth, answers: Person.answer)
+        let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: Person("B").auth) }
+        let other = NetworkClientDefault(dependencies: scope, transport: world.transport)
+        #expect(await world.heard(.asking()) == ["A"])
+        #expect(try await other.run(.asking()).told == "B")
+        #expect(await world.heard(.asking()) == ["stored A"])
+        #expect(world.store.count == 2)
+    }
+
+    /// An interceptor of the app's own that the pipeline knows nothing of.
+    private struct Wrapping: Interceptor {
+        let auth: AuthInterceptor<String>
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            try await auth.intercept(operation, next: next, emit: emit)
+        }
+    }
+
+    @Test func credentialsThatThePipelineDoesNotKnowOfNeedAPartition() async {
+        let world = StoreWorld(Wrapping(auth: Person("A").auth), answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["A"])
+        #expect(world.store.count == 0)
+    }
+
+    @Test("what an interceptor adds is not in the key, above the cache or below", arguments: [true, false])
+    func whatAnInterceptorAddsNeedsAPartition(isAbove: Bool) async throws {
+        let user = Lock("A")
+        let adding = ResponseInterceptor(at: isAbove ? .deadline : .headers) { message, next in
+            var message = message
+            message.head.headerFields[.authorization] = user.withLock { $0 }
+            return try await next(message)
+        }
+        let world = StoreWorld(adding, answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["A"])
+        #expect(world.store.count == (isAbove ? 1 : 0), "above, the cache sees the field")
+        #expect(await world.heard(.asking().of(partition: "A")) == ["A"])
+        user.withLock { $0 = "B" }
+        #expect(await world.heard(.asking()) == ["B"])
+        #expect(await world.heard(.asking().of(partition: "B")) == ["B"])
+        #expect(await world.heard(.asking().of(partition: "A")) == ["stored A"])
+    }
+
+    @Test func whatIsInThePathNeedsAPartition() async {
+        let adding = ResponseInterceptor { message, next in
+            var message = message
+            message.head.path? += "?access_token=A"
+            return try await next(message)
+        }
+        let world = StoreWorld(adding)
+        _ = await world.heard(.asking())
+        #expect(world.store.count == 0)
+    }
+
+    /// Puts a field on messages, and may say that it traces them.
+    private struct Tracing: Interceptor {
+        let isNoted: Bool
+        var place: Pipeline.Place? { .span }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            guard let name = HTTPField.Name("b3") else { return try await next(operation, emit) }
+            var operation = operation
+            operation.transfer.head.headerFields[name] = "1"
+            if isNoted { operation.note(tracing: [name]) }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test(arguments: [true, false]) func whatTracesAMessageTellsNobodyApart(isNoted: Bool) async {
+        let world = StoreWorld(Tracing(isNoted: isNoted))
+        _ = await world.heard(.asking())
+        #expect(world.store.count == (isNoted ? 1 : 0))
+    }
+
+    @Test func aCredentialThatSomebodyChangesIsNotThePersons() async {
+        let changing = ResponseInterceptor(at: .headers) { message, next in
+            var message = message
+            message.head.headerFields[.authorization] = "B"
+            return try await next(message)
+        }
+        let world = StoreWorld(Person("A").auth, changing, answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["B"])
+        #expect(world.store.count == 0)
+    }
+
+    /// Says whose an operation is when the key has been made.
+    private struct Partitioning: Interceptor {
+        let person: Lock<String>
+        var place: Pipeline.Place? { .requestPolicy }
+
+        func intercept(
+            _ operation: NetworkOperation,
+            next: Next,
+            emit: @escaping Emit
+        ) async throws(NetworkError) -> NetworkOperation.Result {
+            var operation = operation
+            operation.partition = person.withLock { $0 }
+            return try await next(operation, emit)
+        }
+    }
+
+    @Test func aPartitionThatIsSetTooLateIsNobodys() async {
+        let person = Lock("A")
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let adding = ResponseInterceptor(at: .headers) { message, next in
+            var message = message
+            message.head.headerFields[.authorization] = person.withLock { $0 }
+            return try await next(message)
+        }
+        let world = StoreWorld(Partitioning(person: person), adding, answers: Person.answer)
+        #expect(await world.heard(.asking()) == ["A"])
+        #expect(world.store.count == 0)
+        #expect(logger.messages.contains { $0.contains("partition") })
+        #expect(await world.heard(.asking().of(partition: "A")) == ["A"])
+        #expect(world.store.count == 1)
+        person.withLock { $0 = "B" }
+        #expect(await world.heard(.asking()) == ["B"])
+        #expect(await world.heard(.asking().of(partition: "A")) == ["B"])
+        #expect(await world.heard(.asking(.component, .cacheOnly).of(partition: "A")) == ["failure: not_stored"])
+        person.withLock { $0 = "A" }
+        #expect(await world.heard(.asking().of(partition: "A")) == ["stored A"])
+    }
+
+    @Test func whatIsAskedToFetchCredentialsIsNobodys() async {
+        let slot = Lock<NetworkClientDefault?>(nil)
+        let auth = AuthInterceptor<String>(
+            .init(
+                load: {
+                    let client = slot.withLock { $0 }
+                    _ = await Result { try await client?.run(.asking()) }
+                    return "A"
+                },
+                attach: { token, head in head.headerFields[.authorization] = token }
+            ),
+            origins: [Origin(scheme: "http", host: "host")]
+        )
+        let world = StoreWorld(auth, answers: Person.answer)
+        slot.withLock { $0 = world.client }
+        #expect(await world.heard(.asking(.image)) == ["A"])
+        #expect(await world.heard(.asking()) == ["A"])
+        slot.withLock { $0 = nil }
+    }
+
+    @Test func whatTheAppSaysIsInTheKey() async {
+        let world = StoreWorld(answers: Person.answer)
+        for name in ["A", "B"] {
+            let operation = NetworkOperation.of(.component, headers: ["Authorization": name])
+            #expect(await world.heard(operation) == [name])
+            #expect(await world.heard(operation) == ["stored \(name)"])
+        }
+    }
+
+    /// A transport with a jar.
+    private struct Jar: CookieTransport {
+        let transport: ScriptedTransport
+        let storesCookies: Bool
+
+        func perform(
+            _ request: TransferRequest,
+            completion: @escaping ScriptedTransport.Completion
+        ) -> any RequestToken {
+            transport.perform(request, completion: completion)
+        }
+    }
+
+    @Test(arguments: [true, false]) func whatMayHaveHadCookiesNeedsAPartition(storesCookies: Bool) async {
+        let world = StoreWorld(wrapping: { Jar(transport: $0, storesCookies: storesCookies) })
+        _ = await world.heard(.asking())
+        #expect(world.store.count == (storesCookies ? 0 : 1))
+        _ = await world.heard(.asking().of(partition: "A"))
+        var without = NetworkOperation.asking()
+        without.request.options = TransferOptions()
+        without.request.options?.usesCookies = false
+        _ = await world.heard(without)
+        #expect(world.store.count == 2)
+    }
+
+    /// A transport that says nothing of cookies.
+    private struct Unknown: HTTPTransport {
+        let transport: ScriptedTransport
+
+        func perform(
+            _ request: TransferRequest,
+            completion: @escaping ScriptedTransport.Completion
+        ) -> any RequestToken {
+            transport.perform(request, completion: completion)
+        }
+    }
+
+    @Test func aTransportThatSaysNothingMayHaveHadCookies() async {
+        let world = StoreWorld(wrapping: { Unknown(transport: $0) })
+        _ = await world.heard(.asking())
+        #expect(world.store.count == 0)
+        var without = NetworkOperation.asking()
+        without.request.options = TransferOptions()
+        without.request.options?.usesCookies = false
+        _ = await world.heard(without)
+        #expect(world.store.count == 1)
+    }
+
+    @Test func libcurlsTransportTellsOfItsJar() {
+        var configuration = CurlConfiguration()
+        #expect(!CurlTransport(configuration).storesCookies)
+        configuration.cookies = CookieJar()
+        #expect(CurlTransport(configuration).storesCookies)
+    }
+
+    @Test func anAnswerThatSetsACookieNeedsAPartition() async {
+        let world = StoreWorld()
+        world.answers(.text("1", [.setCookie: "a=1"]))
+        _ = await world.heard(.asking())
+        #expect(world.store.count == 0)
+        _ = await world.heard(.asking().of(partition: "A"))
+        #expect(world.store.count == 1)
+    }
+
+    @Test func anAnswerThatMayNotBeStoredTakesAnOlderOneAway() async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        world.answers(.text("2", [.setCookie: "a=1"]))
+        #expect(await world.heard(.asking(.component, .networkOnly)) == ["2"])
+        #expect(await world.heard(.asking(.component, .cacheOnly)) == ["failure: not_stored"])
+    }
+
+    @Test func whatAnInterceptorAnswersNeedsAPartition() async {
+        let world = StoreWorld(ScriptedRuns { _, _ in .init("1") })
+        _ = await world.heard(.asking())
+        #expect(world.store.count == 0)
+        #expect(await world.heard(.asking().of(partition: "A")) == ["1"])
+        #expect(await world.heard(.asking().of(partition: "A")) == ["stored 1"])
+    }
+
+    @Test func whyNothingIsStoredIsLogged() async {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        let world = StoreWorld()
+        world.answers(.text("1", [.setCookie: "session=secret"]))
+        _ = await world.heard(.asking())
+        #expect(logger.messages.contains { $0.contains("partition") })
+        #expect(!logger.messages.contains { $0.contains("secret") })
+    }
+
+    // MARK: - Beside others
+
+    @Test func whoWantsTheNetworkIsNotContentWithAStoredAnswer() async {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        world.answers(.text("2"))
+        let heard = EventRecorder()
+        let inner = EventRecorder()
+        // Asked from inside the run that the store answers.
+        let token = world.client.watch(.asking()) { [client = world.client] event in
+            heard.receive(event)
+            if heard.all.count == 1 { client.watch(.asking(.component, .networkOnly), inner.receive) }
+        }
+        await inner.waitForEvents(2)
+        #expect(inner.all.last == "2")
+        #expect(inner.all.dropLast().allSatisfy { $0 == "1 stale" })
+        token?.cancel()
+        world.client.endAll()
+    }
+
+    @Test("who joins a run that missed the store is content with the network's answer")
+    func aMissIsTheNetworksAnswer() async throws {
+        let held = HeldCompletion()
+        let transport = held.transport()
+        Beagle.dependencies.interceptors = [CacheInterceptor()]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
+        async let one = Result { try await client.run(.asking()).told }
+        await held.isHeld()
+        async let other = Result { try await client.run(.asking(.component, .networkOnly)).told }
+        while client.activeSubscribers < 2 { await Task.yield() }
+        held.complete(.text("1"))
+        #expect(try await one.get() == "1")
+        #expect(try await other.get() == "1")
+        await client.isIdle()
+        #expect(transport.requests.withLock { $0.count } == 1)
+    }
+
+    /// Why a stored answer cannot be given before the hub is asked.
+    enum Obstacle: CaseIterable {
+        case interceptor, slowStore
+    }
+
+    private func waiting(_ obstacle: Obstacle, _ held: HeldCompletion) -> (NetworkClientDefault, ScriptedTransport) {
+        Beagle.dependencies.policy = .cacheFirst
+        Beagle.dependencies.interceptors =
+            switch obstacle {
+            case .interceptor: [Onlooker(), CacheInterceptor()]
+            case .slowStore: [CacheInterceptor(SlowStore())]
+            }
+        let transport = held.transport()
+        return (NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport), transport)
+    }
+
+    @Test(
+        "who is content with a stored answer does not wait for the network",
+        arguments: Obstacle.allCases,
+        [RequestPolicy.networkOnly, .networkFirst, .cacheAndNetwork]
+    )
+    func aStoredAnswerIsGivenBesideARun(obstacle: Obstacle, policy: RequestPolicy) async throws {
+        let held = HeldCompletion()
+        let (client, _) = waiting(obstacle, held)
+        async let first = client.run(.asking())
+        await held.isHeld()
+        held.complete(.text("1"))
+        _ = try await first
+        await client.isIdle()
+        client.watch(.asking(.component, policy)) { _ in }
+        await held.isHeld()
+        #expect(try await client.run(.asking()).told == "stored 1")
+        #expect(try await client.run(.asking(.component, .cacheOnly)).told == "stored 1")
+        let answer = await withCheckedContinuation { continuation in
+            _ = client.executeRequest(NetworkOperation.asking().request) { continuation.resume(returning: $0) }
+        }
+        #expect(try String(decoding: answer.get().data, as: UTF8.self) == "1")
+        client.endAll()
+        #expect(client.activeOperations == 0)
+    }
+
+    @Test("who wants a stored answer alone does not wait either", arguments: Obstacle.allCases)
+    func nothingStoredIsSaidBesideARun(obstacle: Obstacle) async throws {
+        let held = HeldCompletion()
+        let (client, _) = waiting(obstacle, held)
+        async let first = client.run(.asking())
+        await held.isHeld()
+        let stored = await Result { try await client.run(.asking(.component, .cacheOnly)) }
+        #expect(stored.failure?.kind == .notStored)
+        let watched = EventRecorder()
+        let watching = client.watch(.asking(.component, .cacheOnly), watched.receive)
+        await watched.waitForEvents(1)
+        #expect(watched.all == ["failure: not_stored"])
+        let results = client.results(of: .asking(.component, .cacheOnly))
+        let error = await Result {
+            for try await _ in results { Issue.record("there is none") }
+        }.failure
+        #expect(error?.kind == .notStored)
+        held.complete(.text("1"))
+        #expect(try await first.told == "1")
+        watching?.cancel()
+        #expect(watched.all == ["failure: not_stored"])
+    }
+
+    @Test("and all others share the run", arguments: Obstacle.allCases)
+    func whoFindsNothingJoins(obstacle: Obstacle) async throws {
+        let held = HeldCompletion()
+        let (client, transport) = waiting(obstacle, held)
+        client.watch(.asking(.component, .networkOnly)) { _ in }
+        await held.isHeld()
+        async let one = client.run(.asking())
+        async let other = client.run(.asking())
+        while client.activeSubscribers < 3 { await Task.yield() }
+        held.complete(.text("1"))
+        #expect(try await [one.told, other.told] == ["1", "1"])
+        #expect(transport.requests.withLock { $0.count } == 1)
+    }
+
+    @Test func aStoredAnswerThatIsTooOldIsNotGivenBesideARun() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        let held = HeldCompletion()
+        let (client, transport) = waiting(.slowStore, held)
+        Beagle.dependencies.interceptors.add(RequestPolicyInterceptor(ttl: .seconds(10)))
+        async let first = client.run(.asking())
+        await held.isHeld()
+        held.complete(.text("1"))
+        _ = try await first
+        await client.isIdle()
+        clock.advance(by: .seconds(10))
+        client.watch(.asking(.component, .networkOnly)) { _ in }
+        await held.isHeld()
+        async let joining = client.run(.asking())
+        while client.activeSubscribers < 2 { await Task.yield() }
+        held.complete(.text("2"))
+        #expect(try await joining.told == "2")
+        #expect(transport.requests.withLock { $0.count } == 2)
+    }
+
+    @Test func aStaleAnswerInTheNetworksPlaceDoesNotServeWhoWantsTheNetwork() async throws {
+        let held = HeldCompletion()
+        Beagle.dependencies.interceptors = [CacheInterceptor()]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.transport())
+        async let stored = client.run(.asking())
+        await held.isHeld()
+        held.complete(.text("1"))
+        _ = try await stored
+        async let one = client.run(.asking(.component, .networkFirst))
+        await held.isHeld()
+        async let other = client.run(.asking(.component, .networkOnly))
+        while client.activeSubscribers < 2 { await Task.yield() }
+        held.complete(.failure(.lost))
+        await held.isHeld()
+        held.complete(.text("2"))
+        #expect(try await one.told == "stored 1 stale")
+        #expect(try await other.told == "2")
+    }
+
+    @Test func resultsEndWithAStaleAnswerWhereThereIsNoBetter() async throws {
+        let world = StoreWorld()
+        _ = await world.heard(.asking())
+        world.answers(.failure(.lost))
+        var heard: [String] = []
+        for try await result in world.client.results(of: .asking(.component, .networkFirst)) {
+            heard.append(result.told)
+        }
+        #expect(heard == ["stored 1 stale"])
+    }
+
+    @Test func refetchIsStoredAndHeard() async {
+        let world = StoreWorld()
+        let heard = EventRecorder()
+        world.client.watch(.asking(), heard.receive)
+        await heard.waitForEvents(1)
+        world.answers(.text("2"))
+        world.client.refetch(.cacheAndNetwork)
+        await heard.waitForEvents(3)
+        #expect(heard.all == ["1", "1 stale", "2"])
+        #expect(await world.heard(.asking()).last == "stored 2")
+    }
+
+    @Test func aScopesOperationsAreStoredLikeAnybodys() async throws {
+        let world = StoreWorld()
+        let screen = OperationScope()
+        #expect(try await world.client.scoped(in: screen).run(.asking()).told == "1")
+        #expect(try await world.client.scoped(in: screen).run(.asking()).told == "stored 1")
+        screen.close()
+        #expect(await world.heard(.asking()) == ["stored 1"])
+    }
+
+    @Test func aScopeOfDependenciesMayHaveAStoreOfItsOwn() async throws {
+        let world = StoreWorld()
+        let own = MemoryResponseStore()
+        let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: CacheInterceptor(own)) }
+        let client = NetworkClientDefault(dependencies: scope, transport: world.transport)
+        _ = await world.heard(.asking())
+        #expect(try await client.run(.asking()).told == "1")
+        #expect(world.requests == 2)
+        #expect(own.count == 1)
+        world.store.removeAll()
+        #expect(try await client.run(.asking()).told == "stored 1")
+    }
+}

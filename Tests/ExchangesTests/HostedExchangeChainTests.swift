@@ -1,0 +1,111 @@
+import BeagleNetHTTP
+import Testing
+
+@testable import BeagleNetExchanges
+import struct BeagleNetExchanges.Operation
+
+@Suite(.timeLimit(.minutes(1))) struct HostedExchangeChainTests {
+    /// Makes all queries read from a store.
+    private struct Reading: Exchange {
+        func register(
+            client: any GraphQLClient,
+            operations: AnyPublisher<Operation, Never>,
+            next: @escaping ExchangeIO
+        ) -> AnyPublisher<OperationResult, Never> {
+            next(operations.map { $0.kind == .query ? $0.with(policy: .cacheOnly) : $0 }.eraseToAnyPublisher())
+        }
+    }
+
+    /// Two callers run the same network query, and a third one reads it from a store. The first caller, whose operation is in
+    /// flight, cancels. The second must still get its result, although an exchange gave both operations the same policy.
+    @Test func resultReachesTheOtherCallerIfTheFirstCancels() async throws {
+        let fixture = try HostedFixture([DedupExchange(), Reading()], below: Below())
+        let reading = fixture.run(.query("q", .cacheOnly))
+        let left = fixture.run(.query("q", .networkOnly))
+        let kept = fixture.run(.query("q", .networkOnly))
+        while fixture.below.held.count < 2 { await Task.yield() }
+        await fixture.settle()
+        left.cancel()
+        #expect(await left.value.failure?.isCancelled == true)
+        let held = fixture.below.held
+        #expect(held.map(\.operation.policy) == [.cacheOnly, .cacheOnly])
+        fixture.below.end(held[1], Operation.query().result("network"))
+        #expect(try await kept.value.get().response?.json()["data"] == "network")
+        fixture.below.end(held[0], Operation.query().result("store"))
+        #expect(try await reading.value.get().response?.json()["data"] == "store")
+        #expect(fixture.below.count == 2)
+    }
+
+    @Test func teardownRunByAnExchangeCompletes() async throws {
+        let fixture = try HostedFixture([DedupExchange()], below: Below())
+        let running = fixture.run(.query())
+        while fixture.below.held.isEmpty { await Task.yield() }
+        let asked = try #require(fixture.log.forwarded.first)
+        let listening = ResultCollector(fixture.chain.execute(operation: asked.teardown))
+        while !listening.isOver { await Task.yield() }
+        #expect(await running.value.failure?.isCancelled == true)
+    }
+
+    /// An operation that starts before the queued teardown runs must not end with it.
+    @Test func teardownDoesNotEndALaterOperation() async throws {
+        let fixture = try HostedFixture([DedupExchange()], below: Below())
+        let first = fixture.run(.query())
+        while fixture.below.held.count < 1 { await Task.yield() }
+        let asked = try #require(fixture.log.forwarded.first)
+        let second = Lock<Task<HostedRun.Outcome, Never>?>(nil)
+        fixture.chain.queue.run {
+            fixture.chain.reexecute(operation: asked.teardown)
+            first.cancel()
+            second.withLock { $0 = fixture.run(.query()) }
+        }
+        #expect(await first.value.failure?.isCancelled == true)
+        while fixture.below.count < 2 { await Task.yield() }
+        await fixture.settle()
+        await fixture.answer(Operation.query().result("new"))
+        #expect(try await second.withLock { $0 }?.value.get().response?.json()["data"] == "new")
+    }
+
+    /// As with a `Client`: unless a result says otherwise, more results of the subscription follow.
+    @Test(arguments: [false, true])
+    func errorsOfAResultDoNotEndTheSubscription(pastAnInterceptor: Bool) async throws {
+        let server = ServerExchange()
+        let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
+        let fixture = try HostedFixture(between + [server], below: Below())
+        let running = fixture.run(.subscription())
+        while server.asked.isEmpty { await Task.yield() }
+        let asked = server.asked[0]
+        server.send(asked.result("bad", error: .graphql([GraphQLError("no")])))
+        server.send(asked.result("good"))
+        var last = asked.result("last")
+        last.hasNext = false
+        server.send(last)
+        #expect(try await running.value.get().response?.json()["data"] == "last")
+        #expect(fixture.log.results.map(\.data) == ["bad", "good", "last"])
+    }
+
+    /// From the original's typed calls: the data is decoded into a value, and data of another shape is an error.
+    @Test func dataIsDecodedIntoAValue() async throws {
+        struct Post: Decodable, Sendable { let title: String }
+        let dependencies = BeagleDependencies()
+        dependencies.logger = OffLogger()
+        dependencies.interceptors.add(ExchangeInterceptor([DedupExchange(), CacheExchange()], logger: OffLogger()))
+        let transport = ScriptedTransport { _ in #"{"data":{"post":{"title":"First"}}}"# }
+        let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
+        let endpoint = GraphQLEndpoint("http://host/graphql")
+        for document in ["{ post { title } }", "mutation { post { title } }"] {
+            let right = GraphQLOperation<[String: String], Post>(input: [:], operationString: document)
+            #expect(try await client.perform(right, at: endpoint).title == "First")
+            let wrong = GraphQLOperation<[String: String], [Post]>(input: [:], operationString: document)
+            let error = await #expect(throws: NetworkError.self) { try await client.perform(wrong, at: endpoint) }
+            #expect(error?.kind == .decoding)
+        }
+    }
+}
+
+extension HostedRun.Outcome {
+    /// The error, or `nil` if there is a result.
+    fileprivate var failure: NetworkError? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}
