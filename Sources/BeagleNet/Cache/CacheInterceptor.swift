@@ -17,15 +17,15 @@ public import BeagleNetHTTP
 /// It applies to screens, images and raw requests that are fetched with GET or HEAD, and to GraphQL queries. A stale
 /// response is validated with its `ETag`, `Last-Modified` or `beagle-hash`; if the server confirms it with 304, it is
 /// served from the store. A successful request with an unsafe method, as for a form, removes the responses of its URL.
-/// Subscriptions and streams pass. Responses to queries that are sent with POST are outside of HTTP's rules: they are
-/// stored if they have no `errors`.
+/// Subscriptions and streams pass through unchanged. Responses to queries that are sent with POST are outside of HTTP's
+/// rules: they are stored if they have no `errors`.
 ///
 /// Responses never reach another user. Without an `AuthInterceptor` and a `NetworkOperation.partition`, a response is
 /// stored only if its request was sent as the app made it, without cookies. Responses that were fetched with the
 /// credentials of an `AuthInterceptor` are found only until its next `reset()`, or until the credentials can't be
 /// renewed. If an interceptor changed the request, if the transport may keep cookies, or if the response sets one, only
 /// an operation with a `partition` has its response stored. A transport of the app's own counts as one that keeps
-/// cookies, except for operations whose options say not `usesCookies`.
+/// cookies, unless `usesCookies` is `false` in the options of the operation.
 public struct CacheInterceptor: Interceptor {
     /// `.cache`.
     public var place: Pipeline.Place? { .cache }
@@ -186,7 +186,7 @@ extension NetworkOperation {
 }
 
 extension NetworkError {
-    /// The operation accepts stored responses only, and there is none.
+    /// The failure of an operation that accepts only stored responses and finds no acceptable one.
     ///
     /// - Parameter hasStore: Whether there is a cache.
     static func notStored(_ operation: NetworkOperation, hasStore: Bool) -> NetworkError {
