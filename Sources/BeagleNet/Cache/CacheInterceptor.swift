@@ -71,8 +71,8 @@ public struct CacheInterceptor: Interceptor {
         case .hit(let stored), .staleWhileRevalidate(let stored):
             guard let result = lookup.result(stored) else { break }
             if case .staleWhileRevalidate = lookup.decision { revalidate(lookup, stored, next) }
-            return answer(result, operation, next)
-        case .unavailable where self.memory != nil: return unavailable(operation, next)
+            return .ending(with: next.outcome(of: next.used(result, for: operation), for: operation))
+        case .unavailable where self.memory != nil: return .ending(with: unavailable(operation, next))
         case .forward, .unavailable: break
         }
         // A disk may have more.
@@ -96,8 +96,8 @@ public struct CacheInterceptor: Interceptor {
         case .hit(let stored), .staleWhileRevalidate(let stored):
             guard let result = lookup.result(stored) else { break }
             if case .staleWhileRevalidate = lookup.decision { revalidate(lookup, stored, next) }
-            return try answer(result, operation, next).outcome.get()
-        case .unavailable: return try unavailable(operation, next).outcome.get()
+            return try next.outcome(of: next.used(result, for: operation), for: operation).get()
+        case .unavailable: return try unavailable(operation, next).get()
         case .forward: break
         }
         var operation = operation
@@ -112,25 +112,12 @@ public struct CacheInterceptor: Interceptor {
         return false
     }
 
-    /// The decision to respond with a stored response; a failure if its status is one.
-    private func answer(
-        _ result: NetworkOperation.Result,
-        _ operation: NetworkOperation,
-        _ next: Next
-    ) -> Pipeline.Decision {
-        let result = next.used(result, for: operation)
-        guard let response = result.response, response.status.kind != .successful, next.failsOnStatus else {
-            return .answer(result)
-        }
-        return .fail(response.statusError(for: operation.transfer.head))
-    }
-
     /// The failure of an operation that accepts stored responses only; 504 if its own `Cache-Control` said so (RFC
     /// 9111, 5.2.1.7).
-    private func unavailable(_ operation: NetworkOperation, _ next: Next) -> Pipeline.Decision {
-        if operation.readsOnlyStore { return .fail(.notStored(operation, hasStore: true)) }
+    private func unavailable(_ operation: NetworkOperation, _ next: Next) -> NetworkOperation.Outcome {
+        if operation.readsOnlyStore { return .failure(.notStored(operation, hasStore: true)) }
         let response = NetworkResponse(text: "no response is stored (only-if-cached)", status: .gatewayTimeout)
-        return answer(.init(response, from: .cache), operation, next)
+        return next.outcome(of: next.used(.init(response, from: .cache), for: operation), for: operation)
     }
 
     /// Validates a stored response in the background, unless that happens already.
@@ -150,12 +137,11 @@ public struct CacheInterceptor: Interceptor {
 }
 
 extension Pipeline.Decision {
-    /// The end that the decision is, of those that end an operation.
-    fileprivate var outcome: NetworkOperation.Outcome {
-        switch self {
-        case .answer(let result): .success(result)
-        case .fail(let error): .failure(error)
-        case .proceed, .emit, .wait: preconditionFailure("the decision does not end the operation")
+    /// The decision to end an operation.
+    fileprivate static func ending(with outcome: NetworkOperation.Outcome) -> Self {
+        switch outcome {
+        case .success(let result): .answer(result)
+        case .failure(let error): .fail(error)
         }
     }
 }

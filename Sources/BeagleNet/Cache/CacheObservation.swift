@@ -194,7 +194,7 @@ final class CacheObservation: RequestObservation {
                 trailers: fresh.trailers
             )
             served.cacheStatus = CacheStatus(forwardReason: lookup.forwarded.reason, isRevalidated: true)
-            outcome = next.outcome(of: served, for: operation)
+            outcome = next.outcome(of: .init(served), for: operation)
         }
         return isForThisUser(response) ? insertion(of: fresh) : .none
     }
