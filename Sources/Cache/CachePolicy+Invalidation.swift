@@ -7,11 +7,18 @@ extension CachePolicy {
         guard !isSafe(request.method), (200..<400).contains(response.status.code) else { return [] }
         let own = Origin(of: request)
         let others = [HTTPField.Name.location, .contentLocation].compactMap { response.headerFields[single: $0] }
-            .compactMap { reference -> String? in
-                let url = try? WireURL(URLReference(reference).resolved(against: request))
-                return url?.origin == own ? url?.target : nil
-            }
+            .compactMap { target(of: $0, in: request, ifOf: own) }
         return [request.path ?? "/"] + others
+    }
+
+    /// The target of a reference, or `nil` if it isn't a URL of the origin.
+    private static func target(of reference: String, in request: HTTPRequest, ifOf origin: Origin) -> String? {
+        do throws(NetworkError) {
+            let url = try WireURL(URLReference(reference).resolved(against: request))
+            return url.origin == origin ? url.target : nil
+        } catch {
+            return nil
+        }
     }
 
     /// Whether a method is safe (RFC 9110, 9.2.1).

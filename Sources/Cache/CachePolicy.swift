@@ -7,7 +7,7 @@ package import BeagleNetHTTP
 
 /// The rules of a private HTTP cache (RFC 9111) as pure functions: no I/O and no clock.
 package enum CachePolicy {
-    /// Which stored responses will do.
+    /// A rule that selects acceptable stored responses.
     package enum Use: Sendable, Hashable {
         /// Fresh ones, as RFC 9111 says.
         case fresh
@@ -23,7 +23,7 @@ package enum CachePolicy {
         case none
     }
 
-    /// What to do with a request.
+    /// A decision about a request.
     package enum Decision: Sendable {
         /// Use the stored response.
         case hit(StoredResponse)
@@ -32,7 +32,7 @@ package enum CachePolicy {
         /// Ask the server. `stored` is the response that matches the request, and `candidates` are those that may turn
         /// out to match by their entity tags.
         case forward(CacheStatus.ForwardReason, stored: StoredResponse?, candidates: [StoredResponse])
-        /// Fail, because the request accepts a stored response only and there is none (`only-if-cached`).
+        /// Fail, because the request accepts only a stored response, and no acceptable one exists (`only-if-cached`).
         case unavailable
     }
 

@@ -3,7 +3,8 @@
 /// The functions are async because a disk may be slow, and run on the caller's executor. A store that fails has nothing
 /// stored, and reports the failure by itself. Decisions such as whether a response is fresh aren't made here.
 public protocol ResponseStore: Sendable {
-    /// The part of the store that is in memory and responds without waiting; `nil`, the default, if there is none.
+    /// The part of the store that is in memory and responds without waiting; `nil`, the default, if the store has no
+    /// such part.
     var memory: MemoryResponseStore? { get }
 
     /// Whether a response can be stored. A store that outlives the process accepts persistent keys only.

@@ -74,7 +74,7 @@ package struct SearchVariance: Sendable, Hashable {
 }
 
 extension FieldReader {
-    /// The strings of an inner list (RFC 9651, 3.1.1), or `nil` if there is none.
+    /// Returns the strings of an inner list (RFC 9651, 3.1.1), or `nil` if the text isn't one.
     fileprivate mutating func innerList() -> Set<String>? {
         guard skip("(") else { return nil }
         var strings: Set<String> = []

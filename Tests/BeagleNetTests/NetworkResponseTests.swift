@@ -76,7 +76,7 @@ struct NetworkResponseTests {
     @Test func operationIsReadableWithoutSecrets() throws {
         let url = try #require(URL(string: "http://h/a?token=hunter2"))
         let operation = NetworkOperation(Request(url: url, type: .fetchComponent))
-        #expect("\(operation)" == "component, cacheFirst: fetchComponent http://h/a?token=REDACTED")
+        #expect("\(operation)" == "component, networkFirst: fetchComponent http://h/a?token=REDACTED")
         var built = operation
         built.transfer.head = HTTPRequest(
             method: .get,
@@ -86,7 +86,7 @@ struct NetworkResponseTests {
             headerFields: [.authorization: "Bearer hunter2"]
         )
         #expect(
-            "\(built)" == "component, cacheFirst: GET http://h/a?token=REDACTED\nAuthorization: Bearer REDACTED"
+            "\(built)" == "component, networkFirst: GET http://h/a?token=REDACTED\nAuthorization: Bearer REDACTED"
         )
         var text = ""
         dump(built, to: &text)

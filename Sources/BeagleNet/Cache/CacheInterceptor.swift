@@ -17,15 +17,15 @@ public import BeagleNetHTTP
 /// It applies to screens, images and raw requests that are fetched with GET or HEAD, and to GraphQL queries. A stale
 /// response is validated with its `ETag`, `Last-Modified` or `beagle-hash`; if the server confirms it with 304, it is
 /// served from the store. A successful request with an unsafe method, as for a form, removes the responses of its URL.
-/// Subscriptions and streams pass. Responses to queries that are sent with POST are outside of HTTP's rules: they are
-/// stored if they have no `errors`.
+/// Subscriptions and streams pass through unchanged. Responses to queries that are sent with POST are outside of HTTP's
+/// rules: they are stored if they have no `errors`.
 ///
 /// Responses never reach another user. Without an `AuthInterceptor` and a `NetworkOperation.partition`, a response is
 /// stored only if its request was sent as the app made it, without cookies. Responses that were fetched with the
 /// credentials of an `AuthInterceptor` are found only until its next `reset()`, or until the credentials can't be
 /// renewed. If an interceptor changed the request, if the transport may keep cookies, or if the response sets one, only
 /// an operation with a `partition` has its response stored. A transport of the app's own counts as one that keeps
-/// cookies, except for operations whose options say not `usesCookies`.
+/// cookies, unless `usesCookies` is `false` in the options of the operation.
 public struct CacheInterceptor: Interceptor {
     /// `.cache`.
     public var place: Pipeline.Place? { .cache }
@@ -71,8 +71,8 @@ public struct CacheInterceptor: Interceptor {
         case .hit(let stored), .staleWhileRevalidate(let stored):
             guard let result = lookup.result(stored) else { break }
             if case .staleWhileRevalidate = lookup.decision { revalidate(lookup, stored, next) }
-            return answer(result, operation, next)
-        case .unavailable where self.memory != nil: return unavailable(operation, next)
+            return .ending(with: next.outcome(of: next.used(result, for: operation), for: operation))
+        case .unavailable where self.memory != nil: return .ending(with: unavailable(operation, next))
         case .forward, .unavailable: break
         }
         // A disk may have more.
@@ -96,8 +96,8 @@ public struct CacheInterceptor: Interceptor {
         case .hit(let stored), .staleWhileRevalidate(let stored):
             guard let result = lookup.result(stored) else { break }
             if case .staleWhileRevalidate = lookup.decision { revalidate(lookup, stored, next) }
-            return try answer(result, operation, next).outcome.get()
-        case .unavailable: return try unavailable(operation, next).outcome.get()
+            return try next.outcome(of: next.used(result, for: operation), for: operation).get()
+        case .unavailable: return try unavailable(operation, next).get()
         case .forward: break
         }
         var operation = operation
@@ -112,25 +112,12 @@ public struct CacheInterceptor: Interceptor {
         return false
     }
 
-    /// The decision to respond with a stored response; a failure if its status is one.
-    private func answer(
-        _ result: NetworkOperation.Result,
-        _ operation: NetworkOperation,
-        _ next: Next
-    ) -> Pipeline.Decision {
-        let result = next.used(result, for: operation)
-        guard let response = result.response, response.status.kind != .successful, next.failsOnStatus else {
-            return .answer(result)
-        }
-        return .fail(response.statusError(for: operation.transfer.head))
-    }
-
     /// The failure of an operation that accepts stored responses only; 504 if its own `Cache-Control` said so (RFC
     /// 9111, 5.2.1.7).
-    private func unavailable(_ operation: NetworkOperation, _ next: Next) -> Pipeline.Decision {
-        if operation.readsOnlyStore { return .fail(.notStored(operation, hasStore: true)) }
+    private func unavailable(_ operation: NetworkOperation, _ next: Next) -> NetworkOperation.Outcome {
+        if operation.readsOnlyStore { return .failure(.notStored(operation, hasStore: true)) }
         let response = NetworkResponse(text: "no response is stored (only-if-cached)", status: .gatewayTimeout)
-        return answer(.init(response, from: .cache), operation, next)
+        return next.outcome(of: next.used(.init(response, from: .cache), for: operation), for: operation)
     }
 
     /// Validates a stored response in the background, unless that happens already.
@@ -150,12 +137,11 @@ public struct CacheInterceptor: Interceptor {
 }
 
 extension Pipeline.Decision {
-    /// The end that the decision is, of those that end an operation.
-    fileprivate var outcome: NetworkOperation.Outcome {
-        switch self {
-        case .answer(let result): .success(result)
-        case .fail(let error): .failure(error)
-        case .proceed, .emit, .wait: preconditionFailure("the decision does not end the operation")
+    /// The decision to end an operation.
+    fileprivate static func ending(with outcome: NetworkOperation.Outcome) -> Self {
+        switch outcome {
+        case .success(let result): .answer(result)
+        case .failure(let error): .fail(error)
         }
     }
 }
@@ -186,7 +172,7 @@ extension NetworkOperation {
 }
 
 extension NetworkError {
-    /// The operation accepts stored responses only, and there is none.
+    /// The failure of an operation that accepts only stored responses and finds no acceptable one.
     ///
     /// - Parameter hasStore: Whether there is a cache.
     static func notStored(_ operation: NetworkOperation, hasStore: Bool) -> NetworkError {

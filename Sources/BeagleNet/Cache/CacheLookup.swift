@@ -99,7 +99,7 @@ extension StoredResponse {
 }
 
 extension NetworkOperation {
-    /// Which stored responses will do.
+    /// The rule that selects acceptable stored responses.
     fileprivate var use: CachePolicy.Use {
         switch policy {
         case .http: .fresh

@@ -133,8 +133,8 @@ final class CacheObservation: RequestObservation {
         return stored.isWorthStoring ? insertion(of: stored) : removal(after: response)
     }
 
-    /// What becomes of stored responses if the response isn't stored: those with a status that says that the resource
-    /// is gone, or a successful one, replace them.
+    /// The change after a response that isn't stored: a successful one, or one whose status says that the resource is
+    /// gone, removes the stored responses.
     private func removal(after response: NetworkResponse) -> CacheChange {
         let isNewer = response.status.kind == .successful || [404, 410].contains(response.status.code)
         return isNewer ? .remove(lookup.key) : .none
@@ -194,7 +194,7 @@ final class CacheObservation: RequestObservation {
                 trailers: fresh.trailers
             )
             served.cacheStatus = CacheStatus(forwardReason: lookup.forwarded.reason, isRevalidated: true)
-            outcome = next.outcome(of: served, for: operation)
+            outcome = next.outcome(of: .init(served), for: operation)
         }
         return isForThisUser(response) ? insertion(of: fresh) : .none
     }

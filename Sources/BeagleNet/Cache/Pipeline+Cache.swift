@@ -65,11 +65,11 @@ extension Pipeline.Next {
     /// Whether responses with a status outside of 200...299 fail.
     var failsOnStatus: Bool { pipeline.failsOnStatus }
 
-    /// The outcome of an operation with a response that was taken from a store.
-    func outcome(of response: NetworkResponse, for operation: NetworkOperation) -> NetworkOperation.Outcome {
-        if response.status.kind != .successful, failsOnStatus {
-            return .failure(response.statusError(for: operation.transfer.head))
+    /// The outcome of an operation with a result from a store: a failure if its status is one.
+    func outcome(of result: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Outcome {
+        guard failsOnStatus, let response = result.response, response.status.kind != .successful else {
+            return .success(result)
         }
-        return .success(.init(response))
+        return .failure(response.statusError(for: operation.transfer.head))
     }
 }

@@ -9,8 +9,9 @@ public enum RequestPolicy: Sendable, Hashable, CaseIterable {
     /// age. While the network is asked, an older response is given as stale, as with `cacheAndNetwork`. The default of
     /// images and queries.
     case cacheFirst
-    /// A stored response, fresh or stale. If there is none, the operation fails with an error of kind `.notStored`.
-    /// Such an operation doesn't join others that ask the network, and `refetch` only looks into the store again.
+    /// A stored response, fresh or stale. If no response is stored, the operation fails with an error of kind
+    /// `.notStored`. Such an operation doesn't join others that ask the network, and `refetch` only looks into the
+    /// store again.
     case cacheOnly
     /// The network's response, whatever is stored.
     case networkOnly

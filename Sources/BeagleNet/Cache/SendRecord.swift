@@ -21,8 +21,10 @@ final class SendRecord: Sendable {
     }
 
     /// Whether all attempts sent the message as it was, except for known credentials and traces. Then the response is
-    /// the same for everyone who sends it. Not if another interceptor responded, changed the message or added fields,
-    /// or if the transport may have added cookies.
+    /// the same for each sender of the message.
+    ///
+    /// `false` if another interceptor responded, changed the message or added fields, or if the transport may have added
+    /// cookies.
     var isUnchanged: Bool { state.withLock { $0.wasSent && $0.isUnchanged } }
 
     /// Whether the message was sent with the credentials of an `AuthInterceptor`.

@@ -70,7 +70,8 @@ extension [any Interceptor] {
         insert(interceptor, at: index)
     }
 
-    /// Replaces all interceptors of the same type with this one, or adds it if there are none.
+    /// Replaces all interceptors of the same type with this one, or adds it if the list has no interceptor of that
+    /// type.
     public mutating func replace<One: Interceptor>(with interceptor: One) {
         removeAll { $0 is One }
         add(interceptor)

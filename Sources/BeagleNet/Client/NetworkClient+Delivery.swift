@@ -17,7 +17,7 @@ extension NetworkClient {
         }
     }
 
-    /// Starts a request and calls its completion on the main actor, where it may update the user interface.
+    /// Starts a request and calls its completion on the main actor, so that it may update the user interface.
     ///
     /// ```swift
     /// client.executeRequest(request, deliverOn: MainActor.shared) { result in … }

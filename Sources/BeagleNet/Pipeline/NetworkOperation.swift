@@ -97,9 +97,10 @@ public struct NetworkOperation: Sendable {
 
     /// Whether stored responses are used.
     ///
-    /// If it isn't set, `.cacheFirst` until a client accepts the operation, and then the client's policy.
+    /// If it isn't set, that of the kind: `networkFirst` for screens, `http` for raw requests, and otherwise `cacheFirst`.
+    /// When a client accepts the operation, its container's `policy` applies, if there is one.
     public var policy: RequestPolicy {
-        get { fields.value.policy ?? .cacheFirst }
+        get { fields.value.policy ?? kind.policy }
         set { fields.value.policy = newValue }
     }
 
@@ -223,10 +224,8 @@ public struct NetworkOperation: Sendable {
         )
         let brought: HTTPFields =
             scopedFields.isEmpty ? [:] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
-        if fields.value.policy == nil {
-            let policy = operationEnvironment.policy ?? kind.policy
-            if operation.policy != policy { operation.policy = policy }
-        }
+        // Setting it copies the operation.
+        if let policy = operationEnvironment.policy, fields.value.policy == nil { operation.policy = policy }
         var transfer = transfer
         if kind.resendPolicy != .ifIdempotent { transfer.resendPolicy = kind.resendPolicy }
         operation.transfer = transfer

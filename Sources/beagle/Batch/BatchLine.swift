@@ -25,7 +25,7 @@ struct BatchLine {
     /// The control operation (`hello`, `clear` or `quit`), or `nil` for a request.
     var operation: String? { members["op"].map { $0.string ?? "" } }
 
-    /// Which stored responses will do, in the words of Fetch
+    /// The stored responses that are acceptable, in the words of Fetch
     /// (https://fetch.spec.whatwg.org/#concept-request-cache-mode).
     enum CacheMode: String, CaseIterable {
         case standard = "default"
