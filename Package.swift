@@ -152,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "DiskCacheTests",
             dependencies: [
-                "BeagleNetDiskCache", "DiskCacheProbe", "TestPrograms", .product(name: "GRDB", package: "GRDB.swift"),
+                "BeagleNet", "BeagleNetDiskCache", "BeagleNetTesting", "CurlPeers", "DiskCacheProbe", "TestPrograms",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

@@ -54,6 +54,7 @@ cxx_package() {
 find_missing_on_debian() {
     need libcurl4-openssl-dev /usr/include/curl/curl.h /usr/include/*/curl/curl.h
     need zlib1g-dev /usr/include/zlib.h
+    need libsqlite3-dev /usr/include/sqlite3.h
     need_command git git
     need_command binutils ld
     need libc6-dev /usr/include/features.h
