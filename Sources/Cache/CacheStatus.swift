@@ -14,6 +14,8 @@ public struct CacheStatus: Sendable, Hashable {
         case request
         /// The stored response is stale.
         case stale
+        /// Only the beginning of the response is stored.
+        case partial
     }
 
     /// Why the server was asked, or `nil` if the stored response was used without.

@@ -349,6 +349,7 @@ final class EventLoop: @unchecked Sendable {
         transfer.index = active.count
         active.append(transfer)
         guard !transfer.wasCancelled else { return end(transfer, .cancelled(during: .queue)) }
+        if let control = transfer.request.priorityControl { transfer.attach(to: control) }
         admit(transfer)
     }
 
@@ -532,6 +533,7 @@ final class EventLoop: @unchecked Sendable {
     private func forget(_ transfer: Transfer) {
         guard let index = transfer.index else { return }
         transfer.index = nil
+        transfer.request.priorityControl?.detach()
         releaseSlot(of: transfer)
         let last = active.removeLast()
         guard last !== transfer else { return }

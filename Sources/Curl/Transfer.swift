@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// `@exclusivity(unchecked)` is safe because these properties are read and set as a whole, or changed by code that
 /// calls nothing else.
-final class Transfer: PrioritizedToken, @unchecked Sendable {
+final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     typealias Outcome = Result<TransferResponse, NetworkError>
 
     /// The receiver of the outcome.
@@ -181,6 +181,12 @@ final class Transfer: PrioritizedToken, @unchecked Sendable {
     func raisePriority(to priority: Priority) -> NetworkError? {
         message = message.changed { $0.options.priority = priority }
         return hop?.updateReceiveRate()
+    }
+
+    /// Begins with the priority of a control, which may raise it later.
+    func attach(to control: PriorityControl) {
+        let priority = control.attach(self)
+        if priority != request.options.priority { message = message.changed { $0.options.priority = priority } }
     }
 
     func makePipe() -> BodyPipe {

@@ -29,7 +29,7 @@ public struct AnyRequestToken: RequestToken {
     }
 }
 
-/// A handle that can also raise the request's priority, as returned by `CurlTransport`.
+/// A handle that can also raise the request's priority, as returned by `NetworkClientDefault` and `CurlTransport`.
 public protocol PrioritizedToken: RequestToken {
     /// Raises the priority of the request.
     ///

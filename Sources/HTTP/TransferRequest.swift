@@ -26,6 +26,7 @@ public struct TransferRequest: Sendable {
         @usableFromInline var allowedHosts: Set<String>?
         @usableFromInline var observers: Observers?
         @usableFromInline var resendPolicy = ResendPolicy.ifIdempotent
+        @usableFromInline var priorityControl: PriorityControl?
     }
 
     @usableFromInline var fields: CopyOnWrite<Fields>
@@ -75,6 +76,12 @@ public struct TransferRequest: Sendable {
     @inlinable package var observers: Observers? {
         _read { yield fields.value.observers }
         _modify { yield &fields.value.observers }
+    }
+
+    /// Raises the priority of the transfer after it was started; `nil`, the default, if it stays.
+    @inlinable public var priorityControl: PriorityControl? {
+        _read { yield fields.value.priorityControl }
+        _modify { yield &fields.value.priorityControl }
     }
 
     /// The condition under which the request may be resent even if the server may have acted on it.

@@ -9,7 +9,7 @@ import Foundation
 /// One request from start to end, including all redirects. The caller holds it as its request token.
 ///
 /// `@unchecked Sendable` is sound because everything but `session` is accessed only on the session's serial queue.
-final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
+final class SessionTransfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
     private let session: TransferSession
@@ -46,6 +46,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
     }
 
     func begin() {
+        if let control = request.priorityControl { request.options.priority = control.attach(self) }
         session.queue.async { self.prepare() }
     }
 
@@ -233,6 +234,7 @@ final class SessionTransfer: PrioritizedToken, @unchecked Sendable {
         body = Data()
         request.body = nil
         request.observers = nil
+        request.priorityControl?.detach()
         completion(result)
     }
 
@@ -276,9 +278,9 @@ extension Priority {
     /// The priority of the task; its effect is up to `URLSession`.
     fileprivate var ofTask: Float {
         switch self {
-        case .prefetch: URLSessionTask.lowPriority
+        case .prefetch, .low: URLSessionTask.lowPriority
         case .normal: URLSessionTask.defaultPriority
-        case .interactive: URLSessionTask.highPriority
+        case .high, .interactive: URLSessionTask.highPriority
         }
     }
 }

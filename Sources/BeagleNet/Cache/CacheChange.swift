@@ -2,7 +2,6 @@ import BeagleNetCache
 
 /// A change of a store.
 enum CacheChange: Sendable {
-    case none
     case remove(ResponseKey)
     case removeOrigin(ResponseKey)
     case insert(StoredResponse, ResponseKey)
@@ -11,7 +10,6 @@ enum CacheChange: Sendable {
 
     func apply(to memory: MemoryResponseStore) {
         switch self {
-        case .none: break
         case .remove(let key): memory.remove(key)
         case .removeOrigin(let key): memory.removeAll(ofOriginOf: key)
         case .insert(let response, let key): memory.insert(response, for: key)
@@ -23,7 +21,6 @@ enum CacheChange: Sendable {
 
     func apply(to store: any ResponseStore) async {
         switch self {
-        case .none: break
         case .remove(let key): await store.remove(key)
         case .removeOrigin(let key): await store.removeAll(ofOriginOf: key)
         case .insert(let response, let key): await store.insert(response, for: key)
@@ -31,5 +28,15 @@ enum CacheChange: Sendable {
             await store.insert(rule, for: ruleKey)
             await store.insert(response, for: key)
         }
+    }
+}
+
+extension [CacheChange] {
+    func apply(to memory: MemoryResponseStore) {
+        for change in self { change.apply(to: memory) }
+    }
+
+    func apply(to store: any ResponseStore) async {
+        for change in self { await change.apply(to: store) }
     }
 }

@@ -13,6 +13,8 @@ struct CacheLookup: Sendable {
     let key: ResponseKey
     let decision: CachePolicy.Decision
     let now: Date
+    /// The beginning of a response whose transfer ended early, if the rest may be requested.
+    private(set) var beginning: StoredResponse?
 
     /// Looks into the memory of a store, which holds values in the form of the whole store.
     init(
@@ -26,6 +28,7 @@ struct CacheLookup: Sendable {
             key = key.reduced(by: rule)
         }
         self.init(operation, key, memory.responses(for: key), store)
+        if mayContinue { beginning = matching(memory.responses(for: key.beginningKey), store) }
     }
 
     /// Looks into a store that may have to be waited for.
@@ -35,6 +38,18 @@ struct CacheLookup: Sendable {
             key = key.reduced(by: rule)
         }
         self.init(operation, key, await store.responses(for: key), store)
+        if mayContinue { beginning = matching(await store.responses(for: key.beginningKey), store) }
+    }
+
+    /// Whether only the rest of a response could be requested: nothing complete matches.
+    private var mayContinue: Bool {
+        guard case .forward(_, nil, let candidates) = decision, candidates.isEmpty else { return false }
+        let head = operation.transfer.head
+        return head.method == .get && !CachePolicy.isConditional(head) && operation.policy != .networkOnly
+    }
+
+    private func matching(_ beginnings: [StoredResponse], _ store: any ResponseStore) -> StoredResponse? {
+        CachePolicy.selected(from: beginnings, for: operation.transfer.head, digest: store.digest)
     }
 
     private init(
@@ -79,7 +94,8 @@ struct CacheLookup: Sendable {
     /// The response that the server is asked about, if any, and others that it may confirm.
     var forwarded: (reason: CacheStatus.ForwardReason, stored: StoredResponse?, candidates: [StoredResponse]) {
         switch decision {
-        case .forward(let reason, let stored, let candidates): (reason, stored, candidates)
+        case .forward(let reason, let stored, let candidates):
+            (beginning == nil ? reason : .partial, stored, candidates)
         case .hit, .staleWhileRevalidate, .unavailable: (.request, nil, [])
         }
     }
@@ -130,6 +146,18 @@ extension ResponseKey {
             scheme: scheme,
             authority: authority,
             target: String(target[..<mark]),
+            partition: partition,
+            account: account
+        )
+    }
+
+    /// The key of the beginning of a response whose transfer ended early.
+    var beginningKey: ResponseKey {
+        ResponseKey(
+            method: "beginning",
+            scheme: scheme,
+            authority: authority,
+            target: target,
             partition: partition,
             account: account
         )

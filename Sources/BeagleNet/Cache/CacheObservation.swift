@@ -24,9 +24,10 @@ final class CacheObservation: RequestObservation {
         memory = cache.store as? MemoryResponseStore
         let (_, stored, candidates) = lookup.forwarded
         if operation.policy != .networkOnly || stored != nil, !CachePolicy.isConditional(operation.transfer.head) {
-            for field in CachePolicy.conditions(for: stored, candidates: candidates) {
-                operation.transfer.head.headerFields[field.name] = field.value
-            }
+            let conditions =
+                lookup.beginning.map { CachePolicy.fields(forRestOf: $0) }
+                ?? CachePolicy.conditions(for: stored, candidates: candidates)
+            for field in conditions { operation.transfer.head.headerFields[fields: field.name] = [field] }
         }
         record = SendRecord(operation)
         operation.run?.sendRecord = record
@@ -45,8 +46,8 @@ final class CacheObservation: RequestObservation {
     }
 
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
-        let change = change(after: &outcome)
-        if let memory { change.apply(to: memory) }
+        let changes = changes(after: &outcome)
+        if let memory { changes.apply(to: memory) }
     }
 
     nonisolated(nonsending) func resume(
@@ -55,21 +56,26 @@ final class CacheObservation: RequestObservation {
         emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
         if needsFullResponse(after: outcome) {
-            // The server confirmed a response that isn't stored.
+            // The server confirmed a response that isn't stored, or sent another part than the rest.
+            if lookup.beginning != nil { await store.remove(lookup.key.beginningKey) }
             var again = lookup.operation
             again.policy = .networkOnly
             let plain = CacheObservation(cache, &again, lookup.withoutStored, next)
             return try await next(again, emit, observedBy: plain)
         }
         var outcome = outcome
-        let change = change(after: &outcome)
+        let changes = changes(after: &outcome)
         // A deadline may have cancelled this task, in which a store might refuse to work.
-        await Task { [store] in await change.apply(to: store) }.value
+        if !changes.isEmpty { await Task { [store] in await changes.apply(to: store) }.value }
         return try outcome.get()
     }
 
-    /// Whether the server confirmed a response with 304, and it isn't clear which, though the app didn't ask for that.
+    /// Whether the response to the app's request is missing: the server confirmed a response with 304, and it isn't
+    /// clear which, or it was asked for the rest of a response and sent something else.
     private func needsFullResponse(after outcome: NetworkOperation.Outcome) -> Bool {
+        if lookup.beginning != nil, outcome.status == .partialContent || outcome.status == .rangeNotSatisfiable {
+            return completion(by: outcome) == nil
+        }
         guard outcome.status == .notModified, !CachePolicy.isConditional(lookup.operation.transfer.head) else {
             return false
         }
@@ -87,9 +93,112 @@ final class CacheObservation: RequestObservation {
         return confirmed
     }
 
-    /// The change of the store that follows from an outcome, which becomes that of the operation.
-    private func change(after outcome: inout NetworkOperation.Outcome) -> CacheChange {
+    // MARK: - The rest of a response
+
+    /// The head of the complete response, and the part that the body of the outcome is; `nil` if the outcome isn't the
+    /// rest of the stored beginning.
+    private func completion(by outcome: NetworkOperation.Outcome) -> (head: HTTPResponse, part: PartialBody)? {
+        guard let beginning = lookup.beginning, case .success(let result) = outcome, let head = result.head,
+            let whole = CachePolicy.completed(beginning, by: head)
+        else { return nil }
+        // The body of a stream is checked as it arrives.
+        guard let body = result.response?.data else { return whole }
+        return Int64(body.count) == whole.part.end - whole.part.start ? whole : nil
+    }
+
+    /// Puts the complete response in the place of a partial one.
+    ///
+    /// - Returns: Whether the response is a stream whose body is recorded now.
+    private func addBeginning(to outcome: inout NetworkOperation.Outcome) -> Bool {
+        guard let beginning = lookup.beginning, let (head, part) = completion(by: outcome),
+            case .success(var result) = outcome
+        else { return false }
+        switch result.content {
+        case .response(var response):
+            (response.response, response.data) = (head, beginning.body + response.data)
+            result.content = .response(response)
+        case .stream(var stream):
+            stream.response = head
+            stream.body = recorded(stream, after: beginning.body, part)
+            result.content = .stream(stream)
+        case .progress, .connection: break
+        }
+        outcome = .success(result)
+        return result.response == nil
+    }
+
+    // MARK: - Streams
+
+    /// Records the body of a streamed response while the app reads it.
+    private func recorded(_ stream: StreamingResponse, after beginning: Data? = nil, _ part: PartialBody? = nil)
+        -> HTTPBody
+    {
+        let length = part?.end ?? stream.body.length
+        return HTTPBody(
+            .stream(length: length, isReplayable: false) {
+                let recording = self.recording(of: stream, length, after: beginning, part)
+                return { try await recording.next() }
+            }
+        )
+    }
+
+    private func recording(
+        of stream: StreamingResponse,
+        _ length: Int64?,
+        after beginning: Data?,
+        _ part: PartialBody?
+    ) -> StreamRecording {
+        var saveBeginning: StreamRecording.Save?
+        if CachePolicy.mayContinue(stream.response) {
+            saveBeginning = { await self.saveBeginning($0, of: stream) }
+        }
+        return StreamRecording(
+            stream.body,
+            after: beginning,
+            part,
+            maxBytes: length.map { Int(clamping: $0) } ?? Self.maxBytes(of: store, lookup.key),
+            savesEarly: memory == nil && lookup.key.isPersistent,
+            save: { await self.save($0, of: stream) },
+            saveBeginning: saveBeginning
+        )
+    }
+
+    /// The size of the largest body that a store accepts, to a power of two.
+    private static func maxBytes(of store: any ResponseStore, _ key: ResponseKey) -> Int {
+        var count = 1 << 30
+        while count > 1, !store.accepts(key, byteCount: count) { count /= 2 }
+        return count
+    }
+
+    private func save(_ body: Data, of stream: StreamingResponse) async {
+        let response = NetworkResponse(
+            data: body,
+            response: stream.response,
+            url: stream.url,
+            metrics: stream.metrics,
+            trailers: stream.trailers
+        )
+        var changes = changes(with: response)
+        if lookup.beginning == nil, CachePolicy.mayContinue(stream.response), memory == nil {
+            // Its beginning may have been saved.
+            changes.append(.remove(lookup.key.beginningKey))
+        }
+        await Task { [store, changes] in await changes.apply(to: store) }.value
+    }
+
+    private func saveBeginning(_ body: Data, of stream: StreamingResponse) async {
+        let response = NetworkResponse(data: body, response: stream.response, url: stream.url, metrics: stream.metrics)
+        guard lookup.forwarded.stored == nil, isForThisUser(response) else { return }
+        let beginning = stored(response)
+        await Task { [store, lookup] in await store.insert(beginning, for: lookup.key.beginningKey) }.value
+    }
+
+    // MARK: - Changes of the store
+
+    /// The changes of the store that follow from an outcome, which becomes that of the operation.
+    private func changes(after outcome: inout NetworkOperation.Outcome) -> [CacheChange] {
         let (reason, stored, _) = lookup.forwarded
+        let isRecorded = addBeginning(to: &outcome)
         let response = outcome.answer
         if let response, response.status == .notModified { return refreshed(by: response, &outcome) }
         if isOutOfReach(outcome), let stored, mayReplace(stored, outcome) {
@@ -97,55 +206,77 @@ final class CacheObservation: RequestObservation {
                 result.note(reason, isStale: true)
                 outcome = .success(next.used(result, for: operation))
             }
-            return .none
+            return []
         }
         outcome.note(reason)
-        guard let response else { return .none }
-        return change(with: response, outcome)
+        if isRecorded { return [] }
+        guard let response else { return [] }
+        if let changes = changes(afterHead: response, outcome) { return changes }
+        guard case .success(var result) = outcome, case .stream(var stream) = result.content else {
+            return changes(with: response)
+        }
+        let length = Int(clamping: stream.body.length ?? 0)
+        guard operation.transfer.head.method == .get, store.accepts(lookup.key, byteCount: length) else {
+            return [.remove(lookup.key)]
+        }
+        stream.body = recorded(stream)
+        result.content = .stream(stream)
+        outcome = .success(result)
+        return []
     }
 
-    private func change(with response: NetworkResponse, _ outcome: NetworkOperation.Outcome) -> CacheChange {
+    /// The changes that follow from the head of a response; `nil` if its body is to be stored.
+    private func changes(
+        afterHead response: NetworkResponse,
+        _ outcome: NetworkOperation.Outcome
+    ) -> [CacheChange]? {
         let head = operation.transfer.head
-        if CachePolicy.clearsOrigin(response.response, to: head) { return .removeOrigin(lookup.key) }
-        guard isComplete(outcome) else { return .none }
+        if CachePolicy.clearsOrigin(response.response, to: head) { return [.removeOrigin(lookup.key)] }
+        guard isComplete(outcome) else { return [] }
         if head.method == .head { return refreshed(byHead: response) }
-        if operation.kind == .query, !response.data.isObject(without: "errors") { return .none }
-        guard mayStore(response) else {
-            // A part says nothing about the whole.
-            return response.status == .partialContent || head.headerFields.contains(.range)
-                ? .none : removal(after: response)
-        }
+        if operation.kind == .query, !response.data.isObject(without: "errors") { return [] }
+        if mayStore(response) { return nil }
+        // A part says nothing about the whole.
+        let isPart = response.status == .partialContent || lookup.operation.transfer.head.headerFields.contains(.range)
+        return isPart ? [] : removal(after: response)
+    }
+
+    private func changes(with response: NetworkResponse) -> [CacheChange] {
         guard store.accepts(lookup.key, byteCount: response.data.count), isForThisUser(response) else {
-            return .remove(lookup.key)
+            return [.remove(lookup.key)]
         }
-        let isRedirected = response.metrics.redirects > 0
-        let stored = CachePolicy.stored(
+        let stored = stored(response)
+        let changes = stored.isWorthStoring ? insertion(of: stored) : removal(after: response)
+        return lookup.beginning == nil ? changes : changes + [.remove(lookup.key.beginningKey)]
+    }
+
+    private func stored(_ response: NetworkResponse) -> StoredResponse {
+        CachePolicy.stored(
             response.response,
             body: response.data,
             trailers: response.trailers,
             url: response.url,
-            isRedirected: isRedirected,
+            isRedirected: response.metrics.redirects > 0,
             to: lookup.operation.transfer.head,
             requestTime: lookup.now,
             responseTime: operation.now,
             digest: store.digest
         )
-        return stored.isWorthStoring ? insertion(of: stored) : removal(after: response)
     }
 
     /// The change after a response that isn't stored: a successful one, or one whose status says that the resource is
     /// gone, removes the stored responses.
-    private func removal(after response: NetworkResponse) -> CacheChange {
+    private func removal(after response: NetworkResponse) -> [CacheChange] {
         let isNewer = response.status.kind == .successful || [404, 410].contains(response.status.code)
-        return isNewer ? .remove(lookup.key) : .none
+        return isNewer ? [.remove(lookup.key)] : []
     }
 
-    private func insertion(of stored: StoredResponse) -> CacheChange {
+    private func insertion(of stored: StoredResponse) -> [CacheChange] {
         guard SearchVariance(stored.head.headerFields) != nil, let ruleKey = operation.responseKey?.varianceKey else {
-            return .insert(stored, lookup.key)
+            return [.insert(stored, lookup.key)]
         }
         let rule = stored.rule
-        return .insertWithRule(stored, lookup.operation.responseKey?.reduced(by: rule) ?? lookup.key, rule, ruleKey)
+        return [.insertWithRule(stored, lookup.operation.responseKey?.reduced(by: rule) ?? lookup.key, rule, ruleKey)]
     }
 
     private func mayStore(_ response: NetworkResponse) -> Bool {
@@ -175,8 +306,9 @@ final class CacheObservation: RequestObservation {
     }
 
     /// Puts the stored response in the place of a 304.
-    private func refreshed(by response: NetworkResponse, _ outcome: inout NetworkOperation.Outcome) -> CacheChange {
-        guard let confirmed = confirmed(by: outcome) else { return .none }
+    private func refreshed(by response: NetworkResponse, _ outcome: inout NetworkOperation.Outcome) -> [CacheChange]
+    {
+        guard let confirmed = confirmed(by: outcome) else { return [] }
         let fresh = CachePolicy.refreshed(
             confirmed,
             by: response.response,
@@ -196,12 +328,12 @@ final class CacheObservation: RequestObservation {
             served.cacheStatus = CacheStatus(forwardReason: lookup.forwarded.reason, isRevalidated: true)
             outcome = next.outcome(of: .init(served), for: operation)
         }
-        return isForThisUser(response) ? insertion(of: fresh) : .none
+        return isForThisUser(response) ? insertion(of: fresh) : []
     }
 
     /// Updates the stored response of a GET request by that to a HEAD request.
-    private func refreshed(byHead response: NetworkResponse) -> CacheChange {
-        guard let stored = lookup.forwarded.stored, response.status.kind == .successful else { return .none }
+    private func refreshed(byHead response: NetworkResponse) -> [CacheChange] {
+        guard let stored = lookup.forwarded.stored, response.status.kind == .successful else { return [] }
         let fresh = CachePolicy.refreshed(
             stored,
             byHead: response.response,
@@ -210,8 +342,8 @@ final class CacheObservation: RequestObservation {
             responseTime: operation.now,
             digest: store.digest
         )
-        guard isForThisUser(response) else { return .none }
-        return fresh.map { .insert($0, lookup.key) } ?? .remove(lookup.key)
+        guard isForThisUser(response) else { return [] }
+        return [fresh.map { .insert($0, lookup.key) } ?? .remove(lookup.key)]
     }
 
     // MARK: - Substitutes
@@ -259,10 +391,10 @@ extension StoredResponse {
 }
 
 extension NetworkOperation.Outcome {
-    /// The response, also that of a failure because of its status.
+    /// The response, also that of a failure because of its status. The response of a stream has no data.
     var answer: NetworkResponse? {
         switch self {
-        case .success(let result): result.response
+        case .success(let result): result.response ?? result.streamedHead
         case .failure(let error): NetworkResponse(of: error)
         }
     }
@@ -277,10 +409,27 @@ extension NetworkOperation.Outcome {
 
 extension NetworkOperation.Result {
     fileprivate mutating func note(_ reason: CacheStatus.ForwardReason, isStale: Bool) {
-        guard case .response(var response) = content else { return }
-        var status = response.cacheStatus ?? CacheStatus()
-        (status.forwardReason, status.isStale) = (reason, isStale)
-        response.cacheStatus = status
-        content = .response(response)
+        switch content {
+        case .response(var response):
+            response.cacheStatus = CacheStatus(response.cacheStatus, reason, isStale: isStale)
+            content = .response(response)
+        case .stream(var stream):
+            stream.cacheStatus = CacheStatus(stream.cacheStatus, reason, isStale: isStale)
+            content = .stream(stream)
+        case .progress, .connection: break
+        }
+    }
+
+    /// The head of a streamed response, as a response without data.
+    fileprivate var streamedHead: NetworkResponse? {
+        guard case .stream(let stream) = content else { return nil }
+        return NetworkResponse(data: Data(), response: stream.response, url: stream.url, metrics: stream.metrics)
+    }
+}
+
+extension CacheStatus {
+    fileprivate init(_ status: CacheStatus?, _ reason: ForwardReason, isStale: Bool) {
+        self = status ?? CacheStatus()
+        (forwardReason, self.isStale) = (reason, isStale)
     }
 }

@@ -35,7 +35,7 @@ final class InvalidatingObservation: RequestObservation {
 
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
         guard let memory = store as? MemoryResponseStore else { return }
-        for change in changes(after: outcome) { change.apply(to: memory) }
+        changes(after: outcome).apply(to: memory)
     }
 
     nonisolated(nonsending) func resume(
@@ -43,7 +43,7 @@ final class InvalidatingObservation: RequestObservation {
         next: Interceptor.Next,
         emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
-        for change in changes(after: outcome) { await change.apply(to: store) }
+        await changes(after: outcome).apply(to: store)
         return try outcome.get()
     }
 
@@ -53,7 +53,7 @@ final class InvalidatingObservation: RequestObservation {
         if CachePolicy.clearsOrigin(response.response, to: head) { return [.removeOrigin(key)] }
         let targets = CachePolicy.invalidatedTargets(by: response.response, to: head)
         let removals = targets.map { CacheChange.remove(key.with(target: $0)) }
-        guard case .success = outcome, !record.hasParts, operation.kind != .mutation,
+        guard case .success = outcome, !operation.isStream, !record.hasParts, operation.kind != .mutation,
             CachePolicy.mayStore(response.response, to: head), store.accepts(key, byteCount: response.data.count),
             record.allowsStoring(response, for: operation, key, next)
         else { return removals }

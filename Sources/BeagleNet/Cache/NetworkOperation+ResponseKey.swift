@@ -8,10 +8,10 @@ import BeagleNetHTTP
 
 extension NetworkOperation {
     /// The key under which a `CacheInterceptor` stores responses to this operation: of GET and HEAD requests, and of
-    /// GraphQL queries however they are sent. `nil` for all others, for streams, and before a client has made the
-    /// message.
+    /// GraphQL queries however they are sent. `nil` for all others, for event streams and files, and before a client
+    /// has made the message.
     public var responseKey: ResponseKey? {
-        guard transfer.delivery == .collect, transfer.head.authority != nil, kind != .subscription else { return nil }
+        guard isCacheable, transfer.head.authority != nil, kind != .subscription else { return nil }
         // A query that is sent as a hash first, and then with its text, is one operation.
         let asked = firstMessage
         switch asked.head.method {
@@ -20,6 +20,14 @@ extension NetworkOperation {
             guard case .some(.some(let body)) = asked.body.known else { return nil }
             return responseKey("POST", asked, body: body)
         default: return nil
+        }
+    }
+
+    private var isCacheable: Bool {
+        switch transfer.delivery {
+        case .collect: true
+        case .stream: !transfer.expectsEventStream
+        case .file: false
         }
     }
 

@@ -1,3 +1,4 @@
+public import BeagleNetCache
 public import BeagleNetHTTP
 
 /// A response whose body hasn't been read yet.
@@ -12,6 +13,8 @@ public struct StreamingResponse: Sendable {
     public var url: String
     /// The informational (1xx) responses before this one.
     package private(set) var interim: [HTTPResponse] = []
+    /// The part that stored responses had in the response; `nil` without a `CacheInterceptor`.
+    public var cacheStatus: CacheStatus?
     private let end: @Sendable () -> TransferEnd
 
     /// The time spent in each phase; all zero if the client doesn't report it.
@@ -53,6 +56,7 @@ public struct StreamingResponse: Sendable {
         self.init(response: response.response, body: HTTPBody(response.data), url: response.url) {
             TransferEnd(metrics: response.metrics, trailers: response.trailers)
         }
+        cacheStatus = response.cacheStatus
     }
 
     /// Reads the rest of the body and returns the complete response.
@@ -63,13 +67,15 @@ public struct StreamingResponse: Sendable {
     public func collect(upTo limit: Int = 256 << 20) async throws(NetworkError) -> NetworkResponse {
         let data = try await body.collect(upTo: limit)
         let end = end()
-        return NetworkResponse(
+        var whole = NetworkResponse(
             data: data,
             response: response,
             url: url,
             metrics: end.metrics,
             trailers: end.trailers
         )
+        whole.cacheStatus = cacheStatus
+        return whole
     }
 }
 

@@ -101,16 +101,24 @@ final class ActiveOperation: Sendable {
         isOneShot: Bool,
         _ receive: @escaping @Sendable (Event) -> Void
     ) -> Int? {
-        let (id, beginning): (Int?, Beginning) = state.withLock { state in
-            if state.isOver { return (nil, .none) }
+        let (id, beginning, shared): (Int?, Beginning, PriorityControl?) = state.withLock { state in
+            if state.isOver { return (nil, .none, nil) }
             state.lastID += 1
             state.subscribers.append(
                 Subscriber(id: state.lastID, isOneShot: isOneShot, policy: operation.policy, receive: receive)
             )
-            return (state.lastID, Self.begin(&state, operation, pipeline, for: state.lastID))
+            let shared = state.isRunning ? state.operation.transfer.priorityControl : nil
+            return (state.lastID, Self.begin(&state, operation, pipeline, for: state.lastID), shared)
         }
+        if let shared { Self.raise(shared, for: operation) }
         proceed(beginning, operation, pipeline)
         return id
+    }
+
+    /// Raises the priority of a run to that of an operation that joins it, also later.
+    private static func raise(_ shared: PriorityControl, for operation: NetworkOperation) {
+        guard let own = operation.transfer.priorityControl, own !== shared else { return }
+        shared.raise(to: own.attach(shared))
     }
 
     /// Removes a subscriber, which receives nothing afterwards.

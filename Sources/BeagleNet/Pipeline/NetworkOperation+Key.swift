@@ -11,8 +11,8 @@ extension NetworkOperation {
     ///
     /// Two operations with the same key may share a response.
     ///
-    /// It covers the kind, partition, method, URL, fields, body, options that differ from the defaults, and the owner
-    /// of the credentials. It is a 128-bit keyed hash (SipHash) with a seed of this process, so that an attacker can't
+    /// It covers the kind, partition, method, URL, fields, body, options that differ from the defaults except the
+    /// priority, and the owner of the credentials. It is a 128-bit keyed hash (SipHash) with a seed of this process, so that an attacker can't
     /// construct colliding operations to give one user the response of another. It must not be stored.
     public struct Key: Sendable, Hashable {
         private let high: UInt64
@@ -102,7 +102,7 @@ extension NetworkOperation {
     ///
     /// - Parameter left: Fields to leave out.
     func messageKey(of transfer: TransferRequest, without left: [HTTPField]) -> Key? {
-        guard transfer.delivery == .collect, let body = transfer.body.known else { return nil }
+        guard transfer.delivery == .collect || transfer.delivery == .stream, let body = transfer.body.known else { return nil }
         return Key(kind, partition, credentialOwner, transfer, body, without: left)
     }
 
@@ -138,7 +138,7 @@ extension TransferRequest {
     fileprivate func isSent(as other: TransferRequest) -> Bool {
         let (one, two) = (head, other.head)
         return one.method == two.method && one.path == two.path && one.authority == two.authority
-            && one.scheme == two.scheme && options == other.options
+            && one.scheme == two.scheme && options.isEqualExceptPriority(to: other.options)
             && one.headerFields.elementsEqual(two.headerFields) { $0.name == $1.name && $0.value == $1.value }
     }
 }
@@ -155,6 +155,13 @@ extension HTTPBody? {
 }
 
 extension TransferOptions {
+    fileprivate func isEqualExceptPriority(to other: TransferOptions) -> Bool {
+        if priority == other.priority { return self == other }
+        var other = other
+        other.priority = priority
+        return self == other
+    }
+
     /// Combines each number by itself: a `Hasher` would have to read all of them twice for as many bits.
     fileprivate func combine(into hash: inout KeyHash) {
         hash.combine(timeouts.resolve)
@@ -167,7 +174,6 @@ extension TransferOptions {
         hash.combine(redirects.allowsInsecure ? 1 : 0)
         hash.combine(maxBodyBytes ?? -1)
         hash.combine(version.rawValue)
-        hash.combine(Int(priority.rawValue))
         if extras == nil, redirects.decide == nil { return }
         for half in 0...1 { hash.combine(hashed(half)) }
     }
@@ -176,7 +182,9 @@ extension TransferOptions {
     private func hashed(_ number: Int) -> Int {
         var hasher = Hasher()
         hasher.combine(number)
-        hasher.combine(self)
+        var options = self
+        options.priority = .normal
+        hasher.combine(options)
         return hasher.finalize()
     }
 }

@@ -25,6 +25,7 @@ public struct NetworkOperation: Sendable {
         private(set) var isOneMessage = true
         var series: MessageSeries?
         var elapsed: (@Sendable () -> Duration)?
+        var priorityControl: PriorityControl?
     }
 
     /// The header fields and messages that interceptors have added.
@@ -146,6 +147,14 @@ public struct NetworkOperation: Sendable {
         set { fields.value.partition = newValue }
     }
 
+    /// Raises the priority of the operation after it was started; `nil` by default.
+    ///
+    /// The priority isn't part of the `key`: operations that share a run get the highest priority of all.
+    public var priorityControl: PriorityControl? {
+        get { fields.value.priorityControl }
+        set { fields.value.priorityControl = newValue }
+    }
+
     /// Values that interceptors share with each other.
     public var context: Context {
         _read { yield fields.value.context }
@@ -228,6 +237,12 @@ public struct NetworkOperation: Sendable {
         if let policy = operationEnvironment.policy, fields.value.policy == nil { operation.policy = policy }
         var transfer = transfer
         if kind.resendPolicy != .ifIdempotent { transfer.resendPolicy = kind.resendPolicy }
+        if let control = fields.value.priorityControl {
+            transfer.priorityControl = control
+        } else if comparedContent != nil {
+            // Another subscriber may raise the priority.
+            transfer.priorityControl = PriorityControl(transfer.options.priority)
+        }
         operation.transfer = transfer
         operation.additions = nil
         operation.currentRun = OperationRun(

@@ -50,7 +50,7 @@ extension Pipeline {
 }
 
 /// A run of an operation for a caller without a task: the handle that cancels it.
-private final class PipelineRun: RequestToken {
+private final class PipelineRun: PrioritizedToken {
     typealias Outcome = Pipeline.Outcome
 
     /// A wrapper for a closure: a bare one in a generic container would be wrapped again each time it is read.
@@ -178,5 +178,11 @@ private final class PipelineRun: RequestToken {
             return state.token
         }
         token?.cancel()
+    }
+
+    func raise(to priority: Priority) {
+        if let control = pass.operation.transfer.priorityControl { return control.raise(to: priority) }
+        let token = state.withLock { $0.token }
+        (token as? any PrioritizedToken)?.raise(to: priority)
     }
 }

@@ -176,9 +176,10 @@ import Testing
         #expect(store.count == 0)
     }
 
-    @Test func aStreamPasses() async throws {
+    @Test func anEventStreamPasses() async throws {
         let world = StoreWorld()
-        let request = Request(url: URL(string: "http://host/screen")!, type: .fetchComponent)
+        let data = Request.RequestData(headers: ["Accept": "text/event-stream"])
+        let request = Request(url: URL(string: "http://host/screen")!, type: .rawRequest(data))
         for _ in 1...2 { _ = try await world.client.stream(request).body.collect() }
         #expect(world.requests == 2)
         #expect(world.store.count == 0)

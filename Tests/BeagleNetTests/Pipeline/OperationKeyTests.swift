@@ -47,7 +47,7 @@ struct OperationKeyTests {
         all += [
             options { $0.redirects = .manual }, options { $0.redirects.allowsInsecure = true },
             options { $0.redirects = .follow.deciding(decide) }, options { $0.maxBodyBytes = nil },
-            options { $0.maxBodyBytes = 1 }, options { $0.version = .http2 }, options { $0.priority = .interactive },
+            options { $0.maxBodyBytes = 1 }, options { $0.version = .http2 },
             options { $0.usesCookies = false }, options { $0.isLongLived = true }, options { $0.minimumTLS = .tls13 },
         ]
         let keys = try all.map { try #require(try key($0)) }
@@ -56,6 +56,17 @@ struct OperationKeyTests {
         let questions = try all.map { try #require(try operation($0).comparedContent) }
         #expect(Set(questions).count == all.count)
         #expect(try all.map { try operation($0).comparedContent } == questions)
+        // A prefetch and a tap share a run.
+        for priority in Priority.allCases {
+            #expect(
+                try all.map { options in
+                    var options = options
+                    options.priority = priority
+                    return try operation(options).comparedContent
+                } == questions
+            )
+            #expect(try key(options { $0.priority = priority }) == keys[0])
+        }
     }
 
     @Test func eachPartOfAMessageTellsOperationsApart() throws {

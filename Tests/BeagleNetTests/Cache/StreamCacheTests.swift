@@ -1,0 +1,218 @@
+import BeagleNet
+import BeagleNetTesting
+import CurlPeers
+import Testing
+
+/// Streamed responses, and responses whose transfer ended early, over libcurl and real sockets.
+@Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct StreamCacheTests {
+    private let store = MemoryResponseStore()
+
+    init() {
+        Beagle.dependencies.interceptors.add(CacheInterceptor(store))
+    }
+
+    private var client: any NetworkClient { Beagle.dependencies.networkClient }
+
+    private func request(_ server: LoopbackServer, _ type: Request.RequestType = .fetchImage) throws -> Request {
+        Request(url: try #require(URL(string: "\(server.url)/a")), type: type)
+    }
+
+    private static let body = String(repeating: "0123456789abcdef", count: 4_096)
+
+    private static func head(_ status: String, _ fields: [String: String]) -> String {
+        "HTTP/1.1 \(status)\r\n\(fields.map { "\($0): \($1)\r\n" }.joined())\r\n"
+    }
+
+    /// A response with its length.
+    private static func response(_ status: String, _ fields: [String: String], _ body: String)
+        -> LoopbackServer.Response
+    {
+        .raw(head(status, fields.merging(["Content-Length": "\(body.utf8.count)"]) { $1 }) + body)
+    }
+
+    /// A server whose first response ends after half of the body.
+    private func interruptingServer(
+        validator: (String, String)? = ("ETag", "\"1\""),
+        second: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { request in
+            guard let range = request["range"] else { return .response(200, ["ETag": "\"1\""], StreamCacheTests.body) }
+            let start = Int(range.dropFirst(6).dropLast()) ?? 0
+            let rest = String(StreamCacheTests.body.dropFirst(start))
+            let count = StreamCacheTests.body.count
+            return .response(206, ["ETag": "\"1\"", "Content-Range": "bytes \(start)-\(count - 1)/\(count)"], rest)
+        }
+    ) throws -> LoopbackServer {
+        let isFirst = Lock(true)
+        return try LoopbackServer { request in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard isFirst else { return second(request) }
+            var fields = ["Content-Length": "\(Self.body.count)"]
+            if let (name, value) = validator { fields[name] = value }
+            let half = Self.body.prefix(Self.body.count / 2)
+            return .sequence([.raw(Self.head("200 OK", fields) + half), .close])
+        }
+    }
+
+    /// Reads a stream until its end.
+    private func read(_ stream: StreamingResponse) async throws -> String {
+        String(decoding: try await stream.body.collect(upTo: .max), as: UTF8.self)
+    }
+
+    @Test func streamIsStoredOnceItWasRead() async throws {
+        let server = try LoopbackServer(.response(200, ["Cache-Control": "max-age=60"], "body"))
+        let first = try await client.stream(request(server))
+        #expect(store.bytes == 0)
+        #expect(try await read(first) == "body")
+        #expect(first.cacheStatus?.forwardReason == .uriMiss)
+        let second = try await client.stream(request(server))
+        #expect(second.cacheStatus?.description.hasPrefix("hit; ttl=") == true)
+        #expect(second.response.headerFields[.age] != nil)
+        #expect(try await read(second) == "body")
+        // Collected and streamed responses are the same to the store.
+        #expect(try await client.executeRequest(request(server)).text() == "body")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func streamThatWasNotReadIsNotStored() async throws {
+        let server = try LoopbackServer(.response(200, ["Cache-Control": "max-age=60"], "body"))
+        _ = try await client.stream(request(server))
+        #expect(try await read(client.stream(request(server))) == "body")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func staleStreamIsValidated() async throws {
+        let server = try LoopbackServer { request in
+            request["if-none-match"] == "\"1\""
+                ? .response(304, ["ETag": "\"1\""])
+                : .response(200, ["ETag": "\"1\"", "Cache-Control": "no-cache"], "body")
+        }
+        for _ in 0..<2 { #expect(try await read(client.stream(request(server))) == "body") }
+        #expect(server.requests.map { $0["if-none-match"] } == [nil, "\"1\""])
+    }
+
+    @Test(arguments: [true, false]) func restOfAnInterruptedStreamIsRequested(collects: Bool) async throws {
+        let server = try interruptingServer()
+        let first = try await client.stream(request(server))
+        await #expect(throws: NetworkError.self) { try await read(first) }
+        if collects {
+            let second = try await client.executeRequest(request(server))
+            #expect(try second.text() == Self.body)
+            #expect(second.status == .ok)
+            #expect(second.cacheStatus?.forwardReason == .partial)
+        } else {
+            let second = try await client.stream(request(server))
+            #expect(second.response.status == .ok)
+            #expect(second.response.headerFields[.contentLength] == "\(Self.body.count)")
+            #expect(second.response.headerFields[.contentRange] == nil)
+            #expect(second.body.length == Int64(Self.body.count))
+            #expect(try await read(second) == Self.body)
+        }
+        #expect(server.requests.map { $0["range"] } == [nil, "bytes=\(Self.body.count / 2)-"])
+        #expect(server.requests[1]["if-range"] == "\"1\"")
+        #expect(try await client.executeRequest(request(server)).text() == Self.body)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func streamThatTheAppLeavesIsContinued() async throws {
+        let server = try LoopbackServer { request in
+            guard request["range"] != nil else {
+                let fields = ["ETag": "\"1\"", "Content-Length": "\(Self.body.count)"]
+                return .sequence([.raw(Self.head("200 OK", fields) + Self.body.prefix(40_000)), .stall])
+            }
+            let range = "bytes 40000-\(Self.body.count - 1)/\(Self.body.count)"
+            return .response(206, ["ETag": "\"1\"", "Content-Range": range], String(Self.body.dropFirst(40_000)))
+        }
+        var stream: StreamingResponse? = try await client.stream(request(server))
+        var count = 0
+        for try await chunk in try #require(stream).body {
+            count += chunk.count
+            if count == 40_000 { break }
+        }
+        stream = nil
+        while store.bytes == 0 { await Task.yield() }
+        #expect(try await read(client.stream(request(server))) == Self.body)
+        #expect(server.requests.map { $0["range"] } == [nil, "bytes=40000-"])
+    }
+
+    @Test(arguments: [
+        // It isn't the same representation, begins elsewhere, doesn't reach the end, or doesn't say so.
+        ["ETag": "\"2\"", "Content-Range": "bytes 32768-65535/65536"],
+        ["ETag": "\"1\"", "Content-Range": "bytes 32767-65535/65536"],
+        ["ETag": "\"1\"", "Content-Range": "bytes 32768-65534/65536"],
+        ["ETag": "\"1\"", "Content-Range": "bytes 32768-65535/*"],
+        ["ETag": "\"1\""],
+        ["ETag": "\"1\"", "Content-Range": "bytes 32768-65535/65536", "Content-Encoding": "x-unknown"],
+    ])
+    func unusablePartIsFollowedByAPlainRequest(_ fields: [String: String]) async throws {
+        let server = try interruptingServer { request in
+            request["range"] == nil
+                ? .response(200, ["ETag": "\"3\""], "new")
+                : Self.response("206 Partial Content", fields, "part")
+        }
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        #expect(try await read(client.stream(request(server))) == "new")
+        #expect(try await read(client.stream(request(server))) == "new")
+        #expect(server.requests.map { $0["range"] } == [nil, "bytes=32768-", nil])
+    }
+
+    @Test func unsatisfiableRangeIsFollowedByAPlainRequest() async throws {
+        let server = try interruptingServer { request in
+            request["range"] == nil ? .response(200, ["ETag": "\"3\""], "new") : .response(416)
+        }
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        #expect(try await client.executeRequest(request(server)).text() == "new")
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func changedResponseReplacesTheBeginning() async throws {
+        let server = try interruptingServer { _ in .response(200, ["ETag": "\"2\""], "new") }
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        #expect(try await read(client.stream(request(server))) == "new")
+        #expect(try await read(client.stream(request(server))) == "new")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func partThatEndsEarlyIsContinuedAgain() async throws {
+        let count = Self.body.count
+        let server = try interruptingServer { request in
+            let start = Int((request["range"] ?? "").dropFirst(6).dropLast()) ?? 0
+            let fields = ["ETag": "\"1\"", "Content-Range": "bytes \(start)-\(count - 1)/\(count)"]
+            guard start < 50_000 else {
+                return Self.response("206 Partial Content", fields, String(Self.body.dropFirst(start)))
+            }
+            let head = Self.head("206 Partial Content", fields.merging(["Content-Length": "\(count - start)"]) { $1 })
+            return .sequence([.raw(head + Self.body.dropFirst(start).prefix(50_000 - start)), .close])
+        }
+        for _ in 0..<2 { await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) } }
+        #expect(try await read(client.stream(request(server))) == Self.body)
+        #expect(server.requests.map { $0["range"] } == [nil, "bytes=32768-", "bytes=50000-"])
+    }
+
+    @Test(arguments: [nil, ("ETag", "W/\"1\""), ("Last-Modified", "Wed, 06 Nov 2024 08:49:37 GMT")])
+    func beginningWithoutAStrongValidatorIsNotStored(_ validator: (String, String)?) async throws {
+        let server = try interruptingServer(validator: validator)
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        #expect(try await read(client.stream(request(server))) == Self.body)
+        #expect(server.requests.map { $0["range"] } == [nil, nil])
+    }
+
+    @Test func beginningOfOneUserIsNotContinuedByAnother() async throws {
+        let server = try interruptingServer()
+        func read(as user: String) async throws -> String {
+            var operation = NetworkOperation.stream(try request(server))
+            operation.partition = user
+            let result = try await client.run(operation)
+            guard case .stream(let stream) = result.content else { return try result.response?.text() ?? "" }
+            return try await self.read(stream)
+        }
+        await #expect(throws: NetworkError.self) { try await read(as: "a") }
+        #expect(try await read(as: "b") == Self.body)
+        #expect(server.requests[1]["range"] == nil)
+        // Signing out removes beginnings, too.
+        store.removeAll(of: "a")
+        #expect(try await read(as: "a") == Self.body)
+        #expect(server.requests[2]["range"] == nil)
+    }
+}
