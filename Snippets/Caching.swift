@@ -1,5 +1,6 @@
 // Stored responses: request policies, maximum age, separate users, and refetching watched operations.
 import BeagleNet
+import BeagleNetDiskCache
 
 func store(_ dependencies: BeagleDependencies) {
     // snippet.store
@@ -28,5 +29,12 @@ func refetch(_ client: any NetworkClient, foreground: AsyncStream<Void>, network
     // snippet.refetch
     client.refetch(on: foreground)
     client.refetch(on: networkReturn, .networkOnly)
+    // snippet.end
+}
+
+func storeOnDisk(_ dependencies: BeagleDependencies, _ folder: String) throws {
+    // snippet.disk
+    let disk = try DiskResponseStore(folder: folder, maxBytes: 150 << 20) { problem in print(problem) }
+    dependencies.interceptors.add(CacheInterceptor(TieredResponseStore(disk: disk)))
     // snippet.end
 }

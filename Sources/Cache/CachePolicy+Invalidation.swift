@@ -29,12 +29,21 @@ extension CachePolicy {
     /// Whether a response asks to remove all stored responses of its origin (`Clear-Site-Data: "cache"`), which counts
     /// over https and from this machine (Clear Site Data, a W3C working draft, 3.1).
     package static func clearsOrigin(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        clears(["\"cache\"", "\"*\""], response, to: request)
+    }
+
+    /// Whether a response removes what was prefetched from its origin (`Clear-Site-Data: "prefetchCache"`).
+    package static func clearsPrefetches(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+        clears(["\"cache\"", "\"prefetchCache\"", "\"*\""], response, to: request)
+    }
+
+    private static func clears(_ types: [String], _ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard let text = response.headerFields[.clearSiteData] else { return false }
         let origin = Origin(of: request)
         guard origin.scheme == "https" || ["localhost", "127.0.0.1", "[::1]"].contains(origin.host) else {
             return false
         }
-        return text.split(separator: ",").contains { ["\"cache\"", "\"*\""].contains($0.filter { $0 != " " }) }
+        return text.split(separator: ",").contains { types.contains($0.filter { $0 != " " }) }
     }
 }
 

@@ -38,6 +38,8 @@ public struct CacheInterceptor: Interceptor {
     /// The store, if nothing in it has to be waited for.
     private let memory: MemoryResponseStore?
     private let revalidations = Revalidations()
+    /// The origins that requests with unsafe methods have changed.
+    let originChanges = OriginChanges()
 
     /// Whether stale responses are served, marked stale, if the server can't be reached, whatever the operation's
     /// policy except `networkOnly`. RFC 9111 (4.2.4) permits that unless the response must be validated. No by default:
@@ -65,7 +67,7 @@ public struct CacheInterceptor: Interceptor {
     public func begin(_ operation: inout NetworkOperation, next: Next) -> Pipeline.Decision {
         guard isUsable(for: operation) else { return .proceed(nil) }
         guard let key = operation.responseKey else {
-            return .proceed(InvalidatingObservation(store, operation, next))
+            return .proceed(InvalidatingObservation(self, operation, next))
         }
         guard let memory = store.memory else { return .wait }
         let lookup = CacheLookup(operation, key, memory, of: store)
@@ -91,7 +93,7 @@ public struct CacheInterceptor: Interceptor {
     ) async throws(NetworkError) -> NetworkOperation.Result {
         guard isUsable(for: operation) else { return try await next(operation, emit) }
         guard let key = operation.responseKey else {
-            return try await next(operation, emit, observedBy: InvalidatingObservation(store, operation, next))
+            return try await next(operation, emit, observedBy: InvalidatingObservation(self, operation, next))
         }
         let lookup = await CacheLookup(operation, key, store)
         switch lookup.decision {

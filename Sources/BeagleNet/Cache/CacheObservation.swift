@@ -231,6 +231,9 @@ final class CacheObservation: RequestObservation {
         _ outcome: NetworkOperation.Outcome
     ) -> [CacheChange]? {
         let head = operation.transfer.head
+        if CachePolicy.clearsPrefetches(response.response, to: head) {
+            cache.originChanges.note(Origin(of: head))
+        }
         if CachePolicy.clearsOrigin(response.response, to: head) { return [.removeOrigin(lookup.key)] }
         guard isComplete(outcome) else { return [] }
         if head.method == .head { return refreshed(byHead: response) }
@@ -306,8 +309,7 @@ final class CacheObservation: RequestObservation {
     }
 
     /// Puts the stored response in the place of a 304.
-    private func refreshed(by response: NetworkResponse, _ outcome: inout NetworkOperation.Outcome) -> [CacheChange]
-    {
+    private func refreshed(by response: NetworkResponse, _ outcome: inout NetworkOperation.Outcome) -> [CacheChange] {
         guard let confirmed = confirmed(by: outcome) else { return [] }
         let fresh = CachePolicy.refreshed(
             confirmed,

@@ -9,20 +9,22 @@ import BeagleNetHTTP
 /// Removes the stored responses that a request with an unsafe method makes invalid, and stores a response to POST that
 /// is also one to GET (RFC 9110, 9.3.3).
 final class InvalidatingObservation: RequestObservation {
-    private let store: any ResponseStore
+    private let cache: CacheInterceptor
     private let operation: NetworkOperation
     private let next: Pipeline.Next
     private let record: SendRecord
     private let start: Date
 
-    init(_ store: any ResponseStore, _ operation: NetworkOperation, _ next: Pipeline.Next) {
-        self.store = store
+    init(_ cache: CacheInterceptor, _ operation: NetworkOperation, _ next: Pipeline.Next) {
+        self.cache = cache
         self.operation = operation
         self.next = next
         record = SendRecord(operation)
         start = operation.now
         operation.run?.sendRecord = record
     }
+
+    private var store: any ResponseStore { cache.store }
 
     func willEmit(_ result: NetworkOperation.Result) -> NetworkOperation.Result? {
         record.add(result)
@@ -34,6 +36,7 @@ final class InvalidatingObservation: RequestObservation {
     }
 
     func didEnd(_ outcome: inout NetworkOperation.Outcome, of sent: NetworkOperation) {
+        noteChange(outcome)
         guard let memory = store as? MemoryResponseStore else { return }
         changes(after: outcome).apply(to: memory)
     }
@@ -43,8 +46,14 @@ final class InvalidatingObservation: RequestObservation {
         next: Interceptor.Next,
         emit: @escaping Interceptor.Emit
     ) async throws(NetworkError) -> NetworkOperation.Result {
+        noteChange(outcome)
         await changes(after: outcome).apply(to: store)
         return try outcome.get()
+    }
+
+    private func noteChange(_ outcome: NetworkOperation.Outcome) {
+        guard let status = outcome.status, status.kind == .successful || status.kind == .redirection else { return }
+        cache.originChanges.note(Origin(of: operation.transfer.head))
     }
 
     private func changes(after outcome: NetworkOperation.Outcome) -> [CacheChange] {

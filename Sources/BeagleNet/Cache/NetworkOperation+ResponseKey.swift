@@ -91,9 +91,11 @@ extension NetworkOperation {
         .accept, .acceptEncoding, .acceptLanguage, .userAgent, .contentType, .cacheControl, .ifNoneMatch,
         .ifModifiedSince,
         .ifMatch, .ifUnmodifiedSince, .ifRange, .range, .beagleHash, .beaglePlatform, .pragma,
+        .secPurpose,
     ]
 }
 
 extension HTTPField.Name {
     static let beaglePlatform = Self("beagle-platform")!
+    static let secPurpose = Self("Sec-Purpose")!
 }

@@ -1,0 +1,242 @@
+import BeagleNetDependencies
+import BeagleNetHTTP
+import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One image that is being loaded for all tasks that want it.
+final class ImageLoad: Sendable {
+    /// The properties that requests have in common to share a load.
+    struct Key: Hashable, Sendable {
+        fileprivate let urls: [String]
+        fileprivate let headers: [String: String]
+        fileprivate let policy: RequestPolicy?
+        fileprivate let partition: String
+        /// The container and the user of the credentials: no user gets the image of another.
+        fileprivate let container: ObjectIdentifier
+        fileprivate let credentialOwner: Int
+    }
+
+    private struct State {
+        var tasks: [ImageTask] = []
+        var isOver = false
+        var work: Task<Void, Never>?
+    }
+
+    let key: Key
+    private let urls: [URL]
+    private let request: ImageRequest
+    private let client: any NetworkClient
+    private let limits: ImageLoader.Limits
+    private let formats: [ImageFormat]
+    private let control: PriorityControl
+    private let state = Lock(State())
+
+    /// - Throws: `NetworkError` of kind `.badURL` if the target, or a fallback, isn't a path or URL.
+    init(_ request: ImageRequest, _ client: any NetworkClient, _ loader: ImageLoader) throws(NetworkError) {
+        var urls: [URL] = []
+        for target in [request.target] + request.fallbacks { urls.append(try Self.url(target, client)) }
+        self.urls = urls
+        self.request = request
+        self.client = client
+        (limits, formats) = (loader.limits, loader.formats)
+        control = PriorityControl(request.priority)
+        key = Key(
+            urls: urls.map(\.absoluteString),
+            headers: request.headers,
+            policy: request.policy,
+            partition: request.partition,
+            container: ObjectIdentifier(client.container),
+            credentialOwner: client.container.credentialOwner
+        )
+    }
+
+    private static func url(_ target: any RequestTarget, _ client: any NetworkClient) throws(NetworkError) -> URL {
+        // An app's URL builder may know paths only.
+        if let text = target as? String, text.prefix(5).lowercased() == "data:" {
+            guard let url = URL(string: text) else {
+                throw NetworkError(.badURL, during: .build, "the data: URL is malformed")
+            }
+            return url
+        }
+        return try target.url(in: client.container)
+    }
+
+    // MARK: - Tasks
+
+    /// Adds a task, whose priority counts for all.
+    func add(_ task: ImageTask, _ control: PriorityControl) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.tasks.append(task) }
+            return state.isOver
+        }
+        if isOver { return }
+        self.control.raise(to: control.attach(self.control))
+    }
+
+    /// Removes a task.
+    ///
+    /// - Returns: Whether it was there.
+    func remove(_ task: ImageTask) -> Bool {
+        state.withLock { state in
+            guard let index = state.tasks.firstIndex(where: { $0 === task }) else { return false }
+            state.tasks.remove(at: index)
+            return true
+        }
+    }
+
+    var isEmpty: Bool { state.withLock { $0.tasks.isEmpty } }
+
+    func cancelTasks() {
+        for task in state.withLock({ $0.tasks }) { task.cancel() }
+    }
+
+    func cancel() { state.withLock { $0.work }?.cancel() }
+
+    private func send(_ event: ImageTask.Event) {
+        for task in state.withLock({ $0.tasks }) { task.receive(event) }
+    }
+
+    /// Starts loading.
+    ///
+    /// - Parameter end: Called when no task may join any more.
+    func start(_ queue: ImageQueue, _ end: @escaping @Sendable (ImageLoad) -> Void) {
+        let work = Task {
+            let outcome: Result<LoadedImage, NetworkError>
+            do throws(NetworkError) {
+                outcome = .success(try await self.firstImage(queue))
+            } catch {
+                outcome = .failure(error)
+            }
+            end(self)
+            let tasks = self.state.withLock { state in
+                state.isOver = true
+                defer { state.tasks = [] }
+                return state.tasks
+            }
+            for task in tasks { task.finish(outcome) }
+        }
+        let isCancelled = state.withLock { state in
+            state.work = work
+            return state.tasks.isEmpty
+        }
+        if isCancelled { work.cancel() }
+    }
+
+    // MARK: - Loading
+
+    /// The first of the images that can be loaded.
+    private func firstImage(_ queue: ImageQueue) async throws(NetworkError) -> LoadedImage {
+        var first: NetworkError?
+        for url in urls {
+            do throws(NetworkError) {
+                return try await image(url, queue)
+            } catch {
+                if error.isCancelled || Task.isCancelled { throw error }
+                first = first ?? error
+            }
+        }
+        throw first ?? .noResponse
+    }
+
+    private func image(_ url: URL, _ queue: ImageQueue) async throws(NetworkError) -> LoadedImage {
+        if let data = try DataURL(url.absoluteString) {
+            let head = HTTPResponse(status: .ok, headerFields: [.contentType: data.type])
+            return try LoadedImage(data.data, from: .cache, head).checked()
+        }
+        let policy = request.policy
+        if policy == nil || policy == .cacheFirst || policy == .cacheAndNetwork, let stored = await stored(url) {
+            if !stored.isStale, policy != .cacheAndNetwork { return stored }
+            send(.stored(stored))
+        }
+        if policy == .cacheOnly { return try await collected(url, .cacheOnly) }
+        return try await queue.run(host: url.host() ?? "", control) { () throws(NetworkError) in
+            try await self.transferred(url)
+        }
+    }
+
+    /// The stored image, which doesn't wait for its turn.
+    private func stored(_ url: URL) async -> LoadedImage? {
+        do throws(NetworkError) {
+            return try await collected(url, .cacheOnly)
+        } catch {
+            // There is none, or the client has no store. Other errors come from the transfer, too.
+            return nil
+        }
+    }
+
+    private func collected(_ url: URL, _ policy: RequestPolicy) async throws(NetworkError) -> LoadedImage {
+        var operation = NetworkOperation(message(url), policy: policy)
+        operation.partition = request.partition
+        let result = try await client.run(operation)
+        guard let response = result.response else { throw .noResponse }
+        return try LoadedImage(
+            response.data,
+            from: result.source,
+            response.response,
+            url: response.url,
+            response.cacheStatus
+        ).checked()
+    }
+
+    private func message(_ url: URL) -> Request {
+        var headers = request.headers
+        if !formats.isEmpty, !headers.keys.contains(where: { $0.lowercased() == "accept" }) {
+            headers["Accept"] = formats.map(\.rawValue).joined(separator: ", ") + ", image/*;q=0.5"
+        }
+        let data = headers.isEmpty ? nil : HttpAdditionalData(headers: headers)
+        return Request(url: url, type: .fetchImage, additionalData: data)
+    }
+
+    private func transferred(_ url: URL) async throws(NetworkError) -> LoadedImage {
+        var operation = NetworkOperation.stream(message(url))
+        if let policy = request.policy { operation.policy = policy }
+        operation.partition = request.partition
+        operation.priorityControl = control
+        let result = try await client.run(operation)
+        let stream = try result.streamed()
+        guard stream.response.status.kind == .successful else {
+            _ = try await stream.collect().result().get()
+            throw .noResponse
+        }
+        let data = try await body(of: stream)
+        return try LoadedImage(data, from: result.source, stream.response, url: stream.url, stream.cacheStatus)
+            .checked()
+    }
+
+    private func body(of stream: StreamingResponse) async throws(NetworkError) -> Data {
+        if let whole = stream.body.data { return whole }
+        let total = stream.body.length
+        let limit = limits.bytes
+        if let total, total > limit { throw .imageTooLarge(limit) }
+        return try await NetworkError.catching {
+            var data = Data(capacity: Int(clamping: total ?? 0))
+            var pace = ProgressPace()
+            var nextSnapshot = 4_096
+            for try await chunk in stream.body {
+                data += chunk
+                if data.count > limit { throw NetworkError.imageTooLarge(limit) }
+                if pace.isDue() || Int64(data.count) == total { send(.progress(received: Int64(data.count), total: total)) }
+                if data.count >= nextSnapshot {
+                    nextSnapshot = data.count / 4 * 5
+                    if state.withLock({ $0.tasks.contains(where: \.wantsSnapshots) }) { send(.snapshot(data)) }
+                }
+            }
+            return data
+        }
+    }
+}
+
+extension NetworkError {
+    fileprivate static func imageTooLarge(_ limit: Int) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .body,
+            "the image has more than \(limit) bytes",
+            advice: "increase ImageLoader.Limits.bytes if you expect images of this size"
+        )
+    }
+}

@@ -1,0 +1,102 @@
+public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// An image that is being loaded.
+///
+/// Releasing the task doesn't cancel it.
+public final class ImageTask: RequestToken, PrioritizedToken {
+    /// Something that happens before the image is there.
+    public enum Event: Sendable {
+        /// A stored image that may be outdated, to show until the newer one is there.
+        case stored(LoadedImage)
+        /// The number of bytes received so far, and the total number if the server declared it; at most every 50 ms.
+        case progress(received: Int64, total: Int64?)
+        /// The bytes received so far, each time there are a quarter more; only if the request wants snapshots.
+        case snapshot(Data)
+    }
+
+    /// The events until the image is there or has failed. Only one task may read them. If it reads too slowly, it
+    /// receives the latest.
+    public let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+    let wantsSnapshots: Bool
+    private let control: PriorityControl
+    private let onCancel: @Sendable (ImageTask) -> Void
+    private let state = Lock(State.loading([]))
+
+    private enum State {
+        case loading([CheckedContinuation<Void, Never>])
+        case ended(Result<LoadedImage, NetworkError>)
+    }
+
+    init(
+        _ request: ImageRequest,
+        _ control: PriorityControl,
+        onCancel: @escaping @Sendable (ImageTask) -> Void
+    ) {
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(8))
+        wantsSnapshots = request.wantsSnapshots
+        self.control = control
+        self.onCancel = onCancel
+    }
+
+    /// The image. Cancelling the waiting task doesn't cancel the loading; `cancel()` does.
+    ///
+    /// - Throws: `NetworkError`: `.status` for a status outside 200...299, `.decoding` if the response isn't an image,
+    ///   `.tooLarge` if it exceeds a limit, `.badURL` for a malformed URL, or the reason why there is no response. With
+    ///   fallbacks, the error of the first image.
+    public var image: LoadedImage {
+        get async throws(NetworkError) {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard case .loading(let waiting) = state else { return true }
+                    state = .loading(waiting + [continuation])
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+            let outcome = state.withLock { state in
+                if case .ended(let outcome) = state { return outcome }
+                return Result<LoadedImage, NetworkError>.failure(.left)
+            }
+            return try outcome.get()
+        }
+    }
+
+    /// The current priority, which is the highest of all tasks that load the same image.
+    public var priority: Priority { control.priority }
+
+    /// Raises the priority, also of an image that is waiting or being transferred.
+    public func raise(to priority: Priority) { control.raise(to: priority) }
+
+    /// Stops loading. The transfer ends with the last task that loads the same image, and what has arrived of it may be
+    /// continued later.
+    public func cancel() {
+        if finish(.failure(.left)) { onCancel(self) }
+    }
+
+    func receive(_ event: Event) {
+        if case .snapshot = event, !wantsSnapshots { return }
+        continuation.yield(event)
+    }
+
+    /// Ends the task.
+    ///
+    /// - Returns: Whether it was loading.
+    @discardableResult
+    func finish(_ outcome: Result<LoadedImage, NetworkError>) -> Bool {
+        let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
+            guard case .loading(let waiting) = state else { return nil }
+            state = .ended(outcome)
+            return waiting
+        }
+        guard let waiting else { return false }
+        continuation.finish()
+        for waiting in waiting { waiting.resume() }
+        return true
+    }
+}

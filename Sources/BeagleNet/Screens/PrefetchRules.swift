@@ -1,0 +1,26 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The rules that limit what a `ViewClient` prefetches.
+public struct PrefetchRules: Sendable {
+    /// The time for which a prefetched screen may be used; one minute by default.
+    public var lifetime = Duration.seconds(60)
+    /// The maximum number of prefetches that wait or are running; 16 by default. Further ones are refused.
+    public var maxPending = 16
+    /// The maximum number of prefetches that are running at a time; 2 by default.
+    public var maxRunning = 2
+    /// The maximum size of all prefetched screens that weren't used yet, in bytes; 5 MiB by default. The oldest are
+    /// removed.
+    public var maxBytes = 5 << 20
+    /// Returns whether a URL may be prefetched; all by default. Exclude URLs that change something although they are
+    /// fetched with GET, such as the one that signs the user out.
+    public var allows: @Sendable (URL) -> Bool = { _ in true }
+    /// Returns whether the network may be used for prefetching now, for example no if it is metered; yes by default.
+    public var isNetworkSuitable: @Sendable () -> Bool = { true }
+
+    /// The documented defaults.
+    public init() {}
+}
