@@ -340,6 +340,11 @@ public final class NetworkClientDefault: NetworkClient {
             Task.detached { deliver(.success(result)) }
             return AnyRequestToken()
         case .alone:
+            var operation = operation
+            if operation.transfer.priorityControl == nil, !pipeline.sendsWithoutTask(operation) {
+                // The task has no handle of the transfer.
+                operation.transfer.priorityControl = PriorityControl(operation.transfer.options.priority)
+            }
             switch pipeline.start(operation, { _ in }, deliver) {
             case .running(let token): return token
             case .ended(let outcome):

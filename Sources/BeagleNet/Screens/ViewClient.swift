@@ -1,9 +1,9 @@
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+    import FoundationEssentials
 #else
-    public import Foundation
+    import Foundation
 #endif
 
 /// Fetches screens, and prefetches those that may be opened next.

@@ -13,6 +13,8 @@ struct ViewClientTests {
     private struct Title: Codable, Sendable, Equatable { var title: String }
 
     private let views = ViewClient()
+    /// Servers end when they are released.
+    private let servers = Lock<[LoopbackServer]>([])
 
     private func server(
         _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { request in
@@ -20,6 +22,7 @@ struct ViewClientTests {
         }
     ) throws -> LoopbackServer {
         let server = try LoopbackServer(answer: answer)
+        servers.withLock { $0.append(server) }
         Beagle.dependencies.environment = BeagleEnvironment(name: "test", baseURL: URL(string: server.url))
         return server
     }

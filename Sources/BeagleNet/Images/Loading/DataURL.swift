@@ -11,11 +11,13 @@ struct DataURL {
     let type: String
     let data: Data
 
-    /// Reads a URL; `nil` if its scheme isn't `data`.
+    /// Whether the scheme of a URL is `data`.
+    static func isOne(_ text: String) -> Bool { text.prefix(5).lowercased() == "data:" }
+
+    /// Reads a URL whose scheme is `data`.
     ///
     /// - Throws: `NetworkError` of kind `.badURL` if the URL is malformed.
-    init?(_ text: String) throws(NetworkError) {
-        guard text.prefix(5).lowercased() == "data:" else { return nil }
+    init(_ text: String) throws(NetworkError) {
         let rest = text.dropFirst(5)
         guard let comma = rest.firstIndex(of: ",") else { throw .badDataURL("has no comma") }
         var type = rest[..<comma]

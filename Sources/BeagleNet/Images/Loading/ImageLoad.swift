@@ -26,8 +26,21 @@ final class ImageLoad: Sendable {
         var work: Task<Void, Never>?
     }
 
+    private enum Source {
+        case url(URL)
+        /// The text of a `data:` URL.
+        case data(String)
+
+        var text: String {
+            switch self {
+            case .url(let url): url.absoluteString
+            case .data(let text): text
+            }
+        }
+    }
+
     let key: Key
-    private let urls: [URL]
+    private let sources: [Source]
     private let request: ImageRequest
     private let client: any NetworkClient
     private let limits: ImageLoader.Limits
@@ -37,15 +50,15 @@ final class ImageLoad: Sendable {
 
     /// - Throws: `NetworkError` of kind `.badURL` if the target, or a fallback, isn't a path or URL.
     init(_ request: ImageRequest, _ client: any NetworkClient, _ loader: ImageLoader) throws(NetworkError) {
-        var urls: [URL] = []
-        for target in [request.target] + request.fallbacks { urls.append(try Self.url(target, client)) }
-        self.urls = urls
+        var sources: [Source] = []
+        for target in [request.target] + request.fallbacks { sources.append(try Self.source(target, client)) }
+        self.sources = sources
         self.request = request
         self.client = client
         (limits, formats) = (loader.limits, loader.formats)
         control = PriorityControl(request.priority)
         key = Key(
-            urls: urls.map(\.absoluteString),
+            urls: sources.map(\.text),
             headers: request.headers,
             policy: request.policy,
             partition: request.partition,
@@ -54,15 +67,12 @@ final class ImageLoad: Sendable {
         )
     }
 
-    private static func url(_ target: any RequestTarget, _ client: any NetworkClient) throws(NetworkError) -> URL {
+    private static func source(_ target: any RequestTarget, _ client: any NetworkClient) throws(NetworkError) -> Source
+    {
         // An app's URL builder may know paths only.
-        if let text = target as? String, text.prefix(5).lowercased() == "data:" {
-            guard let url = URL(string: text) else {
-                throw NetworkError(.badURL, during: .build, "the data: URL is malformed")
-            }
-            return url
-        }
-        return try target.url(in: client.container)
+        if let text = target as? String, DataURL.isOne(text) { return .data(text) }
+        let url = try target.url(in: client.container)
+        return DataURL.isOne(url.absoluteString) ? .data(url.absoluteString) : .url(url)
     }
 
     // MARK: - Tasks
@@ -131,9 +141,12 @@ final class ImageLoad: Sendable {
     /// The first of the images that can be loaded.
     private func firstImage(_ queue: ImageQueue) async throws(NetworkError) -> LoadedImage {
         var first: NetworkError?
-        for url in urls {
+        for source in sources {
             do throws(NetworkError) {
-                return try await image(url, queue)
+                switch source {
+                case .url(let url): return try await image(url, queue)
+                case .data(let text): return try Self.image(ofDataURL: text)
+                }
             } catch {
                 if error.isCancelled || Task.isCancelled { throw error }
                 first = first ?? error
@@ -142,11 +155,13 @@ final class ImageLoad: Sendable {
         throw first ?? .noResponse
     }
 
+    private static func image(ofDataURL text: String) throws(NetworkError) -> LoadedImage {
+        let url = try DataURL(text)
+        let head = HTTPResponse(status: .ok, headerFields: [.contentType: url.type])
+        return try LoadedImage(url.data, from: .cache, head).checked()
+    }
+
     private func image(_ url: URL, _ queue: ImageQueue) async throws(NetworkError) -> LoadedImage {
-        if let data = try DataURL(url.absoluteString) {
-            let head = HTTPResponse(status: .ok, headerFields: [.contentType: data.type])
-            return try LoadedImage(data.data, from: .cache, head).checked()
-        }
         let policy = request.policy
         if policy == nil || policy == .cacheFirst || policy == .cacheAndNetwork, let stored = await stored(url) {
             if !stored.isStale, policy != .cacheAndNetwork { return stored }
@@ -219,7 +234,9 @@ final class ImageLoad: Sendable {
             for try await chunk in stream.body {
                 data += chunk
                 if data.count > limit { throw NetworkError.imageTooLarge(limit) }
-                if pace.isDue() || Int64(data.count) == total { send(.progress(received: Int64(data.count), total: total)) }
+                if pace.isDue() || Int64(data.count) == total {
+                    send(.progress(received: Int64(data.count), total: total))
+                }
                 if data.count >= nextSnapshot {
                     nextSnapshot = data.count / 4 * 5
                     if state.withLock({ $0.tasks.contains(where: \.wantsSnapshots) }) { send(.snapshot(data)) }
