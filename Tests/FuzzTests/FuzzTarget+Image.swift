@@ -6,14 +6,20 @@ extension FuzzTarget {
         let data = Data(bytes)
         guard let header = ImageHeader(of: data) else { return }
         precondition(header.width >= 0 && header.height >= 0 && header.pixels >= 0, "a size below zero")
+        let (sides, shown) = ([header.width, header.height], [header.displayWidth, header.displayHeight])
+        precondition(shown == sides || shown == sides.reversed(), "other sides when shown")
         precondition(ImageFormat(of: data) == header.format, "two formats of one image")
         // In these formats truncated boxes end at the end of the bytes.
         if [.avif, .heic].contains(header.format) { return }
-        let longer = ImageHeader(of: data + Data(repeating: 0xFF, count: 32))
+        guard let longer = ImageHeader(of: data + Data(repeating: 0xFF, count: 32)) else {
+            preconditionFailure("no size with more bytes")
+        }
+        // The orientation may follow the size.
+        precondition([.up, longer.orientation].contains(header.orientation), "another orientation with more bytes")
         if [.gif, .ico, .tiff].contains(header.format) {
-            precondition(longer.map { $0.pixels >= header.pixels } == true, "a smaller size with more bytes")
+            precondition(longer.pixels >= header.pixels, "a smaller size with more bytes")
         } else {
-            precondition(longer == header, "another size with more bytes")
+            precondition(longer.width == header.width && longer.height == header.height, "another size with more bytes")
         }
     }
 }

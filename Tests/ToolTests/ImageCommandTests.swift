@@ -54,8 +54,29 @@ struct ImageCommandTests {
                 let result = try await beagle("image", server.url, "-o", place, "--json").json()["result"]
                 #expect(result?["format"] == "image/png")
                 #expect(result?["width"]?.integer == 37 && result?["height"]?.integer == 23)
+                #expect(result?["orientation"]?.integer == 1 && result?["displayWidth"]?.integer == 37)
                 #expect(result?["bytes"]?.integer == Int64(image.count))
             }
+        }
+    }
+
+    /// The orientation is behind the first 64 KiB, as in many WebP files.
+    @Test func rotatedImageIsPrintedAsItIsShown() async throws {
+        func chunk(_ type: String, _ content: Data) -> Data {
+            Data(type.utf8) + withUnsafeBytes(of: UInt32(content.count).littleEndian) { Data($0) } + content
+        }
+        let exif = Data("MM\0*\0\0\0\u{8}\0\u{1}".utf8) + Data([1, 18, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0])
+        let head = Data("WEBP".utf8) + chunk("VP8X", Data([8, 0, 0, 0, 39, 0, 0, 29, 0, 0]))
+        let image = chunk("RIFF", head + chunk("VP8 ", Data(count: 200_000)) + chunk("EXIF", exif))
+        let server = try LoopbackServer(.response(200, ["Content-Type": "image/webp"], image))
+        try await withDirectory { directory in
+            let path = "\(directory)/a.webp"
+            let run = try await beagle("image", server.url, "-o", path)
+            #expect(run.errors.hasPrefix("image/webp, 30 x 40 pixels (coded 40 x 30), "), "\(run.errors)")
+            let result = try await beagle("image", server.url, "-o", path, "--json").json()["result"]
+            #expect(result?["width"]?.integer == 40 && result?["height"]?.integer == 30)
+            #expect(result?["orientation"]?.integer == 6)
+            #expect(result?["displayWidth"]?.integer == 30 && result?["displayHeight"]?.integer == 40)
         }
     }
 

@@ -22,6 +22,9 @@ struct ImageBytes {
         return number
     }
 
+    /// Returns a part, whose offsets begin with 0.
+    func part(_ range: Range<Int>) -> ImageBytes { ImageBytes(bytes: UnsafeRawBufferPointer(rebasing: bytes[range])) }
+
     func has(_ word: StaticString, at place: Int) -> Bool {
         guard holds(word.utf8CodeUnitCount, at: place) else { return false }
         for offset in 0..<word.utf8CodeUnitCount where bytes[place + offset] != word.utf8Start[offset] { return false }

@@ -23,19 +23,28 @@
 ///   of a grid or the coded pictures if it is larger.
 /// - TIFF (TIFF 6.0, 2), including BigTIFF with 64-bit offsets: the first image.
 /// - JPEG XL (ISO/IEC 18181-1).
+///
+/// The orientation is read from the EXIF data of JPEG, PNG (before the pixels) and WebP, tag 274 of TIFF (TIFF 6.0, 8),
+/// `irot` and `imir` of the primary image in AVIF and HEIC, and the metadata of JPEG XL. In other formats it is `.up`.
 public struct ImageHeader: Sendable, Hashable {
     /// The format of the image.
     public let format: ImageFormat
-    /// The declared width in pixels, before any rotation that the image requests; it can be 0.
+    /// The declared width in pixels, before the image is turned to its orientation; it can be 0.
     public let width: Int
     /// The declared height in pixels; it can be 0, which in a JPEG means that the height is defined later.
     public let height: Int
+    /// The orientation in which the image is shown; `.up` if the bytes declare none that is valid.
+    ///
+    /// It may follow the size, so the beginning of an image may not contain it yet. In a WebP it is at the end of the
+    /// file; Chromium ignores it there.
+    public let orientation: ImageOrientation
 
     /// Creates a header with this size.
-    public init(format: ImageFormat, width: Int, height: Int) {
+    public init(format: ImageFormat, width: Int, height: Int, orientation: ImageOrientation = .up) {
         self.format = format
         self.width = width
         self.height = height
+        self.orientation = orientation
     }
 
     /// Reads the header of an image.
@@ -54,8 +63,19 @@ public struct ImageHeader: Sendable, Hashable {
 
     init?(of bytes: ImageBytes) {
         guard let format = ImageFormat(of: bytes), let size = bytes.size(of: format) else { return nil }
-        self.init(format: format, width: Int(clamping: size.width), height: Int(clamping: size.height))
+        self.init(
+            format: format,
+            width: Int(clamping: size.width),
+            height: Int(clamping: size.height),
+            orientation: bytes.orientation(of: format)
+        )
     }
+
+    /// The width of the shown image in pixels: the declared height if the orientation includes a quarter turn.
+    public var displayWidth: Int { orientation.swapsSides ? height : width }
+
+    /// The height of the shown image in pixels: the declared width if the orientation includes a quarter turn.
+    public var displayHeight: Int { orientation.swapsSides ? width : height }
 
     /// Width times height, or `Int.max` if that overflows.
     public var pixels: Int {
@@ -85,8 +105,8 @@ extension ImageBytes {
         case .ico: icon(isIcon: true)
         // Some decoders treat the file as the icon that its first bytes announce.
         case .avif, .heic: larger(heif, [0x0000_0100, 0x0000_0200].contains(big(0, 4)) ? icon(isIcon: false) : nil)
-        case .tiff: tiff
-        case .jpegXL: jpegXL
+        case .tiff: TIFFDirectory(of: self).size
+        case .jpegXL: jpegXL?.size
         default: nil
         }
     }
@@ -116,28 +136,6 @@ extension ImageBytes {
             chunk += length + 12
         }
         return size(big(chunk + 8, 4), big(chunk + 12, 4))
-    }
-
-    private var jpeg: ImageSize? {
-        var place = 2
-        while true {
-            // Decoders search for the next marker after stray bytes and fill bytes (T.81, B.1.1.2).
-            while let byte = byte(place), byte != 0xFF { place += 1 }
-            while byte(place) == 0xFF { place += 1 }
-            guard let marker = byte(place) else { return nil }
-            place += 1
-            switch marker {
-            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-                return size(big(place + 5, 2), big(place + 3, 2))
-            case 0, 1, 0xD0...0xD8: break
-            // The pixels or the end of the image, without a frame header.
-            case 0xD9, 0xDA: return nil
-            default:
-                guard let length = big(place, 2) else { return nil }
-                // The length includes its own two bytes; if it is less, they are stray bytes.
-                place += Int(length)
-            }
-        }
     }
 
     private var webp: ImageSize? {
@@ -186,44 +184,6 @@ extension ImageBytes {
         return largest
     }
 
-    private var tiff: ImageSize? {
-        let isLittle = has("II", at: 0)
-        func number(_ place: Int, _ size: Int) -> UInt32? { isLittle ? little(place, size) : big(place, size) }
-        /// Reads a 64-bit integer, clamped to 32 bits.
-        func long(_ place: Int) -> UInt32? {
-            guard place < count, let high = number(place + (isLittle ? 4 : 0), 4),
-                let low = number(place + (isLittle ? 0 : 4), 4)
-            else { return nil }
-            return high > 0 ? .max : low
-        }
-        // With 64-bit offsets, the entries and their count are longer.
-        let isBig = number(2, 2) == 43
-        guard let offset = isBig ? long(8) : number(4, 4) else { return nil }
-        let directory = Int(clamping: offset)
-        guard directory < count, let entries = isBig ? long(directory) : number(directory, 2) else { return nil }
-        var (width, height): (UInt32?, UInt32?)
-        for index in 0..<Int(clamping: entries) {
-            let entry = directory + (isBig ? 8 + 20 * index : 2 + 12 * index)
-            guard let tag = number(entry, 2), let type = number(entry + 2, 2) else { break }
-            guard tag == 256 || tag == 257 else { continue }
-            let place = entry + (isBig ? 12 : 8)
-            let value: UInt32? =
-                switch type {
-                // Signed types too, because decoders reject negative sizes.
-                case 1, 6: byte(place)
-                case 3, 8: number(place, 2)
-                case 4, 9: number(place, 4)
-                // A 64-bit value is stored elsewhere if the entry has no space for it.
-                case 16, 17: isBig ? long(place) : number(place, 4).flatMap { long(Int(clamping: $0)) }
-                default: nil
-                }
-            // Most decoders use the first of several values, some use the last.
-            if tag == 256 { width = [width, value].compactMap(\.self).max() }
-            if tag == 257 { height = [height, value].compactMap(\.self).max() }
-        }
-        return size(width, height)
-    }
-
     /// The size of the screen, enlarged by each frame that extends beyond it, because decoders allocate all of it.
     private var gif: ImageSize? {
         guard var screen = size(little(6, 2), little(8, 2)) else { return nil }
@@ -249,51 +209,4 @@ extension ImageBytes {
 
     /// Returns the size of a color table in bytes, from its flags.
     private func colors(_ flags: UInt32) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
-
-    private var jpegXL: ImageSize? {
-        guard has("JXL ", at: 4) else { return codestream }
-        // The codestream may be split into boxes anywhere, so its beginning is reassembled.
-        var head: [UInt8] = []
-        forEachBox(in: 0..<count) { type, content in
-            // The boxes are jxlc and jxlp; a jxlp box begins with an index.
-            guard type == 0x6A78_6C63 || type == 0x6A78_6C70, head.count < 16 else { return }
-            let content = content.dropFirst(type == 0x6A78_6C70 ? 4 : 0)
-            for place in content.prefix(16) { head.append(bytes[place]) }
-        }
-        return head.withUnsafeBytes { ImageBytes(bytes: $0).codestream }
-    }
-
-    /// The size at the beginning of a JPEG XL codestream, whose bits are read from lowest to highest.
-    private var codestream: ImageSize? {
-        guard big(0, 2) == 0xFF0A else { return nil }
-        var bit = 0
-        func bits(_ count: Int) -> UInt32? {
-            var number: UInt32 = 0
-            for index in 0..<count {
-                guard let byte = byte(2 + bit / 8) else { return nil }
-                number |= (byte >> UInt32(bit % 8) & 1) << UInt32(index)
-                bit += 1
-            }
-            return number
-        }
-        func side(isSmall: Bool) -> UInt32? {
-            if isSmall { return bits(5).map { ($0 + 1) * 8 } }
-            guard let choice = bits(2) else { return nil }
-            let width = choice == 0 ? 9 : choice == 1 ? 13 : choice == 2 ? 18 : 30
-            return bits(width).map { $0 + 1 }
-        }
-        guard let small = bits(1), let height = side(isSmall: small == 1), let ratio = bits(3) else { return nil }
-        let (over, under): (UInt64, UInt64)
-        switch ratio {
-        case 1: (over, under) = (1, 1)
-        case 2: (over, under) = (12, 10)
-        case 3: (over, under) = (4, 3)
-        case 4: (over, under) = (3, 2)
-        case 5: (over, under) = (16, 9)
-        case 6: (over, under) = (5, 4)
-        case 7: (over, under) = (2, 1)
-        default: return side(isSmall: small == 1).map { ($0, height) }
-        }
-        return (UInt32(clamping: UInt64(height) * over / under), height)
-    }
 }

@@ -14,6 +14,9 @@ struct ImageCommand: TransferCommand {
             status is not 2xx. Prints the format, width, height and size in bytes of the image. If the response does \
             not begin with the signature of an image format, the command exits with 101 and writes nothing.
 
+            If the image declares an orientation, the width and height are those of the shown image, followed by the \
+            coded ones if they differ. In the output of --json, 'width' and 'height' are the coded ones.
+
             EXAMPLE
               beagle image http://127.0.0.1:8080/img/banner.png -o banner.png
             """
@@ -72,9 +75,12 @@ struct ImageCommand: TransferCommand {
         guard case .object(var json) = received.json else { return CommandResult(json: received.json) }
         json["format"] = format.map { .string($0.rawValue) }
         if let header = ImageHeader(of: image) {
-            words.append("\(header.width) x \(header.height) pixels")
+            words.append(header.sides)
             json["width"] = .integer(Int64(header.width))
             json["height"] = .integer(Int64(header.height))
+            json["orientation"] = .integer(Int64(header.orientation.rawValue))
+            json["displayWidth"] = .integer(Int64(header.displayWidth))
+            json["displayHeight"] = .integer(Int64(header.displayHeight))
         }
         words.append(byteCount(Int64(received.count)))
         var note = words.joined(separator: ", ")
@@ -85,12 +91,24 @@ struct ImageCommand: TransferCommand {
 }
 
 extension ReceivedResponse {
-    /// The image, or the beginning of its file if only the rest was received or the body was written to a file.
+    /// The image, or its beginning if its file is large, or a device or pipe.
     fileprivate var image: Data {
-        if file == nil, !body.isEmpty { return body }
-        if let imageHead { return imageHead }
-        guard let file else { return Data() }
-        // The beginning of a device or pipe can't be read again.
-        do throws(NetworkError) { return try OpenFile(reading: file).beginning(64 << 10) } catch { return Data() }
+        guard let file else { return body.isEmpty ? imageHead ?? Data() : body }
+        // The orientation of a WebP is at the end. A device or pipe can't be read again.
+        do throws(NetworkError) {
+            let written = try OpenFile(reading: file).beginning(64 << 20)
+            if let imageHead, !written.starts(with: imageHead) { return imageHead }
+            return written
+        } catch {
+            return imageHead ?? Data()
+        }
+    }
+}
+
+extension ImageHeader {
+    /// The sides of the shown image, and the coded ones if they differ.
+    fileprivate var sides: String {
+        let shown = "\(displayWidth) x \(displayHeight) pixels"
+        return displayWidth == width ? shown : "\(shown) (coded \(width) x \(height))"
     }
 }
