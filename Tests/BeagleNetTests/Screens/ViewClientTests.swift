@@ -244,4 +244,29 @@ struct ViewClientTests {
         #expect(try await !views.fetch("/a", as: Title.self).wasPrefetched)
         #expect(server.requests.count == 2)
     }
+
+    @Test func planIsPrefetched() async throws {
+        let server = try server()
+        let screen = try ParsedScreen(
+            parsing: Data(
+                """
+                {"_beagleComponent_": "beagle:container", "children": [
+                  {"_beagleComponent_": "beagle:button", "onPress": [
+                    {"_beagleAction_": "beagle:pushView",
+                     "route": {"url": "/marked", "shouldPrefetch": true, "httpAdditionalData": {"headers": {"X-A": "1"}}}},
+                    {"_beagleAction_": "beagle:pushView", "route": {"url": "/other"}}]},
+                  {"_beagleComponent_": "beagle:image", "path": {"_beagleImagePath_": "remote", "url": "/image.gif"}}]}
+                """.utf8
+            )
+        )
+        let images = ImagePrefetcher(ImageLoader())
+        #expect(views.prefetch(screen.plan, from: "home", images: images) == 1)
+        while views.pendingCount + images.pendingCount > 0 { await Task.yield() }
+        #expect(Set(server.requests.map(\.target)) == ["/marked", "/image.gif"])
+        #expect(server.requests.first { $0.target == "/marked" }?["x-a"] == "1")
+        var request = ScreenRequest("/marked")
+        request.additionalData.headers = ["X-A": "1"]
+        #expect(try await views.fetch(request, as: Title.self).wasPrefetched)
+        #expect(views.report(of: "home").used == 1)
+    }
 }
