@@ -1,13 +1,19 @@
 /// The paths to the references of a document, as steps that paths with the same beginning share.
 struct ScreenPaths: Sendable {
     private struct Step {
-        /// The step before this one. The first step is its own parent.
-        let parent: Int32
+        /// The step before this one, and in the lowest bits whether this is a name and whether an action begins here.
+        private let bits: UInt32
         /// The position of a member's name, or the index of an element.
         let place: UInt32
-        let isName: Bool
-        /// Whether an action begins here.
-        let isAction: Bool
+
+        init(parent: Int32, place: UInt32, isName: Bool, isAction: Bool) {
+            bits = UInt32(parent) << 2 | (isName ? 2 : 0) | (isAction ? 1 : 0)
+            self.place = place
+        }
+
+        var parent: Int32 { Int32(bits >> 2) }
+        var isName: Bool { bits & 2 != 0 }
+        var isAction: Bool { bits & 1 != 0 }
     }
 
     private var steps: ContiguousArray<Step> = [Step(parent: 0, place: 0, isName: false, isAction: false)]

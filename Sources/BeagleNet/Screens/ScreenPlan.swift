@@ -24,6 +24,7 @@ public struct ScreenPlan: Sendable {
 final class ScreenPlanContents: Sendable {
     let document: Data
     let records: ContiguousArray<ScreenRecord>
+    let parts: ContiguousArray<ScreenRequestParts>
     let paths: ScreenPaths
     let forms: [Range<Int>]
     let inputs: [JSONSpan]
@@ -40,6 +41,7 @@ final class ScreenPlanContents: Sendable {
     ) {
         self.document = document
         records = findings.records
+        parts = findings.parts
         paths = findings.paths
         forms = findings.forms
         inputs = findings.inputs

@@ -1,9 +1,8 @@
 /// A reference as it is found, with positions instead of values.
 struct ScreenRecord: Sendable {
     var url = JSONSpan.none
-    var method = JSONSpan.none
-    var headers = JSONSpan.none
-    var body = JSONSpan.none
+    /// The index of the request's other parts, or -1 if it has none, as most.
+    var parts: Int32 = -1
     /// The path of the URL's value.
     var path: Int32 = -1
     /// The form whose inputs are sent, or -1.
@@ -18,6 +17,15 @@ struct ScreenRecord: Sendable {
     var isLocal = false
     /// Whether the record is no reference.
     var isDropped = false
+}
+
+/// The parts of a request other than its URL.
+struct ScreenRequestParts: Sendable {
+    static let none = ScreenRequestParts()
+
+    var method = JSONSpan.none
+    var headers = JSONSpan.none
+    var body = JSONSpan.none
 }
 
 /// The interval of the document, and of the records, in which a context or the element of a list can be used.
@@ -50,6 +58,7 @@ struct ScreenFindings: Sendable {
     var rootID = JSONSpan.none
     var rootForm: ScreenMarker.Form?
     var records: ContiguousArray<ScreenRecord> = []
+    var parts: ContiguousArray<ScreenRequestParts> = []
     var omitted = 0
     var paths = ScreenPaths()
     var scopes: [ScreenScope] = []
@@ -60,4 +69,9 @@ struct ScreenFindings: Sendable {
     /// The names of contexts that an action changes.
     var changedContexts: [JSONSpan] = []
     var outline = ScreenOutline()
+
+    /// Returns the parts of a record's request.
+    func parts(of record: ScreenRecord) -> ScreenRequestParts {
+        record.parts < 0 ? .none : parts[Int(record.parts)]
+    }
 }

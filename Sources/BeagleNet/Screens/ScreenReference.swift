@@ -9,6 +9,7 @@ public struct ScreenReference: Sendable {
 
     private var resolved: ScreenResolver.Resolved { contents.resolved[index] }
     private var record: ScreenRecord { contents.records[Int(resolved.record)] }
+    private var parts: ScreenRequestParts { record.parts < 0 ? .none : contents.parts[Int(record.parts)] }
 
     /// What the reference is for.
     public var kind: Kind { Kind(record.kind) }
@@ -43,8 +44,8 @@ public struct ScreenReference: Sendable {
     /// The method of the request in upper case, or an expression whose value isn't known. `GET` by default.
     public var method: String {
         switch resolved.method {
-        case -1: (contents.literal(record.method) ?? "GET").uppercased()
-        case -2: contents.text(record.method) ?? "GET"
+        case -1: (contents.literal(parts.method) ?? "GET").uppercased()
+        case -2: contents.text(parts.method) ?? "GET"
         case let text: contents.texts[Int(text)].uppercased()
         }
     }
@@ -52,12 +53,12 @@ public struct ScreenReference: Sendable {
     /// The JSON text of the header fields, usually an object, or `nil` if the screen has none.
     ///
     /// The bytes are a part of `ParsedScreen.document`, not a copy.
-    public var headers: Data? { part(record.headers) }
+    public var headers: Data? { part(parts.headers) }
 
     /// The JSON text of the body, which may have expressions, or `nil` if the screen has none.
     ///
     /// The bytes are a part of `ParsedScreen.document`, not a copy.
-    public var body: Data? { part(record.body) }
+    public var body: Data? { part(parts.body) }
 
     /// The names of the inputs of a Beagle 1.x form, which are sent with their values.
     public var fields: [String] {

@@ -6,7 +6,12 @@ enum ScreenObstacle: UInt8, Sendable {
 
 extension ScreenResolver {
     /// Returns the first reason against a prefetch.
-    func obstacle(of record: ScreenRecord, _ url: ResolvedText, _ method: ResolvedText) -> ScreenObstacle {
+    func obstacle(
+        of record: ScreenRecord,
+        _ parts: ScreenRequestParts,
+        _ url: ResolvedText,
+        _ method: ResolvedText
+    ) -> ScreenObstacle {
         switch record.kind {
         case .unknown: return .undeclared
         case .webPage: return .openedElsewhere
@@ -15,21 +20,21 @@ extension ScreenResolver {
         if url == .unknown { return usedItem ? .template : .expression }
         if case .text(let text) = url, URLScheme(of: text) == .other { return .otherScheme }
         if method == .unknown { return .expression }
-        if !isSafe(method, record) { return .unsafeMethod }
+        if !isSafe(method, parts.method) { return .unsafeMethod }
         if record.kind == .form { return .input }
-        if record.body.isPresent { return .body }
-        if hasExpression(record.headers) { return .expression }
+        if parts.body.isPresent { return .body }
+        if hasExpression(parts.headers) { return .expression }
         if record.time == .data { return .data }
         if record.kind == .request || (record.kind == .route && !record.isMarked) { return .notMarked }
         return .none
     }
 
-    private func isSafe(_ method: ResolvedText, _ record: ScreenRecord) -> Bool {
-        guard record.method.isPresent else { return true }
+    private func isSafe(_ method: ResolvedText, _ span: JSONSpan) -> Bool {
+        guard span.isPresent else { return true }
         let name: String
         switch method {
         case .text(let text): name = text
-        case .literal: name = record.method.text(in: bytes)
+        case .literal: name = span.text(in: bytes)
         // An empty method is the default.
         case .none, .unknown: name = "GET"
         }

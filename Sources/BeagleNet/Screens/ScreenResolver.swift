@@ -198,7 +198,8 @@ struct ScreenResolver {
         usedItem = false
         budget -= 16
         var url = value(of: record.url, record)
-        var method = record.method.isPresent ? text(of: record.method) : .literal
+        let parts = findings.parts(of: record)
+        var method = parts.method.isPresent ? text(of: parts.method) : .literal
         if budget <= 0 { (url, method) = (url == .literal ? url : .unknown, method == .literal ? method : .unknown) }
         if nesting > 0 {
             // What is the same for all elements is listed once, and an element without a URL isn't listed.
@@ -218,7 +219,7 @@ struct ScreenResolver {
             time: isUnfolded ? .render : record.time,
             obstacle: .none
         )
-        result.obstacle = obstacle(of: record, url, method)
+        result.obstacle = obstacle(of: record, parts, url, method)
         resolved.append(result)
     }
 

@@ -25,6 +25,8 @@ final class ScreenTable: Sendable {
         /// The node of the objects below the member.
         var node: UInt16 = 0
         var note: UInt8 = 0
+        /// The number of containers between the element that a note belongs to and the member.
+        var noteDepth: UInt8 = 0
     }
 
     /// A type of components, actions or image paths, whose name is a part of `typeNames`.
@@ -49,6 +51,8 @@ final class ScreenTable: Sendable {
     let eventTimes: ContiguousArray<EventTime>
     /// The names of the outermost object's identifier.
     let idNames: [UInt16]
+    /// The node of a screen that doesn't name its type.
+    let screenNode: UInt16?
     private let types: ContiguousArray<TypeEntry>
     private let typeNames: ContiguousArray<UInt8>
     /// The positions of the types by the hash of their name; 0 is free.
@@ -92,6 +96,7 @@ final class ScreenTable: Sendable {
             while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
             slots[slot] = UInt16(types.count)
         }
+        screenNode = builder.types.first { $0.name.elementsEqual("beagle:screenComponent".utf8) }?.node
         (self.types, self.typeNames, typeSlots) = (types, typeNames, slots)
     }
 

@@ -21,8 +21,18 @@ struct ScreenTableBuilder {
         for (place, name) in rule.path.enumerated() {
             let isLast = place == rule.path.count - 1
             let index = edge(node, names.number(of: name), isNote: rule.meaning.isNote, isLast: isLast)
-            if isLast { set(rule.meaning, node, index) } else { node = child(node, index) }
+            guard isLast else {
+                node = child(node, index)
+                continue
+            }
+            set(rule.meaning, node, index)
+            // The path of an image belongs to the image.
+            drafts[Int(node)].edges[index].noteDepth = UInt8(truncatingIfNeeded: place + (isPath(rule.type) ? 1 : 0))
         }
+    }
+
+    private func isPath(_ type: String) -> Bool {
+        types.contains { $0.family == .imagePath && $0.name.elementsEqual(type.utf8) }
     }
 
     private mutating func node(of rule: ScreenRule) -> UInt16 {

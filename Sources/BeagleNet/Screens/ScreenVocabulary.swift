@@ -110,11 +110,9 @@ public struct ScreenVocabulary: Sendable, Hashable {
         table = ScreenTable(markers, rules)
     }
 
-    /// Declares members whose values the command line tool shows. `notes` are numbers from 1 by type and path.
-    package mutating func note(_ notes: [(type: String, path: String, note: UInt8)]) {
-        for (type, path, note) in notes {
-            rules.append(ScreenRule(type, path.split(separator: ".").map(String.init), .note(note), .any))
-        }
+    /// Declares members whose values the command line tool shows: numbers from 1 by types and path.
+    package mutating func note(_ notes: [(types: String, path: String, note: UInt8)]) {
+        for (types, path, note) in notes { rules += ScreenRule.rules(.any, types, [(path, .note(note))]) }
         table = ScreenTable(markers, rules)
     }
 

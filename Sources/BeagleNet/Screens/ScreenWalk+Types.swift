@@ -5,6 +5,7 @@ extension ScreenWalk {
     mutating func enterType(_ number: UInt16, _ type: JSONSpan) {
         current.isTyped = true
         guard let marker = table.markers[Int(number)], let (form, node) = resolve(type, marker) else { return }
+        if recordsOutline { addElement(type, form, marker) }
         current.node = node ?? ScreenTable.anyNode
         if stack.count == 1 { (found.rootType, found.rootForm) = (type, form) }
         if form == .action {
@@ -12,13 +13,13 @@ extension ScreenWalk {
             if let parent = stack.last { current.time = current.time.after(table.eventTimes[Int(parent.name)]) }
         }
         beginOwner()
-        if recordsOutline, form != .imagePath { addElement(type.text(in: cursor.bytes), form == .action) }
     }
 
     /// Makes an object without a type a screen if it can be nothing else.
     mutating func enterImplied(_ edge: ScreenTable.Edge) {
-        guard edge.role == .localScreen || edge.role == .fallback else { return }
-        if recordsOutline { addElement("", false) }
+        guard recordsOutline, edge.role == .localScreen || edge.role == .fallback else { return }
+        current.node = table.screenNode ?? current.node
+        addElement("", isAction: false)
     }
 
     /// Returns the form of a type, and its node if it is in the vocabulary, or `nil` if it is no type.
@@ -115,7 +116,24 @@ extension ScreenWalk {
 
     // MARK: - Outline
 
-    private mutating func addElement(_ type: String, _ isAction: Bool) {
+    private mutating func addElement(_ type: JSONSpan, _ form: ScreenMarker.Form, _ marker: ScreenMarker) {
+        let text = type.text(in: cursor.bytes)
+        guard form == .imagePath else {
+            let parts = text.split(separator: ":", maxSplits: 2)
+            let isOlder = marker.form == .older && parts.count == 3
+            return addElement(isOlder ? "\(parts[0]):\(parts[2])" : text, isAction: form == .action)
+        }
+        if current.element >= 0, text.lowercased() == "local", isMemberOfElement(1) {
+            found.outline.elements[Int(current.element)].isLocalImage = true
+        }
+    }
+
+    /// Whether there are this many members from the innermost element of the outline to the current container.
+    func isMemberOfElement(_ count: Int) -> Bool {
+        current.element >= 0 && stack.count - elementDepths[Int(current.element)] == count
+    }
+
+    private mutating func addElement(_ type: String, isAction: Bool) {
         let parent = Int(current.element)
         let frames = stack[(parent < 0 ? 1 : elementDepths[parent])...]
         elementDepths.append(stack.count)

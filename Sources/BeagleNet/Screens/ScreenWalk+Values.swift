@@ -3,15 +3,14 @@ import BeagleNetHTTP
 extension ScreenWalk {
     /// Takes a value with a meaning: a string without its quotes, another scalar, or a container that was skipped.
     mutating func take(_ value: JSONSpan, _ edge: ScreenTable.Edge, isString: Bool) {
-        if edge.note != 0, current.element >= 0 { note(value, edge.note, isString) }
+        if edge.note != 0, isMemberOfElement(Int(edge.noteDepth)) { note(value, edge.note, isString) }
         switch edge.role {
         case .url, .plainURL: if isString, current.isObject { setURL(value, edge) }
         case .imagePath: if isString, mayBeImage(value) { add(value, .image) }
         case .reference: if isString { add(value, edge.kind) }
-        case .method: if isString, let record = record() { found.records[record].method = value }
-        case .headers:
-            if let raw = written(value, isString), let record = record() { found.records[record].headers = raw }
-        case .body: if let raw = written(value, isString), let record = record() { found.records[record].body = raw }
+        case .method: if isString { setPart { $0.method = value } }
+        case .headers: if let raw = written(value, isString) { setPart { $0.headers = raw } }
+        case .body: if let raw = written(value, isString) { setPart { $0.body = raw } }
         case .prefetch: if !isString, isTrue(value), let record = record() { found.records[record].isMarked = true }
         case .navigationType: if isString { setNavigation(value) }
         case .items: if let list = list() { found.lists[Int(list)].items = position(of: value, isString) }
@@ -53,9 +52,12 @@ extension ScreenWalk {
     private func isTrue(_ value: JSONSpan) -> Bool { cursor.bytes[value.start] == UInt8(ascii: "t") }
 
     private mutating func note(_ value: JSONSpan, _ note: UInt8, _ isString: Bool) {
-        let range = isString ? value.start - 1..<value.end + 1 : value.start..<value.end
-        let text = String(decoding: UnsafeBufferPointer(rebasing: cursor.bytes[range]), as: UTF8.self)
-        found.outline.elements[Int(current.element)].notes[note] = text
+        let text = value.text(in: cursor.bytes)
+        guard !isString else { return found.outline.elements[Int(current.element)].notes[note] = .string(text) }
+        // The walk has checked the value, so that there is no error.
+        do throws(NetworkError) {
+            found.outline.elements[Int(current.element)].notes[note] = try JSONValue(parsing: text)
+        } catch {}
     }
 
     // MARK: - Contexts and lists
@@ -107,6 +109,16 @@ extension ScreenWalk {
             owners[last].record = Int32(found.records.count - 1)
         }
         return Int(owners[last].record)
+    }
+
+    /// Changes the parts of the request of the innermost component or action.
+    private mutating func setPart(_ change: (inout ScreenRequestParts) -> Void) {
+        guard let record = record() else { return }
+        if found.records[record].parts < 0 {
+            found.parts.append(.none)
+            found.records[record].parts = Int32(truncatingIfNeeded: found.parts.count - 1)
+        }
+        change(&found.parts[Int(found.records[record].parts)])
     }
 
     private mutating func setURL(_ url: JSONSpan, _ edge: ScreenTable.Edge) {
