@@ -30,7 +30,8 @@ let package = Package(
             dependencies: [
                 "Load", beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet"),
                 .product(name: "BeagleNetGraphQL", package: "BeagleNet"),
-                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),
@@ -69,6 +70,7 @@ let package = Package(
             dependencies: [beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet")],
             swiftSettings: settings
         ),
+        .executableTarget(name: "bench-screen", dependencies: [beagleNet], swiftSettings: settings),
         .executableTarget(
             name: "bench-ahc",
             dependencies: ["Load", .product(name: "AsyncHTTPClient", package: "async-http-client")],

@@ -1,0 +1,235 @@
+import BeagleNetHTTP
+
+/// The values that replace expressions, and the elements that replace templates.
+///
+/// Expressions are evaluated with the contexts whose values the screen contains. The work is limited, so that a screen
+/// can't make it much more than a few passes over the document.
+struct ScreenResolver {
+    /// A reference of the plan.
+    struct Resolved: Sendable {
+        let record: Int32
+        /// The index of the URL's value, or -1 for a literal, -2 if it isn't known.
+        var url: Int32
+        /// The index of the method's value, or -1 for a literal, -2 if it isn't known.
+        var method: Int32
+        let time: NeedTime
+        var obstacle: ScreenObstacle
+    }
+
+    /// A name that expressions may use.
+    struct Binding {
+        enum Value {
+            /// The value at a position of the document.
+            case document(Int)
+            case index(Int)
+            /// An element of a list whose items aren't known.
+            case item
+        }
+
+        let name: String
+        let value: Value
+        /// The first record after those that may use the name.
+        let end: Int
+    }
+
+    /// The maximum nesting of lists whose templates are shown for each element.
+    private static let maxNesting = 8
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    let findings: ScreenFindings
+    let limit: Int
+    var bindings: [Binding] = []
+    var resolved: ContiguousArray<Resolved> = []
+    var texts: [String] = []
+    var omitted: Int
+    /// The contexts that an action changes.
+    let changedContexts: Set<String>
+    /// The number of bytes that may still be read.
+    var budget: Int
+    /// The time of the record whose expressions are evaluated.
+    var time = NeedTime.render
+    /// Whether the last expression used the element of a list whose items aren't known.
+    var usedItem = false
+    /// The number of lists around the records whose templates are shown for each element.
+    private var nesting = 0
+    /// Whether a record is in the plan without a value of its own for each element of a list.
+    private var isListed: [Bool] = []
+
+    init(_ findings: ScreenFindings, _ bytes: UnsafeBufferPointer<UInt8>, limit: Int) {
+        self.bytes = bytes
+        self.findings = findings
+        self.limit = limit
+        omitted = findings.omitted
+        budget = 16 * bytes.count + 1 << 20
+        let ids = findings.changedContexts.map { $0.text(in: bytes) }
+        changedContexts = Set(ids.map { String($0.prefix { $0 != "." && $0 != "[" }) })
+        resolved.reserveCapacity(findings.records.count)
+    }
+
+    mutating func run() {
+        isListed = findings.lists.isEmpty ? [] : Array(repeating: false, count: findings.records.count)
+        sweep(0..<findings.records.count, 0)
+    }
+
+    /// Resolves records with the scopes that begin at this index.
+    private mutating func sweep(_ records: Range<Int>, _ firstScope: Int) {
+        let outer = bindings.count
+        var (record, scope) = (records.lowerBound, firstScope)
+        while record < records.upperBound {
+            while bindings.count > outer, bindings[bindings.count - 1].end <= record { bindings.removeLast() }
+            if scope < findings.scopes.count, findings.scopes[scope].records.lowerBound <= record {
+                (record, scope) = enter(scope, record)
+                continue
+            }
+            if !findings.records[record].isDropped { resolve(record) }
+            record += 1
+        }
+        bindings.removeLast(bindings.count - outer)
+    }
+
+    /// Enters a scope at a record, and returns the record and scope to go on with.
+    private mutating func enter(_ scope: Int, _ record: Int) -> (Int, Int) {
+        let end = findings.scopes[scope].records.upperBound
+        switch findings.scopes[scope].content {
+        case .context(let id, let value):
+            if id.isPresent, value > 0 {
+                bindings.append(Binding(name: id.text(in: bytes), value: .document(Int(value)), end: end))
+            }
+        case .template(let list, _, _):
+            if nesting < Self.maxNesting, let rows = rows(of: Int(list)), !rows.isEmpty {
+                return unfold(scope, list, rows)
+            }
+            bindings.append(Binding(name: itemName(list), value: .item, end: end))
+            bindings.append(Binding(name: indexName(list), value: .item, end: end))
+        }
+        return (record, scope + 1)
+    }
+
+    private func itemName(_ list: Int32) -> String {
+        let name = findings.lists[Int(list)].iteratorName
+        return name.isPresent ? name.text(in: bytes) : "item"
+    }
+
+    private func indexName(_ list: Int32) -> String {
+        let name = findings.lists[Int(list)].indexName
+        return name.isPresent ? name.text(in: bytes) : "index"
+    }
+
+    // MARK: - Lists
+
+    /// Returns the positions of a list's items, or `nil` if they aren't known.
+    private mutating func rows(of list: Int) -> [Int]? {
+        let items = Int(findings.lists[list].items)
+        guard items > 0 else { return nil }
+        var start = items
+        if bytes[items] == UInt8(ascii: "\"") {
+            time = .render
+            guard case .container(let place) = evaluate(stringAt: items) else { return nil }
+            start = place
+        }
+        var rows: [Int] = []
+        let limit = limit
+        guard
+            read(
+                from: start,
+                { cursor throws(JSONFault) in
+                    try cursor.forEachElement { row in
+                        rows.append(row)
+                        return rows.count <= limit
+                    }
+                }
+            ) == true
+        else { return nil }
+        return rows
+    }
+
+    /// Resolves the templates of a list, which begin at this scope, for each element.
+    private mutating func unfold(_ first: Int, _ list: Int32, _ rows: [Int]) -> (Int, Int) {
+        var templates = [first]
+        while case let next = findings.scopes[templates[templates.count - 1]].next, next < findings.scopes.count,
+            case .template(list, _, _) = findings.scopes[next].content
+        {
+            templates.append(next)
+        }
+        let last = findings.scopes[templates[templates.count - 1]]
+        let (item, index) = (itemName(list), indexName(list))
+        nesting += 1
+        for (place, row) in rows.enumerated() {
+            // Counts the rest without reading it.
+            if resolved.count >= limit || budget <= 0 {
+                omitted += (rows.count - place) * templates.count
+                break
+            }
+            bindings.append(Binding(name: item, value: .document(row), end: .max))
+            bindings.append(Binding(name: index, value: .index(place), end: .max))
+            for template in shown(templates) { sweep(findings.scopes[template].records, template + 1) }
+            bindings.removeLast(2)
+        }
+        nesting -= 1
+        return (last.records.upperBound, last.next)
+    }
+
+    /// Returns the templates that are shown for the current element: the first alternative whose case is true, or else
+    /// the first without a case.
+    private mutating func shown(_ templates: [Int]) -> [Int] {
+        var (shown, fallback, isChosen) = ([Int](), Int?.none, false)
+        for template in templates {
+            guard case .template(_, let condition, let isAlternative) = findings.scopes[template].content else {
+                continue
+            }
+            if !isAlternative {
+                shown.append(template)
+            } else if !condition.isPresent {
+                fallback = fallback ?? template
+            } else if !isChosen, evaluate(stringAt: condition.start - 1) == .bool(true) {
+                shown.append(template)
+                isChosen = true
+            }
+        }
+        if !isChosen, let fallback { shown.append(fallback) }
+        return shown
+    }
+
+    // MARK: - Records
+
+    private mutating func resolve(_ index: Int) {
+        let record = findings.records[index]
+        time = record.time
+        usedItem = false
+        budget -= 16
+        var url = value(of: record.url, record)
+        let parts = findings.parts(of: record)
+        var method = parts.method.isPresent ? text(of: parts.method) : .literal
+        if budget <= 0 { (url, method) = (url == .literal ? url : .unknown, method == .literal ? method : .unknown) }
+        if nesting > 0 {
+            // What is the same for all elements is listed once, and an element without a URL isn't listed.
+            if url == .none { return }
+            if url == .unknown || (url == .literal && method == .literal) {
+                if isListed[index] { return }
+                isListed[index] = true
+            }
+        }
+        if url == .none { url = .unknown }
+        guard resolved.count < limit else { return omitted += 1 }
+        let isUnfolded = record.time == .template && nesting > 0 && url != .unknown
+        var result = Resolved(
+            record: Int32(index),
+            url: store(url),
+            method: store(method),
+            time: isUnfolded ? .render : record.time,
+            obstacle: .none
+        )
+        result.obstacle = obstacle(of: record, parts, url, method)
+        resolved.append(result)
+    }
+
+    private mutating func store(_ value: ResolvedText) -> Int32 {
+        switch value {
+        case .literal: return -1
+        case .unknown, .none: return -2
+        case .text(let text):
+            texts.append(text)
+            return Int32(texts.count - 1)
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import BeagleNetHTTP
+
+/// A walk through a screen that checks its JSON and finds its references in one pass.
+///
+/// The open containers are kept in a list instead of recursive calls, because a thread's stack may be small. Values are
+/// positions in the document; no text is created.
+struct ScreenWalk {
+    let table: ScreenTable
+    let limit: Int
+    let recordsOutline: Bool
+
+    var cursor: JSONCursor
+    var current: ScreenFrame
+    /// The containers around the current one.
+    var stack: ContiguousArray<ScreenFrame> = []
+    var owners: ContiguousArray<ScreenOwner> = []
+    /// The contexts whose component isn't closed, as indices of scopes.
+    var openScopes: [Int32] = []
+    var found = ScreenFindings()
+    /// The number of containers around each element of the outline.
+    var elementDepths: [Int] = []
+    /// The number of records that are references.
+    var kept = 0
+    /// The types that were found before the walk, or `nil` if it assumes that markers come first.
+    private var late: [LateMarkers.Entry]?
+    private var lateIndex = 0
+    /// Whether the contents of the current container come next.
+    private var isAtFirst = false
+    /// Whether an object has a marker that isn't its first member, so that the walk has to begin again.
+    private var foundLateMarker = false
+
+    /// Walks through a document.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of references. Further ones are counted.
+    ///   - recordsOutline: Whether components and actions are listed too.
+    static func findings(
+        in bytes: UnsafeBufferPointer<UInt8>,
+        _ table: ScreenTable,
+        limit: Int,
+        recordsOutline: Bool
+    ) throws(JSONFault) -> ScreenFindings {
+        if let offset = UTF8Check.firstInvalid(in: bytes) {
+            throw JSONFault(offset: offset, reason: "the text is not valid UTF-8")
+        }
+        var walk = ScreenWalk(bytes, table, limit, recordsOutline, late: nil)
+        try walk.run()
+        if walk.foundLateMarker {
+            let late = try LateMarkers(bytes, table).entries
+            walk = ScreenWalk(bytes, table, limit, recordsOutline, late: late)
+            try walk.run()
+        }
+        walk.sortScopes()
+        return walk.found
+    }
+
+    private init(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ table: ScreenTable,
+        _ limit: Int,
+        _ recordsOutline: Bool,
+        late: [LateMarkers.Entry]?
+    ) {
+        self.table = table
+        self.limit = limit
+        self.recordsOutline = recordsOutline
+        self.late = late
+        cursor = JSONCursor(bytes)
+        current = ScreenFrame(isObject: false, time: .render, start: 0, node: ScreenTable.anyNode)
+    }
+
+    private mutating func run() throws(JSONFault) {
+        cursor.skipByteOrderMark()
+        try beginValue(ScreenTable.Edge())
+        while !stack.isEmpty, !foundLateMarker {
+            if isAtFirst {
+                isAtFirst = false
+                if current.isObject { try readFirstMember() } else { try beginValue(current.edge) }
+                continue
+            }
+            let byte = cursor.peek()
+            if byte == UInt8(ascii: ",") {
+                cursor.index &+= 1
+                if current.isObject {
+                    try readMember()
+                } else {
+                    current.step &+= 1
+                    try beginValue(current.edge)
+                }
+            } else if byte == (current.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+                cursor.index &+= 1
+                close()
+            } else {
+                throw cursor.unfinished(current.isObject)
+            }
+        }
+        if !foundLateMarker { try cursor.finish() }
+    }
+
+    @inline(__always)
+    private mutating func readMember() throws(JSONFault) {
+        let name = try cursor.name()
+        let number = table.number(of: name, in: cursor.bytes)
+        current.step = UInt32(truncatingIfNeeded: name.start)
+        current.name = number
+        if number != 0, table.markers[Int(number)] != nil, cursor.peek() == UInt8(ascii: "\"") {
+            if !current.isTyped, late == nil { foundLateMarker = true }
+            _ = try cursor.string()
+            return
+        }
+        if stack.count == 1 { takeID(number) }
+        try beginValue(table.edge(current.node, number))
+    }
+
+    /// Reads the identifier of the outermost object, if this is its member. An `id` counts more than an `identifier`.
+    private mutating func takeID(_ number: UInt16) {
+        guard let rank = table.idNames.firstIndex(of: number), rank == 0 || !found.rootID.isPresent,
+            cursor.peek() == UInt8(ascii: "\"")
+        else { return }
+        // Reads the string on a copy of the cursor. If it is malformed, the walk finds the error.
+        var ahead = cursor
+        do throws(JSONFault) { found.rootID = try ahead.string() } catch {}
+    }
+
+    /// Reads a scalar, or opens a container, with the meaning of this edge.
+    @inline(__always)
+    private mutating func beginValue(_ edge: ScreenTable.Edge) throws(JSONFault) {
+        switch cursor.peek() {
+        case UInt8(ascii: "\""):
+            let text = try cursor.string()
+            if edge.role == .none, edge.note == 0 {
+                if cursor.mayBeWebURL(text) { addUnknown(text) }
+            } else {
+                take(text, edge, isString: true)
+            }
+        case UInt8(ascii: "{"): try open(isObject: true, edge)
+        case UInt8(ascii: "["): try open(isObject: false, edge)
+        default:
+            let value = try cursor.scalar()
+            if edge.role != .none || edge.note != 0 { take(value, edge, isString: false) }
+        }
+    }
+
+    // MARK: - Containers
+
+    private mutating func open(isObject: Bool, _ edge: ScreenTable.Edge) throws(JSONFault) {
+        switch edge.role {
+        case .skipped, .headers, .body:
+            let value = try cursor.skipValue(depth: stack.count)
+            if edge.role != .skipped { take(value, edge, isString: false) }
+            return
+        default: break
+        }
+        try cursor.checkDepth(stack.count)
+        let start = cursor.index
+        if edge.role == .localScreen, isObject, let record = record() { found.records[record].isLocal = true }
+        if edge.role == .items || edge.role == .contextValue { take(JSONSpan(start, start), edge, isString: false) }
+        stack.append(current)
+        let parent = current
+        current = ScreenFrame(
+            isObject: isObject,
+            time: parent.time.below(edge.role),
+            start: UInt32(truncatingIfNeeded: start),
+            node: edge.node
+        )
+        current.element = parent.element
+        if stack.count == 1 { current.path = ScreenPaths.root }
+        if edge.role == .submission || (!parent.isObject && parent.submits) { current.submits = true }
+        current.edge = edge
+        if !isObject {
+            current.name = parent.name
+            if !edge.role.isOfElements { current.edge.role = .none }
+        }
+        beginScope(edge)
+        if cursor.openContainer(isObject) {
+            if isObject { enterImplied(edge) }
+            close()
+        } else {
+            // The loop reads the contents, so that the depth needs no stack.
+            isAtFirst = true
+        }
+    }
+
+    /// Reads the first member, which usually is the marker that gives the object its type.
+    @inline(__always)
+    private mutating func readFirstMember() throws(JSONFault) {
+        if let entry = takeLate() {
+            enterType(entry.marker, entry.type)
+            return try readMember()
+        }
+        let name = try cursor.name()
+        let number = table.number(of: name, in: cursor.bytes)
+        if number != 0, table.markers[Int(number)] != nil, cursor.peek() == UInt8(ascii: "\"") {
+            return enterType(number, try cursor.string())
+        }
+        enterImplied(current.edge)
+        current.step = UInt32(truncatingIfNeeded: name.start)
+        current.name = number
+        if stack.count == 1 { takeID(number) }
+        try beginValue(table.edge(current.node, number))
+    }
+
+    /// Returns the marker of the current object if it was found before the walk.
+    private mutating func takeLate() -> LateMarkers.Entry? {
+        guard let late else { return nil }
+        // The walk skips some objects.
+        while lateIndex < late.count, late[lateIndex].start < current.start { lateIndex += 1 }
+        guard lateIndex < late.count, late[lateIndex].start == current.start else { return nil }
+        return late[lateIndex]
+    }
+
+    @inline(__always)
+    private mutating func close() {
+        if current.isOwner || current.isRegion { closeParts() }
+        current = stack.removeLast()
+    }
+}
+
+extension JSONCursor {
+    /// Whether a string may begin with `http://` or `https://`, in any case and with any escapes.
+    @inline(__always)
+    fileprivate func mayBeWebURL(_ text: JSONSpan) -> Bool {
+        guard text.count >= 8 else { return false }
+        let first = bytes[text.start]
+        return first | 0x20 == UInt8(ascii: "h") || first == UInt8(ascii: "\\")
+    }
+}
+
+extension ScreenTable.Edge.Role {
+    /// Whether the elements of an array have the meaning of the array.
+    @inline(__always)
+    fileprivate var isOfElements: Bool {
+        switch self {
+        case .reference, .alternatives, .fallback, .localScreen: true
+        default: false
+        }
+    }
+}
+
+extension NeedTime {
+    /// Returns the time of the objects in a member with this meaning.
+    @inline(__always)
+    fileprivate func below(_ role: ScreenTable.Edge.Role) -> NeedTime {
+        switch role {
+        case .data, .items, .contextID, .contextValue, .changedContext: .data
+        case .fallback: self == .data ? .data : .fallback
+        case .template, .alternatives: self == .render ? .template : self
+        default: self
+        }
+    }
+}
