@@ -44,7 +44,7 @@ extension ViewClient {
 
 extension ScreenReference {
     /// The header fields whose values are texts, numbers or truth values.
-    fileprivate var headerFields: [String: String] {
+    var headerFields: [String: String] {
         guard let headers, case .object(let members)? = parsed(headers) else { return [:] }
         return members.compactMapValues { value in
             switch value {

@@ -1,0 +1,231 @@
+public import BeagleNetHTTP
+import BeagleNetRequestBuilder
+
+/// Screens that are kept for use without a network, with the screens that they lead to, their lazy components and images.
+///
+/// ```swift
+/// let set = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)
+/// try await set.refresh()
+/// if !set.isComplete { print(set.missing) }
+/// ```
+///
+/// A set fetches everything into the store of the client's `CacheInterceptor`; with a store on the disk it is there after
+/// the app was started again. Open a screen of the set as any other: `ViewClient.fetch` uses the stored one if the server
+/// can't be reached, and says how old it is. The store evicts the least recently used responses, those of sets too, if it
+/// is full; `check()` finds out. Signing out removes the responses of the user's `partition` from the store.
+public final class OfflineSet: Sendable {
+    /// A part of the set, and the reason why it isn't stored.
+    public struct Missing: Sendable {
+        /// The URL of the screen, lazy component or image as the screen has it.
+        public let url: String
+        /// What it is for.
+        public let kind: ScreenReference.Kind
+        /// The screen that leads to it; `nil` for a route of the set.
+        public let parent: String?
+        /// The failure; `.notStored` if the server forbids to store the response, or if the response was evicted.
+        public let error: NetworkError
+    }
+
+    /// A part of the set that is stored.
+    public struct Part: Sendable {
+        /// The URL of the screen, lazy component or image as the screen has it.
+        public let url: String
+        /// What it is for.
+        public let kind: ScreenReference.Kind
+        /// The size of its body in bytes.
+        public let bytes: Int
+        /// The time since the response was received, or validated.
+        public let age: Duration
+        /// Whether the response may be outdated.
+        public let isStale: Bool
+    }
+
+    private struct State {
+        var parts: [Part] = []
+        var missing: [Missing] = []
+        var wasChecked = false
+    }
+
+    /// The name of the set.
+    public let name: String
+    /// The screens at which the set begins.
+    public let routes: [ScreenRequest]
+    /// The number of routes from a screen of `routes` to the last ones of the set; 0 keeps only `routes`.
+    public let depth: Int
+    /// The maximum number of parts.
+    public let maxParts: Int
+    private let vocabulary: ScreenVocabulary
+    private let client: (any NetworkClient)?
+    private let state = Lock(State())
+
+    /// Describes a set; `refresh()` fetches it.
+    ///
+    /// - Parameters:
+    ///   - name: A name, which isn't used for the store.
+    ///   - routes: The screens at which the set begins.
+    ///   - depth: The number of routes to follow from them; 1 by default.
+    ///   - maxParts: The maximum number of parts; 500 by default. Those beyond are missing.
+    ///   - vocabulary: The names of the framework and the app.
+    ///   - client: The client; `nil`, the default, for the `networkClient` of the container that is current at a refresh.
+    public init(
+        _ name: String,
+        routes: [ScreenRequest],
+        depth: Int = 1,
+        maxParts: Int = 500,
+        vocabulary: ScreenVocabulary = .standard,
+        client: (any NetworkClient)? = nil
+    ) {
+        self.name = name
+        self.routes = routes
+        self.depth = max(0, depth)
+        self.maxParts = max(0, maxParts)
+        self.vocabulary = vocabulary
+        self.client = client
+    }
+
+    /// Whether everything was stored when the set was last refreshed or checked; `false` before.
+    public var isComplete: Bool { state.withLock { $0.wasChecked && $0.missing.isEmpty } }
+    /// The parts that aren't stored, with the reasons.
+    public var missing: [Missing] { state.withLock { $0.missing } }
+    /// The parts that are stored.
+    public var parts: [Part] { state.withLock { $0.parts } }
+    /// The size of all parts that are stored, in bytes.
+    public var bytes: Int { parts.reduce(0) { $0 + $1.bytes } }
+
+    /// Fetches everything that isn't stored or is stale, the screens first.
+    ///
+    /// A part that can't be fetched but is stored stays. Cancelling the task ends the refresh; what was fetched stays.
+    ///
+    /// - Throws: `NetworkError` of kind `.cancelled` if the task was cancelled.
+    public func refresh() async throws(NetworkError) { try await walk(refreshes: true) }
+
+    /// Looks up everything in the store, without a request.
+    ///
+    /// - Throws: `NetworkError` of kind `.cancelled` if the task was cancelled.
+    public func check() async throws(NetworkError) { try await walk(refreshes: false) }
+
+    // MARK: - The walk
+
+    /// A part that is to be visited.
+    fileprivate struct Visit {
+        let request: ScreenRequest
+        let url: String
+        let kind: ScreenReference.Kind
+        let parent: String?
+        let depth: Int
+    }
+
+    private func walk(refreshes: Bool) async throws(NetworkError) {
+        let client = client ?? Beagle.dependencies.networkClient
+        var found = State(wasChecked: true)
+        var visits = routes.map { route in
+            Visit(request: route, url: "\(route.target)", kind: .route, parent: nil, depth: 0)
+        }
+        var seen: Set<String> = []
+        var next = 0
+        while next < visits.count {
+            let visit = visits[next]
+            next += 1
+            do throws(NetworkError) {
+                let operation = try operation(for: visit, client)
+                guard seen.insert(operation.request.url.absoluteString + "\n\(visit.kind == .image)").inserted else {
+                    continue
+                }
+                guard seen.count <= maxParts else { throw .tooManyParts(maxParts) }
+                let response = try await response(to: operation, client, refreshes)
+                found.parts.append(Part(visit, response))
+                if visit.kind != .image { visits += try self.visits(from: response, of: visit) }
+            } catch {
+                if Task.isCancelled { throw error }
+                found.missing.append(
+                    Missing(url: visit.url, kind: visit.kind, parent: visit.parent, error: error)
+                )
+            }
+        }
+        state.withLock { [found] in $0 = found }
+    }
+
+    private func operation(for visit: Visit, _ client: any NetworkClient) throws(NetworkError) -> NetworkOperation {
+        guard visit.kind == .image else { return try visit.request.operation(client) }
+        let url = try visit.request.target.url(in: client.container)
+        var operation = NetworkOperation(Request(url: url, type: .fetchImage))
+        operation.partition = visit.request.partition
+        return operation
+    }
+
+    /// The stored response, after it was fetched if necessary.
+    private func response(
+        to operation: NetworkOperation,
+        _ client: any NetworkClient,
+        _ refreshes: Bool
+    ) async throws(NetworkError) -> NetworkResponse {
+        var operation = operation
+        var failure: NetworkError?
+        if refreshes {
+            operation.priorityControl = PriorityControl(.prefetch)
+            operation.policy = .http
+            do throws(NetworkError) {
+                _ = try await client.run(operation)
+            } catch {
+                if Task.isCancelled { throw error }
+                failure = error
+            }
+            operation.priorityControl = nil
+        }
+        // Only what the store returns is there without a network.
+        operation.policy = .cacheOnly
+        do throws(NetworkError) {
+            guard let response = try await client.run(operation).response else { throw .noResponse }
+            return response
+        } catch {
+            throw failure ?? error
+        }
+    }
+
+    /// The routes, lazy components and images of a screen.
+    private func visits(from response: NetworkResponse, of visit: Visit) throws(NetworkError) -> [Visit] {
+        let plan = try ParsedScreen(parsing: response.data, vocabulary: vocabulary).plan
+        return plan.references.compactMap { reference in
+            guard let url = reference.resolvedURL, reference.isPrefetchable || reference.obstacle == .notMarked else {
+                return nil
+            }
+            let isRoute = reference.kind == .route
+            guard isRoute ? visit.depth < depth : reference.kind == .lazy || reference.kind == .image else {
+                return nil
+            }
+            var request = ScreenRequest(url)
+            request.additionalData.headers = reference.headerFields
+            request.partition = visit.request.partition
+            return Visit(
+                request: request,
+                url: url,
+                kind: reference.kind,
+                parent: visit.url,
+                depth: visit.depth + (isRoute ? 1 : 0)
+            )
+        }
+    }
+}
+
+extension OfflineSet.Part {
+    fileprivate init(_ visit: OfflineSet.Visit, _ response: NetworkResponse) {
+        self.init(
+            url: visit.url,
+            kind: visit.kind,
+            bytes: response.data.count,
+            age: response.cacheStatus?.age ?? .zero,
+            isStale: response.cacheStatus?.isStale ?? false
+        )
+    }
+}
+
+extension NetworkError {
+    fileprivate static func tooManyParts(_ limit: Int) -> NetworkError {
+        NetworkError(
+            .tooLarge,
+            during: .build,
+            "the set has more than \(limit) parts",
+            advice: "increase maxParts, or choose a smaller depth"
+        )
+    }
+}
