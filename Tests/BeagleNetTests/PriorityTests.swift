@@ -47,7 +47,9 @@ import Testing
         return server.requests.map(\.target)
     }
 
-    @Test(arguments: [Request.RequestType.rawRequest(.init()), .fetchImage, .submitForm(.init(method: .post))])
+    @Test(arguments: [
+        Request.RequestType.rawRequest(.init()), .fetchImage, .submitForm(.init(method: .post, values: [:])),
+    ])
     func tokenOfTheClientRaisesThePriority(_ type: Request.RequestType) async throws {
         try await occupy()
         let token = client.executeRequest(try request("/low", .prefetch, type)) { _ in }

@@ -67,7 +67,8 @@ extension Pipeline.Next {
 
     /// The outcome of an operation with a result from a store: a failure if its status is one.
     func outcome(of result: NetworkOperation.Result, for operation: NetworkOperation) -> NetworkOperation.Outcome {
-        guard failsOnStatus, !operation.isStream, let response = result.response, response.status.kind != .successful else {
+        guard failsOnStatus, !operation.isStream, let response = result.response, response.status.kind != .successful
+        else {
             return .success(result)
         }
         return .failure(response.statusError(for: operation.transfer.head))

@@ -58,14 +58,13 @@ struct OperationKeyTests {
         #expect(try all.map { try operation($0).comparedContent } == questions)
         // A prefetch and a tap share a run.
         for priority in Priority.allCases {
-            #expect(
-                try all.map { options in
-                    var options = options
-                    options.priority = priority
-                    return try operation(options).comparedContent
-                } == questions
-            )
-            #expect(try key(options { $0.priority = priority }) == keys[0])
+            let contents = try all.map { options in
+                var options = options
+                options.priority = priority
+                return try #require(try operation(options).comparedContent)
+            }
+            #expect(contents == questions)
+            #expect(try key(options { $0.priority = priority }) == keys[1])
         }
     }
 
