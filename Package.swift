@@ -140,7 +140,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "beagle",
-            dependencies: ["BeagleNet", "BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetCurl", argumentParser],
+            dependencies: [
+                "BeagleNet", "BeagleNetDiskCache", "BeagleNetGraphQL", "BeagleNetReplay", "BeagleNetCurl",
+                argumentParser,
+            ],
             swiftSettings: settings
         ),
         .testTarget(

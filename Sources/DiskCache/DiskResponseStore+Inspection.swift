@@ -27,6 +27,10 @@ extension DiskResponseStore {
         public let status: HTTPResponse.Status
         /// The size of the stored body in bytes.
         public let bodyBytes: Int
+        /// Whether the body is complete. The beginning of a body is stored if its transfer ended early.
+        public let isComplete: Bool
+        /// The time at which the response, or its last validation, was received.
+        public let responseTime: Date
         /// The age that the response has now (RFC 9111, 4.2.3).
         public let age: Duration
         /// Whether the response may be used without validation.
@@ -112,10 +116,24 @@ extension DiskResponseStore {
             url: URLText.parts(of: response.url).place,
             status: response.head.status,
             bodyBytes: row.bodyBytes,
+            isComplete: response.hasWholeBody(of: row.bodyBytes),
+            responseTime: response.responseTime,
             age: .seconds(min(response.age(at: now), 1e9)),
             isFresh: response.isFresh(at: now),
             lastUse: Date(timeIntervalSince1970: Double(row.used) / 1_000)
         )
+    }
+}
+
+extension StoredResponse {
+    /// Whether a body of this size isn't only the beginning. Beginnings are stored only without a coding, and with one
+    /// `Content-Length` isn't the size of the body.
+    fileprivate func hasWholeBody(of bytes: Int) -> Bool {
+        guard !head.headerFields.contains(.contentEncoding), let length = head.headerFields[single: .contentLength]
+        else {
+            return true
+        }
+        return Int(length).map { $0 <= bytes } ?? true
     }
 }
 

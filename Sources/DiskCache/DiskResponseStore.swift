@@ -26,6 +26,8 @@ import GRDB
 /// The store never throws after it was opened. A response that can't be written, as to a full disk, isn't stored, and
 /// one that can't be read is a miss; both are reported.
 public final class DiskResponseStore: ResponseStore {
+    /// The default size limit of a store: 150 MiB.
+    public static let defaultMaxBytes = 150 << 20
     /// Larger bodies have a file of their own.
     static let mostInlineBytes = 64 << 10
     /// The shortest time between two notes that a response was used.
@@ -55,6 +57,8 @@ public final class DiskResponseStore: ResponseStore {
         /// The minimum age of files without a response to be removed, in seconds.
         var unusedFileAge = 3_600
         var now: @Sendable () -> Date = { Date() }
+        /// Whether the database must exist, and is neither replaced nor made smaller.
+        var isForInspection = false
     }
 
     /// Opens the store in a folder, and creates it if necessary.
@@ -75,7 +79,7 @@ public final class DiskResponseStore: ResponseStore {
     ///   32 bytes.
     public convenience init(
         folder: String,
-        maxBytes: Int = 150 << 20,
+        maxBytes: Int = DiskResponseStore.defaultMaxBytes,
         encryptionKey: Data? = nil,
         onProblem: (@Sendable (NetworkError) -> Void)? = nil
     ) throws(NetworkError) {
@@ -88,10 +92,37 @@ public final class DiskResponseStore: ResponseStore {
         )
     }
 
+    /// Opens an existing store to inspect it or to remove responses, whatever its size limit.
+    ///
+    /// Nothing is created or evicted, and a damaged database isn't moved aside.
+    ///
+    /// - Parameters:
+    ///   - folder: The path of the folder.
+    ///   - encryptionKey: The key with which the responses were stored; `nil`, the default, if they aren't encrypted.
+    ///   - onProblem: Called if responses can't be read or written; on any thread. It gets no secrets.
+    /// - Throws: `NetworkError` of kind `.file` if there is no database in the folder or it can't be opened,
+    ///   `.decoding` if it is damaged, `.unsupported` if a newer version of this library wrote it, or
+    ///   `.badConfiguration` if the key hasn't 32 bytes.
+    public convenience init(
+        existing folder: String,
+        encryptionKey: Data? = nil,
+        onProblem: (@Sendable (NetworkError) -> Void)? = nil
+    ) throws(NetworkError) {
+        var settings = Settings()
+        settings.isForInspection = true
+        try self.init(
+            folder: folder,
+            maxBytes: .max,
+            encryptionKey: encryptionKey,
+            settings: settings,
+            onProblem: onProblem
+        )
+    }
+
     /// Opens a store with other settings.
     init(
         folder: String,
-        maxBytes: Int = 150 << 20,
+        maxBytes: Int = DiskResponseStore.defaultMaxBytes,
         encryptionKey: Data? = nil,
         settings: Settings,
         onProblem: (@Sendable (NetworkError) -> Void)? = nil
@@ -104,12 +135,17 @@ public final class DiskResponseStore: ResponseStore {
         self.settings = settings
         self.onProblem = onProblem
         files = BodyFiles(path: self.folder)
-        let database = try ResponseDatabase.open(in: self.folder, busyTimeout: settings.busyTimeout) {
+        let database = try ResponseDatabase.open(
+            in: self.folder,
+            mustExist: settings.isForInspection,
+            busyTimeout: settings.busyTimeout
+        ) {
             onProblem?($0)
         }
         // Fails if libcrypto isn't available.
         _ = try database.digests.value("")
         self.database = Lock(database)
+        if settings.isForInspection { return }
         do { try tidy(database) } catch { report("cannot tidy up", error, database) }
     }
 
@@ -356,6 +392,16 @@ public final class DiskResponseStore: ResponseStore {
         }
     }
 
+    /// Returns the space of removed responses to the file system, for programs that end soon.
+    package func finishReturningSpace() async {
+        await write { database in
+            while try database.returnSpace() {}
+        }
+    }
+
+    /// Waits until all changes so far are written, for programs that end soon.
+    package func finishWriting() async { await write { _ in } }
+
     /// Runs a change of the store on the writing queue. It doesn't stop if the task is cancelled, because a response
     /// that is invalid must be removed.
     func write(_ work: @escaping @Sendable (ResponseDatabase) throws -> Void) async {
@@ -411,7 +457,7 @@ public final class DiskResponseStore: ResponseStore {
 
     /// Opens a new database in the place of one that is damaged or gone. On the writing queue.
     private func replace(_ old: ResponseDatabase) {
-        guard currentDatabase === old else { return }
+        guard currentDatabase === old, !settings.isForInspection else { return }
         do throws(NetworkError) {
             let new = try ResponseDatabase.open(in: folder, inPlaceOf: old, busyTimeout: settings.busyTimeout) {
                 report($0)

@@ -36,21 +36,25 @@ final class ResponseDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - path: The folder.
+    ///   - mustExist: Whether to throw if there is no database or it is unusable.
     ///   - damaged: A database that turned out to be damaged while it was used.
     ///   - onProblem: Called if a database is moved aside.
     static func open(
         in path: String,
+        mustExist: Bool = false,
         inPlaceOf damaged: ResponseDatabase? = nil,
         busyTimeout: TimeInterval,
         onProblem: (NetworkError) -> Void
     ) throws(NetworkError) -> ResponseDatabase {
+        let folder = ConfinedFolder(path: path)
+        if mustExist, folder.status(of: fileName).map({ $0.bytes > 0 }) != true { throw .noStore(in: path) }
         let lock = try held(in: PrivateFolder(path: path))
         defer { withExtendedLifetime(lock) {} }
-        let folder = ConfinedFolder(path: path)
         do {
             if damaged?.isInPlace == true { throw Damage.malformed }
             return try connect(to: folder, busyTimeout)
         } catch let error where Damage.isCause(of: error) {
+            if mustExist { throw .unusable(path, error) }
             let newName = try moveAside(in: folder)
             onProblem(
                 NetworkError(
@@ -255,6 +259,21 @@ enum Damage: Error {
 }
 
 extension NetworkError {
+    fileprivate static func noStore(in path: String) -> NetworkError {
+        NetworkError(
+            .file,
+            during: .file,
+            "there are no stored responses in \(path): it has no file \(ResponseDatabase.fileName)"
+        )
+    }
+
+    fileprivate static func unusable(_ path: String, _ error: any Error) -> NetworkError {
+        var kind = Kind.decoding
+        if case Damage.newer = error { kind = .unsupported }
+        let message = "the database of stored responses in \(path) is unusable: \(Damage.reason(of: error))"
+        return NetworkError(kind, during: .file, message)
+    }
+
     /// Creates an error of the database, without the values that a statement used.
     static func database(_ what: String, _ path: String, _ error: any Error) -> NetworkError {
         guard let error = error as? DatabaseError else { return NetworkError(wrapping: error) }

@@ -37,6 +37,7 @@ struct Tool: AsyncParsableCommand {
               103   the recording has no response to the request
               104   responses differ from the recorded ones
               105   the form is stored in the outbox; 'outbox flush' sends it
+              106   the cache has no response, and the network was not allowed
               130   interrupted
 
             JSON
@@ -49,8 +50,8 @@ struct Tool: AsyncParsableCommand {
         subcommands: [
             FetchCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self, RawCommand.self,
             GraphQLCommand.self, SubscribeCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self,
-            RecordCommand.self, LogCommand.self,
-            ReplayCommand.self, HARCommand.self, ServeCommand.self, DemoCommand.self,
+            CacheCommand.self, RecordCommand.self, LogCommand.self, ReplayCommand.self, HARCommand.self,
+            ServeCommand.self, DemoCommand.self,
         ]
     )
 

@@ -211,6 +211,26 @@ import Testing
         }
     }
 
+    @Test func variedDocumentDependsOnTheLanguage() async throws {
+        try await withBackend { url in
+            for (language, text) in [("pt-BR, en;q=0.5", "Olá"), ("en", "Hello")] {
+                let answer = try Self.answer(url, "GET /varied HTTP/1.1", "Accept-Language: \(language)")
+                #expect(answer.contains("Vary: Accept-Language\r\n"))
+                #expect(answer.contains("Cache-Control: max-age=60\r\n"))
+                #expect(answer.contains(text))
+            }
+            #expect(try Self.answer(url, "GET / HTTP/1.1").contains("/varied"))
+        }
+    }
+
+    @Test func imagesAreFreshForAnHour() async throws {
+        try await withBackend { url in
+            let answer = try Self.answer(url, "GET /img/logo.png HTTP/1.1", "Range: bytes=0-3")
+            #expect(Self.status(answer) == 206)
+            #expect(answer.contains("Cache-Control: max-age=3600\r\n") && answer.contains("ETag: \""))
+        }
+    }
+
     @Test(arguments: ["application/json", "text/event-stream"])
     func mutationByGetIsRejected(_ type: String) async throws {
         try await withBackend { url in

@@ -207,6 +207,83 @@ struct BatchCommandTests {
         }
     }
 
+    // MARK: - The cache on the disk
+
+    /// The replies of a run with a cache on the disk.
+    private func replies(to lines: [JSONValue], cache: String) async throws -> [JSONValue] {
+        let run = try await beagle(
+            "batch",
+            input: lines.map { "\($0)\n" }.joined(),
+            environment: ["CACHE_DIR": cache, "CACHE_MAX_BYTES": "1000000"]
+        )
+        #expect(run.exit == 0)
+        return try run.lines.map { line throws in try JSONValue(parsing: line) }
+    }
+
+    @Test func cacheOnTheDiskOutlivesTheProcess() async throws {
+        let server = try LoopbackServer(.response(200, ["Cache-Control": "max-age=60"], "body"))
+        let line: JSONValue = ["id": 1, "url": .string(server.url)]
+        try await withDirectory { directory in
+            let isStored = try await [
+                replies(to: [line], cache: directory), replies(to: [line], cache: directory),
+                replies(to: [["id": 1, "op": "clear"]], cache: directory), replies(to: [line], cache: directory),
+            ].map { $0.first?["fromCache"] }
+            #expect(isStored == [false, true, nil, false])
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func featuresOfTheDiskAreDeclaredOnlyWithOne() async throws {
+        let hello: JSONValue = ["id": 1, "op": "hello"]
+        try await withDirectory { directory in
+            for feature in ["persistent", "coalescing"] {
+                let with = try await replies(to: [hello], cache: directory).first?["features"]
+                #expect(with?.array?.contains(.string(feature)) == true)
+                let without = try await replies(to: [hello])[1]?["features"]
+                #expect(without?.array?.contains(.string(feature)) == false)
+            }
+        }
+    }
+
+    @Test func equalRequestsShareAResponse() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try LoopbackServer { request in
+            guard request.target == "/held" else { return .response(200, [:], "quick") }
+            return .sequence([.gate(gate), .response(200, [:], "held")])
+        }
+        try await withDirectory { directory in
+            let held = (1...3).map { "{\"id\":\($0),\"url\":\"\(server.url)/held\"}\n" }.joined()
+            let process = try BeagleProcess(
+                ["batch"],
+                input: held + "{\"id\":4,\"url\":\"\(server.url)/quick\"}\n",
+                environment: ["CACHE_DIR": directory]
+            )
+            #expect(try JSONValue(parsing: await process.line())["id"] == 4)
+            #expect(await server.until { $0.requests.contains { $0.target == "/held" } })
+            gate.open()
+            let run = await process.outcome()
+            #expect(run.lines.count == 3)
+            #expect(server.requests.count { $0.target == "/held" } == 1)
+        }
+    }
+
+    @Test func missingResponseHasItsOwnCode() async throws {
+        let replies = try await replies(to: [["id": 1, "url": "http://127.0.0.1:1/", "cacheMode": "only-if-cached"]])
+        #expect(replies[1]?["error"]?["code"] == "cache_miss")
+    }
+
+    @Test(arguments: ["x", "-1", "1.5"]) func invalidSizeOfTheCacheIsReported(_ size: String) async throws {
+        try await withDirectory { directory in
+            let run = try await beagle(
+                "batch",
+                environment: ["CACHE_DIR": "\(directory)/cache", "CACHE_MAX_BYTES": size]
+            )
+            #expect(run.exit == 43)
+            #expect(run.errors.contains("CACHE_MAX_BYTES"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+        }
+    }
+
     @Test func interruptAnswersEverythingAndEndsWith130() async throws {
         let server = try LoopbackServer(.stall)
         let process = try BeagleProcess(

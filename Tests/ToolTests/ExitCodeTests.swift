@@ -17,6 +17,7 @@ struct ExitCodeTests {
         (.network, .body, 92, 92), (.protocol, .firstByte, nil, 8), (.protocol, .body, 56, 56),
         (.protocol, .firstByte, 1000, 8),
         (.decoding, .decode, nil, 101), (.status, .response, nil, 22), (.other, .response, nil, 2),
+        (.notStored, .queue, nil, 106), (.notStored, .file, nil, 2),
     ]
 
     @Test(arguments: Self.errorMapsToCurlsExitCodeArguments)
@@ -34,7 +35,7 @@ struct ExitCodeTests {
     private static let helpListsTheExitCodeArguments: [Int32] = [
         ExitCode.writeFailed, ExitCode.readFailed, ExitCode.weirdReply, ExitCode.httpError, ExitCode.badAuthorities,
         ExitCode.noRanges, ExitCode.usage, ExitCode.invalidContent, ExitCode.different, ExitCode.notInRecording,
-        ExitCode.storedInOutbox, 0, 130,
+        ExitCode.storedInOutbox, ExitCode.notStored, 0, 130,
     ]
 
     @Test(arguments: Self.helpListsTheExitCodeArguments)

@@ -126,18 +126,21 @@ public struct CacheInterceptor: Interceptor {
 
     /// Validates a stored response in the background, unless that happens already.
     private func revalidate(_ lookup: CacheLookup, _ stored: StoredResponse, _ next: Next) {
-        guard revalidations.begin(lookup.key) else { return }
-        var operation = lookup.operation.inNewRun()
-        operation.policy = .networkOnly
-        let observation = CacheObservation(self, &operation, lookup.validating(stored), next)
-        Task { [operation, revalidations] in
-            let outcome = await NetworkOperation.Outcome.catching { () throws(NetworkError) in
+        revalidations.start(lookup.key) {
+            var operation = lookup.operation.inNewRun()
+            operation.policy = .networkOnly
+            // The body of a stream would have no reader.
+            operation.transfer.delivery = .collect
+            let observation = CacheObservation(self, &operation, lookup.validating(stored), next)
+            let outcome = await NetworkOperation.Outcome.catching { [operation] () throws(NetworkError) in
                 try await next(operation, { _ in }, observedBy: observation)
             }
-            revalidations.end(lookup.key)
             if case .failure(let error) = outcome { operation.log(RevalidationMessage(error: error)) }
         }
     }
+
+    /// Waits for the validations that run in the background, for programs that end after one request.
+    package func finishRevalidations() async { await revalidations.finish() }
 }
 
 extension Pipeline.Decision {
@@ -150,14 +153,27 @@ extension Pipeline.Decision {
     }
 }
 
-/// The keys of responses that are being validated in the background.
+/// The validations that run in the background, one for each key.
 private final class Revalidations: Sendable {
-    private let keys = Lock<Set<ResponseKey>>([])
+    private let tasks = Lock<[ResponseKey: Task<Void, Never>]>([:])
 
-    /// Whether the validation of a key's response isn't running yet.
-    func begin(_ key: ResponseKey) -> Bool { keys.withLock { $0.insert(key).inserted } }
+    /// Runs a validation, unless one of the same key is running.
+    func start(_ key: ResponseKey, _ work: @escaping @Sendable () async -> Void) {
+        tasks.withLock { tasks in
+            guard tasks[key] == nil else { return }
+            tasks[key] = Task {
+                await work()
+                self.end(key)
+            }
+        }
+    }
 
-    func end(_ key: ResponseKey) { keys.withLock { _ = $0.remove(key) } }
+    private func end(_ key: ResponseKey) { tasks.withLock { $0[key] = nil } }
+
+    /// Waits for the validations that are running.
+    func finish() async {
+        for task in tasks.withLock({ Array($0.values) }) { await task.value }
+    }
 }
 
 extension NetworkOperation.Kind {

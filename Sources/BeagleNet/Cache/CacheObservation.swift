@@ -149,7 +149,7 @@ final class CacheObservation: RequestObservation {
         _ part: PartialBody?
     ) -> StreamRecording {
         var saveBeginning: StreamRecording.Save?
-        if CachePolicy.mayContinue(stream.response) {
+        if mayContinue(stream) {
             saveBeginning = { await self.saveBeginning($0, of: stream) }
         }
         return StreamRecording(
@@ -178,12 +178,17 @@ final class CacheObservation: RequestObservation {
             metrics: stream.metrics,
             trailers: stream.trailers
         )
-        var changes = changes(with: response)
-        if lookup.beginning == nil, CachePolicy.mayContinue(stream.response), memory == nil {
-            // Its beginning may have been saved.
-            changes.append(.remove(lookup.key.beginningKey))
-        }
+        let isStorable = operation.kind != .query || body.isObject(without: "errors")
+        var changes = isStorable ? changes(with: response) : []
+        // Its beginning may have been saved. `changes(with:)` removes one that was there before.
+        let hasBeginning = lookup.beginning == nil ? memory == nil : !isStorable
+        if hasBeginning, mayContinue(stream) { changes.append(.remove(lookup.key.beginningKey)) }
         await Task { [store, changes] in await changes.apply(to: store) }.value
+    }
+
+    /// Whether the rest of a stream may be requested later if its transfer ends early.
+    private func mayContinue(_ stream: StreamingResponse) -> Bool {
+        operation.transfer.head.method == .get && CachePolicy.mayContinue(stream.response)
     }
 
     private func saveBeginning(_ body: Data, of stream: StreamingResponse) async {
@@ -216,9 +221,7 @@ final class CacheObservation: RequestObservation {
             return changes(with: response)
         }
         let length = Int(clamping: stream.body.length ?? 0)
-        guard operation.transfer.head.method == .get, store.accepts(lookup.key, byteCount: length) else {
-            return [.remove(lookup.key)]
-        }
+        guard store.accepts(lookup.key, byteCount: length) else { return [.remove(lookup.key)] }
         stream.body = recorded(stream)
         result.content = .stream(stream)
         outcome = .success(result)
@@ -237,7 +240,8 @@ final class CacheObservation: RequestObservation {
         if CachePolicy.clearsOrigin(response.response, to: head) { return [.removeOrigin(lookup.key)] }
         guard isComplete(outcome) else { return [] }
         if head.method == .head { return refreshed(byHead: response) }
-        if operation.kind == .query, !response.data.isObject(without: "errors") { return [] }
+        // The body of a stream is checked when the app has read it.
+        if operation.kind == .query, !operation.isStream, !response.data.isObject(without: "errors") { return [] }
         if mayStore(response) { return nil }
         // A part says nothing about the whole.
         let isPart = response.status == .partialContent || lookup.operation.transfer.head.headerFields.contains(.range)

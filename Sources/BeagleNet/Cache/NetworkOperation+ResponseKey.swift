@@ -66,14 +66,16 @@ extension NetworkOperation {
     }
 
     /// A keyed hash of whatever may identify the user if the app named none: the owner of the credentials that an
-    /// `AuthInterceptor` adds, and all fields but those that every client sends.
+    /// `AuthInterceptor` adds, those of the options, and all fields but those that every client sends.
     private var account: UInt64 {
         guard partition.isEmpty else { return 0 }
         var hasField = false
         for field in transfer.head.headerFields where isAccountField(field.name) { hasField = true }
-        if !hasField, credentialOwner == 0 { return 0 }
+        let credentials = transfer.options.credentialHash
+        if !hasField, credentials == nil, credentialOwner == 0 { return 0 }
         let hash = KeyHash.of { hash in
             hash.combine(credentialOwner)
+            if let credentials { hash.combine(credentials) }
             for field in transfer.head.headerFields where isAccountField(field.name) {
                 hash.combine(field.name.canonicalName)
                 hash.combine(field.value)

@@ -256,10 +256,8 @@ public final class Pipeline: Sendable {
         var operation = operation
         operation.isShared = false
         operation.transfer.delivery = .stream
-        guard case .stream(let response) = try await run(operation, { _ in }).content else {
-            throw NetworkError(.other, during: .response, "the pipeline did not return a stream")
-        }
-        return response
+        // A stored response is complete.
+        return try await run(operation, { _ in }).streamed()
     }
 }
 

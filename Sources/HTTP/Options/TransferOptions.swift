@@ -293,4 +293,13 @@ extension TransferOptions {
         if extras?.authentication != nil { authentication = nil }
         if extras?.identity != nil { identity = nil }
     }
+
+    /// A hash of the authentication and the client certificate, with a seed of this process; `nil` without either.
+    package var credentialHash: Int? {
+        guard let extras, extras.authentication != nil || extras.identity != nil else { return nil }
+        var hasher = Hasher()
+        hasher.combine(extras.authentication)
+        hasher.combine(extras.identity)
+        return hasher.finalize()
+    }
 }

@@ -22,9 +22,10 @@ final class BackendRoutes: Sendable {
         case ("POST", "/feedback"): try Self.feedback(request)
         case ("POST", "/upload"), ("PUT", "/upload"): try Self.upload(request)
         case ("GET", "/lazy/news"): try Self.text(DemoScreens.news, for: request)
-        case ("GET", "/img/banner.png"): try Self.tagged(Self.banner, "image/png", for: request)
-        case ("GET", "/img/logo.png"): try Self.tagged(Self.logo, "image/png", for: request)
+        case ("GET", "/img/banner.png"): try Self.tagged(Self.banner, "image/png", "max-age=3600", for: request)
+        case ("GET", "/img/logo.png"): try Self.tagged(Self.logo, "image/png", "max-age=3600", for: request)
         case ("GET", "/cached"): try Self.text(DemoScreens.news, "max-age=60", for: request)
+        case ("GET", "/varied"): try Self.varied(request)
         case ("GET", "/file"): try Self.tagged(Self.file, "application/octet-stream", for: request)
         case ("GET", "/graphql"), ("POST", "/graphql"): try graphQL.respond(to: request)
         case ("GET", "/redirect"): BackendResponse(.found, [.location: "/home"])
@@ -42,8 +43,8 @@ final class BackendRoutes: Sendable {
         "/signup": "GET, HEAD, POST, PUT", "/graphql": "GET, HEAD, POST", "/feedback": "POST", "/upload": "POST, PUT",
     ].merging(
         [
-            "/", "/home", "/details", "/lazy/news", "/img/banner.png", "/img/logo.png", "/cached", "/file", "/redirect",
-            "/slow", "/events",
+            "/", "/home", "/details", "/lazy/news", "/img/banner.png", "/img/logo.png", "/cached", "/varied",
+            "/file", "/redirect", "/slow", "/events",
         ].map { ($0, "GET, HEAD") }
     ) { first, _ in first }
 
@@ -58,6 +59,15 @@ final class BackendRoutes: Sendable {
 
     /// A file of 1 MiB for range requests, in which each line contains its own offset.
     private static let file = Data((0..<65_536).map { String(format: "line at %07x\n", $0 * 16) }.joined().utf8)
+
+    /// Returns a greeting in the language that the request prefers, Portuguese or English, which is fresh for a minute.
+    private static func varied(_ request: BackendRequest) throws -> BackendResponse {
+        let isPortuguese = request.list(.acceptLanguage).first?.hasPrefix("pt") == true
+        var response = try text(DemoScreens.greeting(isPortuguese ? "Olá" : "Hello"), "max-age=60", for: request)
+        response.fields[.vary] = "Accept-Language"
+        response.fields[.contentLanguage] = isPortuguese ? "pt" : "en"
+        return response
+    }
 
     private static func slow(_ request: BackendRequest) throws -> BackendResponse {
         try request.body.pause(.seconds(5))
@@ -170,10 +180,11 @@ final class BackendRoutes: Sendable {
 
     // MARK: - Validated bodies
 
-    /// Returns a JSON body with its validators.
+    /// Returns a JSON body with its validators. By default, a stored response must be validated if the server can be
+    /// reached.
     private static func text(
         _ document: String,
-        _ cacheControl: String = "no-cache",
+        _ cacheControl: String = "max-age=0",
         for request: BackendRequest
     ) throws -> BackendResponse {
         try tagged(Data("\(document)\n".utf8), "application/json", cacheControl, for: request)

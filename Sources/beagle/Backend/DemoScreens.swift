@@ -5,10 +5,17 @@ enum DemoScreens {
         {
           "name": "BeagleNet demo backend",
           "routes": ["/home", "/details", "/signup", "/feedback", "/upload", "/lazy/news",
-                     "/img/banner.png", "/img/logo.png", "/cached", "/file", "/graphql",
-                     "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
+                     "/img/banner.png", "/img/logo.png", "/cached", "/varied", "/file",
+                     "/graphql", "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
         }
         """
+
+    /// A screen with one text.
+    static func greeting(_ text: String) -> String {
+        """
+        {"_beagleComponent_": "beagle:text", "text": "\(text)"}
+        """
+    }
 
     /// A screen with images, an expression, navigation with prefetch, a lazy component, a custom component and a form.
     static let home = """

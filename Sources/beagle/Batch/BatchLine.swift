@@ -42,6 +42,13 @@ struct BatchLine {
         return try choice("cacheMode", modes) ?? .standard
     }
 
+    /// Returns the content of a request that may share the response to an equal one that is running: a GET request
+    /// without a body, in the default cache mode. `nil` for others.
+    func shareableContent() throws(NetworkError) -> JSONValue? {
+        guard try method() == .get, try cacheMode() == .standard, try body() == nil else { return nil }
+        return .object(members.filter { $0.key != "id" })
+    }
+
     /// Returns the request that the line describes.
     func request() throws(NetworkError) -> TransferRequest {
         guard let url = try text("url") else {

@@ -28,10 +28,16 @@ enum BatchReply {
         return members
     }
 
-    /// Returns the reply for a failure. A timeout before the connection was established has an error code of its own.
+    /// Returns the reply for a failure. A timeout before the connection was established and a response that isn't
+    /// stored have error codes of their own.
     static func failed(_ error: NetworkError) -> [String: JSONValue] {
         let isUnconnected = [.resolve, .connect, .tls].contains(error.phase)
-        let code = error.kind == .timeout && isUnconnected ? "connect_timeout" : error.kind.rawValue
+        let code =
+            switch error.kind {
+            case .timeout where isUnconnected: "connect_timeout"
+            case .notStored: "cache_miss"
+            default: error.kind.rawValue
+            }
         let message = advice(for: error).map { "\(error.message); \($0)" } ?? error.message
         return [
             "error": ["code": .string(code), "phase": .string(error.phase.rawValue), "message": .string(message)]
@@ -40,6 +46,7 @@ enum BatchReply {
 
     /// Returns advice in terms of the line protocol.
     private static func advice(for error: NetworkError) -> String? {
+        if error.kind == .notStored { return "use another cacheMode to allow using the network" }
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {
         case .timeout: return "allow more time with timeoutMs or connectTimeoutMs"
@@ -50,12 +57,14 @@ enum BatchReply {
     }
 
     /// The reply to `hello`, which describes the tool.
-    static var hello: [String: JSONValue] {
+    ///
+    /// - Parameter features: The names of the cache's abilities.
+    static func hello(_ features: [String]) -> [String: JSONValue] {
         [
             "name": "BeagleNet",
             "version": .string(beagleNetVersion),
             "cache": "private",
-            "features": ["interim", "cacheMode", "swr", "sie", "beagle-hash"],
+            "features": .array(features.map { .string($0) }),
         ]
     }
 

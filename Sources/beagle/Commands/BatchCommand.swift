@@ -1,5 +1,6 @@
 import ArgumentParser
 import BeagleNetCurl
+import BeagleNetDiskCache
 import BeagleNetHTTP
 import BeagleNetReplay
 import Foundation
@@ -26,6 +27,14 @@ struct BatchCommand: AsyncParsableCommand {
                "body": as text if shorter than 2,000 bytes, "interim", "cache": the Cache-Status, "fromCache"}
               {"id", "error": {"code", "phase", "message"}}
 
+            CONTROL
+              {"id", "op": "hello"} describes the cache, {"id", "op": "clear"} empties it, and
+              {"op": "quit"} ends the command.
+
+            Responses are stored in memory, or, if the environment variable CACHE_DIR names a directory, also there, \
+            for later runs. CACHE_MAX_BYTES limits its size. With CACHE_DIR, equal GET requests that run at the same \
+            time share one response.
+
             EXAMPLE
               echo '{"id": 1, "url": "http://127.0.0.1:8080/home"}' | beagle batch
             """
@@ -37,16 +46,18 @@ struct BatchCommand: AsyncParsableCommand {
     func run() async throws {
         let console = Console()
         let transport: any HTTPTransport
+        let disk: DiskResponseStore?
         do throws(NetworkError) {
+            disk = try Self.disk(in: ProcessInfo.processInfo.environment, console)
             let network = CurlTransport()
             let answering: any HTTPTransport = try replay.transport(network, console) ?? network
             transport = try recording.recorded(answering, console)
         } catch {
-            console.note("beagle: \(error.message)")
+            console.note(error)
             throw ExitCode(ExitCode.number(for: error))
         }
         do {
-            try await Interrupt.cancelling { try await Self.serve(transport) }
+            try await Interrupt.cancelling { try await Self.serve(BatchClient(transport, disk: disk)) }
         } catch let interrupt as Interrupt {
             throw ExitCode(interrupt.exitCode)
         }
@@ -56,9 +67,24 @@ struct BatchCommand: AsyncParsableCommand {
     /// descriptors.
     private static let width = 512
 
+    /// Opens the cache of the environment, if there is one.
+    private static func disk(
+        in environment: [String: String],
+        _ console: Console
+    ) throws(NetworkError) -> DiskResponseStore? {
+        guard let folder = environment["CACHE_DIR"], !folder.isEmpty else { return nil }
+        var maxBytes = DiskResponseStore.defaultMaxBytes
+        if let text = environment["CACHE_MAX_BYTES"], !text.isEmpty {
+            guard let limit = Int(text), limit >= 0 else {
+                throw NetworkError(.badConfiguration, during: .build, "CACHE_MAX_BYTES is not a number of bytes")
+            }
+            maxBytes = limit
+        }
+        return try DiskResponseStore(folder: folder, maxBytes: maxBytes) { console.note($0) }
+    }
+
     /// Answers the lines of standard input until the end of input.
-    private static func serve(_ transport: any HTTPTransport) async throws {
-        let client = BatchClient(transport)
+    private static func serve(_ client: BatchClient) async throws {
         let writer = ReplyWriter()
         await withTaskGroup(of: Void.self) { group in
             var count = 0
@@ -72,6 +98,7 @@ struct BatchCommand: AsyncParsableCommand {
                 }
             }
         }
+        await client.finish()
         try Task.checkCancellation()
     }
 
@@ -86,9 +113,9 @@ struct BatchCommand: AsyncParsableCommand {
             switch line.operation {
             case nil:
                 return (id, try BatchReply.answered(try await client.response(to: line)))
-            case "hello": return (id, BatchReply.hello)
+            case "hello": return (id, BatchReply.hello(client.features))
             case "clear":
-                client.store.removeAll()
+                await client.clear()
                 return (id, [:])
             case let operation?:
                 throw NetworkError(.badRequest, during: .build, "unknown op \(operation)")

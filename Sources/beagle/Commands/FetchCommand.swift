@@ -25,6 +25,7 @@ struct FetchCommand: TransferCommand {
     var tree = false
 
     @OptionGroup var retries: RetryFlags
+    @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
     @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .component }

@@ -40,8 +40,11 @@ struct GraphQLCommand: TransferCommand {
     var upload: [FormPart] = []
 
     @OptionGroup var retries: RetryFlags
+    @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
     @OptionGroup var flags: CommonFlags
 
+    /// Mutations don't use stored responses.
+    var kind: NetworkOperation.Kind { .query }
     var keepsBody: Bool { true }
 
     func validate() throws {

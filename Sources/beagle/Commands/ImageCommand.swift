@@ -32,6 +32,7 @@ struct ImageCommand: TransferCommand {
 
     @OptionGroup var continuationFlag: ContinuationFlag
     @OptionGroup var retries: RetryFlags
+    @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
     @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .image }

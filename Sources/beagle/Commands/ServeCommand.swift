@@ -8,8 +8,9 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Listens on 127.0.0.1 until interrupted, and prints its URL on the first line. GET / lists the routes, \
             including /graphql with queries, mutations and subscriptions (WebSocket and event stream), /cached, whose \
-            response is fresh for one minute, and /file, whose response has 1 MiB. GET routes with an ETag support \
-            Range.
+            response is fresh for one minute, /varied, whose response depends on Accept-Language, and /file, whose \
+            response has 1 MiB. Images are fresh for one hour. GET routes with an ETag respond to If-None-Match with \
+            304, and support Range and If-Range.
 
             EXAMPLE
               beagle serve --port 8080 &

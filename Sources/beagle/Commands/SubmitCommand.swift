@@ -70,6 +70,7 @@ struct SubmitCommand: TransferCommand {
 
     @OptionGroup var outboxKey: OutboxKeyFlags
     @OptionGroup var retries: RetryFlags
+    @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
     @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .form }
@@ -87,6 +88,9 @@ struct SubmitCommand: TransferCommand {
         }
         if outbox == "" { throw ValidationError("'--outbox' requires a directory name.") }
         if outbox != nil, method == .get { throw ValidationError("'--outbox' cannot be used with GET.") }
+        if outbox != nil, cache.folder != nil {
+            throw ValidationError("'--outbox' and '--cache' cannot be used together.")
+        }
         if outbox == nil, outboxSecrets || outboxKey.file != nil {
             throw ValidationError("'--outbox-key' and '--outbox-secrets' require '--outbox'.")
         }

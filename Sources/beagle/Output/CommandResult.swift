@@ -12,6 +12,15 @@ struct CommandResult {
     /// A message for standard error.
     var note: String?
 
+    /// Adds the part that the cache had in the response.
+    mutating func add(_ report: CacheReport) {
+        if case .object(var members) = json {
+            members["cache"] = report.json
+            json = .object(members)
+        }
+        if let line = report.note { note = [note, line].compactMap(\.self).joined(separator: "\n") }
+    }
+
     /// Returns the JSON object for `--json`.
     func envelope(timing: JSONValue) -> String {
         let result = json.text(with: written)

@@ -162,6 +162,7 @@ struct CommonFlags: ParsableArguments {
         if error.kind == .notInRecording {
             return "send a request that is in the recording, or leave out --replay to use the network"
         }
+        if error.kind == .notStored { return "use another --cache-mode to allow using the network" }
         if error.advice?.contains("ImageInterceptor") == true { return "increase --max-pixels" }
         guard error.advisesOnAPI else { return error.advice }
         switch error.kind {

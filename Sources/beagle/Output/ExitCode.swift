@@ -30,6 +30,8 @@ extension ExitCode {
     static let notInRecording: Int32 = 103
     /// The form is stored in the outbox, and hasn't been accepted yet.
     static let storedInOutbox: Int32 = 105
+    /// The cache has no response, and `--cache-mode cache-only` doesn't allow using the network.
+    static let notStored: Int32 = 106
 
     /// Returns the exit code for a failed transfer: one for its kind if that is unambiguous, and otherwise libcurl's
     /// error code.
@@ -52,6 +54,7 @@ extension ExitCode {
         case .tooLarge: 63
         case .decoding: invalidContent
         case .kept: storedInOutbox
+        case .notStored where error.phase == .queue: notStored
         case .notInRecording: notInRecording
         default: error.transportCode.flatMap { (1...99).contains($0) ? Int32($0) : nil } ?? fallback(for: error)
         }

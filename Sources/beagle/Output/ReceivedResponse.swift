@@ -18,6 +18,8 @@ struct ReceivedResponse {
     let count: Int
     /// The trailer fields.
     let trailers: HTTPFields
+    /// The part that the cache had in the response, or `nil` without a cache.
+    let cache: CacheReport?
     /// The first bytes of an image, if it was received from its beginning.
     var imageHead: Data?
 
@@ -29,10 +31,11 @@ struct ReceivedResponse {
 
     var contentType: String { head.headerFields[single: .contentType] ?? "" }
 
-    /// The status line and header fields in HTTP/1.1 format, whatever the actual version.
+    /// The status line and header fields in HTTP/1.1 format, whatever the actual version. A stored response has none.
     var headText: String {
         let fields = head.headerFields.map { "\($0.name.rawName): \($0.value)\n" }.joined()
-        return "\(protocolName) \(head.status.code) \(head.status.reasonPhrase)\n\(fields)\n"
+        let version = protocolName.isEmpty ? "HTTP/1.1" : protocolName
+        return "\(version) \(head.status.code) \(head.status.reasonPhrase)\n\(fields)\n"
     }
 
     /// The body as a JSON value: parsed if it is JSON, and otherwise as a string. `nil` if it is neither, or in a file.
@@ -68,7 +71,7 @@ struct ReceivedResponse {
 
 extension ReceivedResponse {
     /// Creates a response whose body was written to a file.
-    init(_ response: StreamingResponse, in file: String, count: Int) {
+    init(_ response: StreamingResponse, in file: String, count: Int, _ cache: CacheReport?) {
         self.init(
             head: response.response,
             url: response.url,
@@ -77,7 +80,8 @@ extension ReceivedResponse {
             file: file,
             isForFile: true,
             count: count,
-            trailers: response.trailers
+            trailers: response.trailers,
+            cache: cache
         )
     }
 }

@@ -19,7 +19,7 @@ extension Session {
             case .body: try await write(response.body, to: file, path)
             }
             try file.commit()
-            return ReceivedResponse(response, in: path, count: Int(file.position))
+            return ReceivedResponse(response, in: path, count: Int(file.position), cacheReport(of: response))
         }
     }
 
@@ -70,6 +70,6 @@ extension Session {
             console.note("beagle: \(path) now has \(part.position) bytes; resume with --continue-at \(part.position)")
             throw error
         }
-        return ReceivedResponse(response, in: path, count: Int(part.position - offset))
+        return ReceivedResponse(response, in: path, count: Int(part.position - offset), cacheReport(of: response))
     }
 }

@@ -52,7 +52,7 @@ extension Session {
 
     /// Reports a damaged file or another problem of an outbox.
     func note(_ damage: NetworkError) {
-        console.note("beagle: \(damage.message)\(damage.advice.map { "; \($0)" } ?? "")".printable)
+        console.note(damage)
     }
 
     func note(_ entry: Outbox.Entry) {

@@ -16,6 +16,11 @@ final class Session: Sendable {
     private let replay: Result<ReplayTransport?, NetworkError>
     /// The log in which requests are recorded, if there is one.
     private let recording: Result<RequestLog?, NetworkError>
+    /// The cache, if there is one.
+    private let cache: Result<SessionCache?, NetworkError>
+    /// The result of the last attempt to use the network.
+    private let attempt = Lock<CacheReport.Attempt?>(nil)
+    private let hasNotedUser = Lock(false)
     private let start = ContinuousClock.now
     private let metrics = Lock(TransferMetrics())
     /// The first bytes of an image, or `nil` if the response had no image or only a part of one.
@@ -28,8 +33,16 @@ final class Session: Sendable {
         var operationName: String?
     }
 
-    /// - Parameter interceptors: The interceptors for the request.
-    init(_ flags: CommonFlags, _ interceptors: [any Interceptor] = []) {
+    /// - Parameters:
+    ///   - interceptors: The interceptors for the request.
+    ///   - kind: The kind of the request.
+    ///   - cache: The options for the cache, for commands that have them.
+    init(
+        _ flags: CommonFlags,
+        _ interceptors: [any Interceptor] = [],
+        kind: NetworkOperation.Kind = .raw,
+        cache: CacheFlags? = nil
+    ) {
         self.flags = flags
         self.interceptors = interceptors
         configuration = flags.access.configuration
@@ -41,6 +54,7 @@ final class Session: Sendable {
             flags.offline ? nil : try flags.replay.transport(transport, console)
         }
         recording = Result { () throws(NetworkError) in flags.offline ? nil : try flags.recording.openLog(console) }
+        self.cache = Result { () throws(NetworkError) in flags.offline ? nil : try .open(cache, kind, console) }
     }
 
     /// Returns the log in which requests are recorded, or `nil` if they aren't recorded.
@@ -119,11 +133,61 @@ final class Session: Sendable {
             let bar = ProgressBar(on: console)
             request.onProgress = { bar.show($0) }
         }
-        var operation = NetworkOperation.of(request, kind: subject.kind, logger: logger)
+        var interceptors = try recorded(interceptors)
+        let cache = try cache.get()
+        if let cache { interceptors.add(cache.interceptor) }
+        var operation = NetworkOperation.of(
+            request,
+            kind: subject.kind,
+            partition: cache?.user ?? "",
+            policy: cache?.policy,
+            logger: logger
+        )
         operation.operationName = subject.operationName
         if flags.verbose, let title = operation.title { console.note("* \(title)") }
-        let response = try await Pipeline(recorded(interceptors), transport: self).stream(operation)
+        if cache != nil { noteMissingUser(of: operation) }
+        let response = try await Pipeline(interceptors, transport: self).stream(operation)
+        if let status = response.cacheStatus { try check(response, with: status, against: request.options) }
         return subject.kind == .image ? try await checked(response, to: request) : response
+    }
+
+    /// Reports that a response can't be stored because it may belong to a user whom the command line doesn't name.
+    private func noteMissingUser(of operation: NetworkOperation) {
+        guard operation.partition.isEmpty, let key = operation.responseKey, storesCookies || !key.isPersistent,
+            !hasNotedUser.withLock({ noted in
+                defer { noted = true }
+                return noted
+            })
+        else { return }
+        console.note(
+            "beagle: the response is not stored, because the request has credentials, cookies or other headers that "
+                + "may identify a user; name the user with --cache-user"
+        )
+    }
+
+    /// Shows the cache status of a response, and checks that a stored body isn't larger than the limit.
+    private func check(
+        _ response: StreamingResponse,
+        with status: CacheStatus,
+        against options: TransferOptions
+    ) throws(NetworkError) {
+        if flags.verbose {
+            console.note("* cache: \(status)")
+            if status.age != nil { note(response.response, "(stored)") }
+        }
+        guard status.age != nil, let limit = options.maxBodyBytes, let length = response.body.length, length > limit
+        else { return }
+        throw NetworkError(
+            .tooLarge,
+            during: .body,
+            "the stored body has \(length) bytes, but the limit is \(limit) bytes",
+            advice: "increase TransferOptions.maxBodyBytes"
+        )
+    }
+
+    /// Waits until the cache has changed as the responses require.
+    func finishCache() async {
+        if case .success(let cache?) = cache { await cache.finish() }
     }
 
     /// The logger for interceptors, which writes notes if `-v` is given.
@@ -165,8 +229,14 @@ final class Session: Sendable {
             file: path,
             isForFile: flags.file != nil,
             count: count,
-            trailers: response.trailers
+            trailers: response.trailers,
+            cache: cacheReport(of: response)
         )
+    }
+
+    /// Returns the part that the cache had in a response, or `nil` without a cache.
+    func cacheReport(of response: StreamingResponse) -> CacheReport? {
+        response.cacheStatus.map { CacheReport($0, after: attempt.withLock { $0 }) }
     }
 
     private func save(_ response: StreamingResponse, to path: String, onChunk: (Data) -> Void) async throws {
@@ -231,9 +301,12 @@ final class Session: Sendable {
 
     private func note(_ response: TransferResponse) {
         note(response.metrics.hops)
-        let version = response.metrics.protocolName
-        console.note(console.styledNote("< \(version) \(response.head.statusLine)", .bold))
-        for (name, value) in Redactor().redact(response.head.headerFields) {
+        note(response.head, response.metrics.protocolName)
+    }
+
+    private func note(_ head: HTTPResponse, _ version: String) {
+        console.note(console.styledNote("< \(version) \(head.statusLine)", .bold))
+        for (name, value) in Redactor().redact(head.headerFields) {
             console.note("< \(name): \(value)".printable)
         }
     }
@@ -282,9 +355,12 @@ extension Session: CookieTransport {
             return AnyRequestToken()
         }
         return source.perform(request) { result in
-            if case .success(let response) = result {
+            switch result {
+            case .success(let response):
+                self.attempt.withLock { $0 = .status(response.head.status.code) }
                 self.record(response.metrics)
                 if self.flags.verbose { self.note(response) }
+            case .failure(let error): self.attempt.withLock { $0 = .failure(error) }
             }
             completion(result)
         }

@@ -7,6 +7,7 @@ import Foundation
 protocol TransferCommand: AsyncParsableCommand, Sendable {
     var flags: CommonFlags { get }
     var retries: RetryFlags { get }
+    var cache: CacheFlags { get }
 
     /// The interceptors for the request. By default, those for retries.
     var interceptors: [any Interceptor] { get }
@@ -52,15 +53,17 @@ extension TransferCommand {
     }
 
     func run() async throws {
-        let session = Session(flags, interceptors)
+        let session = Session(flags, interceptors, kind: kind, cache: cache)
         do {
             // Reading standard input can't be cancelled. Until it is read, a signal simply ends the program.
             let request = try request()
             let result = try await Interrupt.cancelling { try await outcome(of: request, in: session) }
             session.show(result)
+            await session.finishCache()
         } catch {
             let failure = flags.failure(for: error)
             session.show(failure)
+            await session.finishCache()
             throw ExitCode(failure.exit)
         }
     }
@@ -75,6 +78,15 @@ extension TransferCommand {
             return try await OfflineRequest(request, showsSecrets: flags.showSecrets).result
         }
         if let continuation { try continuation.check(request, flags) }
+        if cache.folder != nil, flags.replay.path != nil {
+            throw Failure(
+                exit: ExitCode.usage,
+                code: "usage",
+                phase: .build,
+                "'--cache' and '--replay' cannot be used together",
+                advice: "leave out one of them"
+            )
+        }
         let received = try await receive(request, in: session)
         var result: CommandResult
         do {
@@ -83,10 +95,12 @@ extension TransferCommand {
                 ? outcome(ofErrorResponse: received, on: session.console)
                 : self.result(of: received, on: session.console)
         } catch var failure as Failure where received.isErrorResponse {
+            failure.details["cache"] = received.cache?.json
             if showsErrorBody { failure.output = head(of: received) + received.output }
             throw failure
         }
         result.output = head(of: received) + result.output
+        if let report = received.cache { result.add(report) }
         return result
     }
 

@@ -645,6 +645,22 @@ import Testing
         }
     }
 
+    @Test func credentialsOfOptionsAreInTheKey() async throws {
+        let world = StoreWorld(answers: { request in
+            guard let authentication = request.options.authentication else { return .text("anonymous") }
+            return .text(authentication == .bearer("A") ? "A" : "B")
+        })
+        for token in ["A", "B", nil] {
+            var operation = NetworkOperation.asking()
+            operation.request.options = TransferOptions()
+            operation.request.options?.authentication = token.map { .bearer($0) }
+            let text = token ?? "anonymous"
+            #expect(await world.heard(operation) == [text])
+            #expect(await world.heard(operation) == ["stored \(text)"])
+        }
+        #expect(world.requests == 3)
+    }
+
     /// A transport with a jar.
     private struct Jar: CookieTransport {
         let transport: ScriptedTransport

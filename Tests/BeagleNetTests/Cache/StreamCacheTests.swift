@@ -92,6 +92,45 @@ import Testing
         #expect(server.requests.map { $0["if-none-match"] } == [nil, "\"1\""])
     }
 
+    /// Reads the stream of an operation of a kind.
+    private func read(_ kind: NetworkOperation.Kind, from server: LoopbackServer) async throws -> String {
+        let result = try await client.run(NetworkOperation.stream(try request(server), kind: kind))
+        guard case .stream(let stream) = result.content else { return "no stream" }
+        return try await read(stream)
+    }
+
+    @Test func streamedQueryIsStoredUnlessItHasErrors() async throws {
+        let count = Lock(0)
+        let server = try LoopbackServer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .response(200, [:], number == 1 ? #"{"errors":[]}"# : #"{"data":\#(number)}"#)
+        }
+        #expect(try await read(.query, from: server) == #"{"errors":[]}"#)
+        for _ in 0..<2 { #expect(try await read(.query, from: server) == #"{"data":2}"#) }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func staleStreamIsRevalidatedInTheBackground() async throws {
+        let count = Lock(0)
+        let server = try LoopbackServer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .response(200, ["Cache-Control": "max-age=0, stale-while-revalidate=60"], "\(number)")
+        }
+        let cache = CacheInterceptor(store)
+        Beagle.dependencies.interceptors.replace(with: cache)
+        for text in ["1", "1", "2"] {
+            #expect(try await read(client.stream(request(server, .rawRequest(.init())))) == text)
+            await cache.finishRevalidations()
+        }
+        #expect(server.requests.count == 3)
+    }
+
     @Test(arguments: [true, false]) func restOfAnInterruptedStreamIsRequested(collects: Bool) async throws {
         let server = try interruptingServer()
         let first = try await client.stream(request(server))

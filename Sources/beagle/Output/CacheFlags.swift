@@ -1,0 +1,74 @@
+import ArgumentParser
+import BeagleNet
+import BeagleNetHTTP
+
+/// The options for storing responses on the disk and using them.
+struct CacheFlags: ParsableArguments {
+    @Option(
+        name: .customLong("cache"),
+        help: ArgumentHelp(
+            """
+            Store responses in this directory, and use stored ones as HTTP and --cache-mode allow. A download that \
+            was interrupted continues where it stopped if the server supports that. See 'beagle cache'.
+            """,
+            valueName: "directory"
+        )
+    )
+    var folder: String?
+
+    @Option(
+        name: .customLong("cache-mode"),
+        help: ArgumentHelp(
+            """
+            Use of stored responses: 'http' uses fresh ones; 'cache-first' also those without a lifetime; 'cache-only' \
+            never uses the network; 'network-only' never uses stored ones; 'network-first' uses stale ones if the \
+            server cannot be reached or responds with 5xx; 'cache-and-network' always uses the network, and stale \
+            ones if it fails. (default: network-first for screens, cache-first for images and queries, otherwise http)
+            """,
+            valueName: "mode"
+        )
+    )
+    var mode: CacheMode?
+
+    @Option(
+        name: .customLong("cache-user"),
+        help: ArgumentHelp(
+            """
+            Keep the stored responses of this user apart from those of others. Responses to requests with \
+            credentials, cookies or other personal headers are stored only with this option, so that they never reach \
+            another user. The name is not stored in clear text.
+            """,
+            valueName: "name"
+        )
+    )
+    var user: String?
+
+    func validate() throws {
+        if folder == "" { throw ValidationError("'--cache' requires a directory name.") }
+        if user == "" { throw ValidationError("'--cache-user' requires a name.") }
+        guard folder == nil else { return }
+        if mode != nil { throw ValidationError("'--cache-mode' requires '--cache'.") }
+        if user != nil { throw ValidationError("'--cache-user' requires '--cache'.") }
+    }
+}
+
+/// A policy for stored responses: `--cache-mode`.
+enum CacheMode: String, ExpressibleByArgument, CaseIterable {
+    case http
+    case cacheFirst = "cache-first"
+    case cacheOnly = "cache-only"
+    case networkOnly = "network-only"
+    case networkFirst = "network-first"
+    case cacheAndNetwork = "cache-and-network"
+
+    var policy: RequestPolicy {
+        switch self {
+        case .http: .http
+        case .cacheFirst: .cacheFirst
+        case .cacheOnly: .cacheOnly
+        case .networkOnly: .networkOnly
+        case .networkFirst: .networkFirst
+        case .cacheAndNetwork: .cacheAndNetwork
+        }
+    }
+}
