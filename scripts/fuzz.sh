@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
 shift || true
-if [ $# = 0 ]; then set -- json redactor url request head decoder range events multipart frames handshake cookie redirect challenge altsvc body har filter log document pieces socket image; fi
+if [ $# = 0 ]; then set -- json redactor url request head decoder range events multipart frames handshake cookie redirect challenge altsvc body har filter log document pieces socket image screen; fi
 
 # libFuzzer reports crashes itself; Swift's backtrace would only slow it down.
 export SWIFT_BACKTRACE=enable=no

@@ -35,7 +35,7 @@ struct Tool: AsyncParsableCommand {
               101   the response is not a screen or image, or a file is invalid
               102   the server returned GraphQL errors
               103   the recording has no response to the request
-              104   responses differ from the recorded ones
+              104   responses differ from the recorded ones, or two plans differ
               105   the form is stored in the outbox; 'outbox flush' sends it
               106   the cache has no response, and the network was not allowed
               130   interrupted
@@ -48,7 +48,8 @@ struct Tool: AsyncParsableCommand {
             """,
         version: CurlTransport.capabilities.report,
         subcommands: [
-            FetchCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self, RawCommand.self,
+            FetchCommand.self, PlanCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self,
+            RawCommand.self,
             GraphQLCommand.self, SubscribeCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self,
             CacheCommand.self, RecordCommand.self, LogCommand.self, ReplayCommand.self, HARCommand.self,
             ServeCommand.self, DemoCommand.self,

@@ -7,7 +7,7 @@ import BeagleNetRequestBuilder
 /// An error is a valid result for any input. A crash, a hang or a broken invariant (a failed `precondition`) is not.
 enum FuzzTarget: String, CaseIterable {
     case json, redactor, url, request, head, decoder, range, events, multipart, frames, handshake
-    case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces, socket, image
+    case cookie, redirect, challenge, altsvc, body, har, filter, log, document, pieces, socket, image, screen
 
     func feed(_ bytes: UnsafeRawBufferPointer) {
         switch self {
@@ -33,6 +33,7 @@ enum FuzzTarget: String, CaseIterable {
         case .pieces: Self.fuzzPieces(bytes)
         case .socket: Self.fuzzSocket(bytes)
         case .image: Self.fuzzImage(bytes)
+        case .screen: Self.fuzzScreen(bytes)
         case .altsvc: Self.fuzzAltSvc(String(decoding: bytes, as: UTF8.self))
         }
     }

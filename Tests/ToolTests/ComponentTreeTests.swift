@@ -1,11 +1,12 @@
 import BeagleNetHTTP
+import Foundation
 import Testing
 
 @testable import beagle
 
 struct ComponentTreeTests {
     private func lines(_ json: String) throws -> [String] {
-        let tree = try #require(ComponentTree(JSONValue(parsing: json)))
+        let tree = try ComponentTree(parsing: Data(json.utf8))
         return tree.lines { text, _ in text } + [tree.summaryLine]
     }
 
@@ -129,6 +130,16 @@ struct ComponentTreeTests {
 
     @Test(arguments: ["{}", "[]", "7", #"{"_beagleAction_": "beagle:popView"}"#, #"{"_beagleComponent_": 7}"#])
     func nonComponentHasNoTree(_ json: String) throws {
-        #expect(ComponentTree(try JSONValue(parsing: json)) == nil)
+        #expect(throws: NetworkError.self) { try ComponentTree(parsing: Data(json.utf8)) }
+    }
+
+    @Test func tooDeepScreenIsNotDrawn() throws {
+        let (open, close) = (#"{"_beagleComponent_":"beagle:container","children":["#, "]}")
+        func tree(_ depth: Int) throws -> ComponentTree {
+            let json = String(repeating: open, count: depth) + String(repeating: close, count: depth)
+            return try ComponentTree(parsing: Data(json.utf8))
+        }
+        #expect(try tree(512).summary.components == 512)
+        #expect(throws: NetworkError.self) { try tree(513) }
     }
 }

@@ -35,7 +35,7 @@ public struct ScreenReference: Sendable {
     /// Values are taken from the contexts and lists of the screen. The URL may be relative.
     public var resolvedURL: String? {
         switch resolved.url {
-        case -1: contents.literal(record.url)
+        case -1: record.isPlain ? url : contents.literal(record.url)
         case -2: nil
         case let text: contents.texts[Int(text)]
         }

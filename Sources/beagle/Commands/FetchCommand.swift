@@ -36,50 +36,15 @@ struct FetchCommand: TransferCommand {
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
-        guard received.head.status.kind == .successful else {
-            // A 304 is the response to a conditional request, which a header option can make.
-            let status = received.head.status
-            if status.kind == .redirection, status != .notModified { throw notFollowed(received) }
+        let status = received.head.status
+        // A 304 is the response to a conditional request, which a header option can make.
+        if status.kind != .successful, status.kind != .redirection || status == .notModified {
             return CommandResult(json: received.json, output: received.output, note: received.head.statusLine)
         }
-        let components = try components(of: received)
+        _ = try received.screen(showsBody: !tree)
         guard tree else { return CommandResult(json: received.json, output: received.output) }
+        let components = try ComponentTree(parsing: received.body)
         let lines = components.lines(style: console.styled) + [components.summaryLine]
         return CommandResult(json: components.json, output: Data("\(lines.joined(separator: "\n"))\n".utf8))
-    }
-
-    private func notAScreen(_ received: ReceivedResponse) -> Failure {
-        var failure = Failure(exit: ExitCode.invalidContent, code: "not_a_screen", phase: .decode, "")
-        failure.url = received.url
-        if !tree { failure.output = received.output }
-        return failure
-    }
-
-    private func notFollowed(_ received: ReceivedResponse) -> Failure {
-        var failure = notAScreen(received)
-        failure.message =
-            "the response is not a screen but a redirect that was not followed: \(received.head.statusLine)"
-        failure.advice = received.head.headerFields.contains(.location) ? "increase --max-redirs" : nil
-        return failure
-    }
-
-    private func components(of received: ReceivedResponse) throws -> ComponentTree {
-        var failure = notAScreen(received)
-        let value: JSONValue
-        do throws(NetworkError) {
-            value = try JSONValue(parsing: received.body)
-        } catch {
-            let type = received.contentType.isEmpty ? "no content type" : received.contentType
-            failure.message = "the response is not a screen (\(type)): \(error.message)"
-            throw failure
-        }
-        if let components = ComponentTree(value) { return components }
-        if let action = ComponentType(ofAction: value) {
-            failure.message = "the response is not a screen but the action \(action.name)"
-        } else {
-            failure.message = "the response is JSON but not a screen: its root has no _beagleComponent_"
-            failure.advice = "use 'beagle raw' for other responses"
-        }
-        throw failure
     }
 }

@@ -24,7 +24,7 @@ extension ExitCode {
     static let invalidContent: Int32 = 101
     /// The server returned GraphQL errors.
     static let graphQLErrors: Int32 = 102
-    /// Responses differ from the recorded ones.
+    /// Responses differ from the recorded ones, or two plans differ.
     static let different: Int32 = 104
     /// The recording of `--replay` has no response, or `replay --fail-on-skip` has skipped entries.
     static let notInRecording: Int32 = 103

@@ -1,4 +1,6 @@
+import BeagleNet
 import BeagleNetHTTP
+import Foundation
 
 /// The components of a screen, and the actions that they lead to.
 struct ComponentTree {
@@ -26,12 +28,23 @@ struct ComponentTree {
     let root: Node
     let summary: Summary
 
-    /// Creates the tree of a screen, or `nil` if the value isn't a component.
-    init?(_ screen: JSONValue) {
-        guard let type = ComponentType(of: screen) else { return nil }
-        var walk = ComponentTreeBuilder()
-        root = walk.node(screen, type)
-        summary = walk.summary
+    /// Creates the tree of a screen.
+    ///
+    /// - Throws: `NetworkError` of kind `.decoding` if the document isn't a component, or is nested too deep to draw.
+    init(parsing document: Data) throws(NetworkError) {
+        let screen = try ParsedScreen(outlining: document, vocabulary: ComponentNotes.vocabulary)
+        guard screen.isScreen else {
+            throw NetworkError(.decoding, during: .decode, "the document is not a component")
+        }
+        guard var builder = ComponentTreeBuilder(screen.outline) else {
+            throw NetworkError(
+                .decoding,
+                during: .decode,
+                "components are nested more than \(ComponentTreeBuilder.maxDepth) levels deep"
+            )
+        }
+        root = builder.node(0)
+        summary = builder.summary
     }
 
     /// The summary as text: `links 2 · images 1 · forms 0 · unknown 1`.

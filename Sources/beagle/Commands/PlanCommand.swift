@@ -1,0 +1,105 @@
+import ArgumentParser
+import BeagleNet
+import BeagleNetHTTP
+import Foundation
+
+/// The `beagle plan` command, which lists what a screen needs from the network.
+struct PlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "List the images, routes and requests of a screen, or compare two screens.",
+        discussion: """
+            Writes a line for each reference to the network: its kind, when it is needed, its method and URL, whether \
+            it can be prefetched or why not, and its position as a JSON pointer. Values of expressions are taken from \
+            the contexts and lists of the screen; URLs whose value is not known are shown as they are written. URLs \
+            in members that are neither the framework's nor declared with --custom have the kind 'unknown'. Exits \
+            with 101 if the document is not a screen.
+
+            With --diff, writes the references that only the first screen (-) or only the second (+) has, and exits \
+            with 104 if there are any.
+
+            EXAMPLE
+              beagle plan http://127.0.0.1:8080/home
+              beagle plan home.json --json
+              beagle plan home.json --custom custom:avatar.photoUrl=image
+              beagle plan --diff http://127.0.0.1:8080/home https://staging.example.com/home
+            """
+    )
+
+    @Argument(help: "File or URL of the screen, '-' for standard input; two with --diff.")
+    var screens: [String] = []
+
+    @Flag(name: .long, help: "Compare the references of two screens.")
+    var diff = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Declare a member of a custom component. Roles: image, route, lazy, request, items, template. Repeatable.",
+            valueName: "type.member=role"
+        )
+    )
+    var custom: [String] = []
+
+    @Option(name: .long, help: "Base URL for paths, such as http://HOST:PORT.")
+    var base: String?
+
+    @OptionGroup var retries: RetryFlags
+    @OptionGroup var flags: CommonFlags
+
+    func validate() throws {
+        guard screens.count == (diff ? 2 : 1) else {
+            throw ValidationError(diff ? "'--diff' requires two screens." : "Name one screen: a file, a URL or '-'.")
+        }
+        if screens == ["-", "-"] { throw ValidationError("Only one screen can be standard input.") }
+        if diff, flags.offline { throw ValidationError("'--offline' and '--diff' cannot be used together.") }
+        _ = try vocabulary()
+    }
+
+    /// Returns the vocabulary with the members of `--custom`.
+    private func vocabulary() throws -> ScreenVocabulary {
+        var vocabulary = ScreenVocabulary.standard
+        for text in custom {
+            guard let equals = text.lastIndex(of: "=") else {
+                throw ValidationError("'--custom' must be TYPE.MEMBER=ROLE, such as custom:avatar.photoUrl=image.")
+            }
+            do throws(NetworkError) {
+                try vocabulary.declare(
+                    String(text[..<equals]),
+                    as: .init(rawValue: String(text[text.index(after: equals)...]))
+                )
+            } catch {
+                throw ValidationError("'--custom': \(error.message); \(error.advice ?? "").")
+            }
+        }
+        return vocabulary
+    }
+
+    func run() async throws {
+        let session = Session(flags, retries.interceptors)
+        do {
+            let result = try await Interrupt.cancelling { try await self.result(in: session) }
+            session.show(result)
+        } catch {
+            let failure = flags.failure(for: error)
+            session.show(failure)
+            throw ExitCode(failure.exit)
+        }
+    }
+
+    private func result(in session: Session) async throws -> CommandResult {
+        let vocabulary = try vocabulary()
+        let sources = screens.map { ScreenSource(argument: $0, base: base, vocabulary: vocabulary) }
+        if flags.offline, sources[0].isURL {
+            return try await OfflineRequest(sources[0].request(flags), showsSecrets: flags.showSecrets).result
+        }
+        let (screen, response) = try await sources[0].screen(in: session)
+        if diff {
+            let (other, _) = try await sources[1].screen(in: session)
+            return try PlanDifference(from: screen.plan, to: other.plan).result(on: session.console)
+        }
+        var result = PlanReport(screen).result(on: session.console)
+        if flags.include, let response { result.output = Data(response.headText.utf8) + result.output }
+        return result
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import BeagleNet
+import BeagleNetHTTP
+import Foundation
+
+extension ReceivedResponse {
+    /// Reads the body as a screen.
+    ///
+    /// - Parameter showsBody: Whether a failure has the body as output.
+    /// - Throws: `Failure` with the exit code 101 if the response isn't a screen.
+    func screen(_ vocabulary: ScreenVocabulary = .standard, showsBody: Bool) throws -> ParsedScreen {
+        guard head.status.kind == .successful else { throw notFollowed(showsBody) }
+        var failure = notAScreen(showsBody)
+        do throws(NetworkError) {
+            let screen = try ParsedScreen(parsing: body, vocabulary: vocabulary)
+            if screen.isScreen { return screen }
+            failure.explain(screen)
+        } catch {
+            let type = contentType.isEmpty ? "no content type" : contentType
+            failure.message = "the response is not a screen (\(type)): \(error.message)"
+        }
+        throw failure
+    }
+
+    private func notAScreen(_ showsBody: Bool) -> Failure {
+        var failure = Failure(exit: ExitCode.invalidContent, code: "not_a_screen", phase: .decode, "")
+        failure.url = url
+        if showsBody { failure.output = output }
+        return failure
+    }
+
+    private func notFollowed(_ showsBody: Bool) -> Failure {
+        var failure = notAScreen(showsBody)
+        failure.message = "the response is not a screen but a redirect that was not followed: \(head.statusLine)"
+        failure.advice = head.headerFields.contains(.location) ? "increase --max-redirs" : nil
+        return failure
+    }
+}
+
+extension Failure {
+    /// Says why JSON isn't a screen.
+    mutating func explain(_ document: ParsedScreen, _ subject: String = "the response") {
+        if let action = document.type {
+            message = "\(subject) is not a screen but the action \(ComponentType(action).name)"
+        } else {
+            message = "\(subject) is JSON but not a screen: its root has no _beagleComponent_"
+            advice = "use 'beagle raw' for other responses"
+        }
+    }
+}

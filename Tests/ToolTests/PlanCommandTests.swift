@@ -1,0 +1,150 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct PlanCommandTests {
+    private static let home = [
+        "web page  action  https://usebeagle.io  opened elsewhere  /navigationBar/navigationBarItems/0/onPress/0/url",
+        "image     render  /img/banner.png       prefetch          /child/children/0/path/url",
+        "route     action  /details              prefetch          /child/children/2/onPress/0/route/url",
+        "route     action  /signup               not marked        /child/children/3/onPress/0/route/url",
+        "lazy      render  /lazy/news            prefetch          /child/children/4/path",
+        "form      action  POST /signup          unsafe method     /child/children/6/onSubmit/0/url",
+        "references 6 · web page 1 · image 1 · route 2 · lazy 1 · form 1 · prefetch 3",
+    ]
+
+    @Test func fetchedScreenIsListed() async throws {
+        try await withBackend { url in
+            let run = try await beagle("plan", "\(url)/home")
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(run.lines == Self.home)
+            #expect(try await beagle("plan", "/home", "--base", url).lines == Self.home)
+        }
+    }
+
+    @Test func screenMayBeAFileOrStandardInput() async throws {
+        try await withFiles([DemoScreens.home]) { files in
+            let run = try await beagle("plan", files[0])
+            #expect(run.lines == Self.home)
+        }
+        #expect(try await BeagleProcess(["plan", "-"], input: DemoScreens.home).outcome().lines == Self.home)
+    }
+
+    @Test func jsonHasEachReference() async throws {
+        let run = try await BeagleProcess(["plan", "-", "--json"], input: DemoScreens.home).outcome()
+        let result = try #require(try run.json()["result"])
+        #expect(result["type"] == "beagle:screenComponent" && result["id"] == "home" && result["omitted"] == 0)
+        #expect(
+            result["references"]?[5] == [
+                "pointer": "/child/children/6/onSubmit/0/url", "kind": "form", "when": "action", "url": "/signup",
+                "resolved": "/signup", "method": "POST", "events": ["onSubmit"], "prefetch": false,
+                "obstacle": "unsafe method", "body": ["name": "@{user.name}", "email": "@{user.email}"],
+            ]
+        )
+        #expect(result["references"]?.array?.count == 6)
+    }
+
+    @Test func customMembersAreDeclared() async throws {
+        let screen = #"{"_beagleComponent_":"custom:a","photo":"https://x/p","other":"https://x/o"}"#
+        let run = try await BeagleProcess(["plan", "-", "--custom", "custom:a.photo=image"], input: screen).outcome()
+        #expect(
+            run.lines == [
+                "image    render  https://x/p  prefetch    /photo", "unknown  render  https://x/o  undeclared  /other",
+                "references 2 · image 1 · unknown 1 · prefetch 1",
+            ]
+        )
+    }
+
+    // MARK: - Differences
+
+    @Test func differencesExitWith104() async throws {
+        let changed = DemoScreens.home.replacing("/details", with: "/more").replacing(
+            "\"method\": \"POST\"",
+            with: "\"method\": \"PUT\""
+        )
+        try await withFiles([DemoScreens.home, changed]) { files in
+            let run = try await beagle("plan", "--diff", files[0], files[1])
+            #expect(run.exit == 104)
+            #expect(
+                run.lines == ["- route  /details", "- form   POST /signup", "+ route  /more", "+ form   PUT /signup"]
+            )
+            #expect(run.errors.contains("removed 2, added 2"))
+
+            let error = try #require(try await beagle("plan", "--diff", files[0], files[1], "--json").json()["error"])
+            #expect(error["code"] == "different")
+            #expect(error["removed"]?[0]?["url"] == "/details" && error["added"]?[0]?["url"] == "/more")
+        }
+    }
+
+    @Test func sameReferencesExitWithZero() async throws {
+        let compact = try JSONValue(parsing: DemoScreens.home).data()
+        try await withFiles([DemoScreens.home, String(decoding: compact, as: UTF8.self)]) { files in
+            let run = try await beagle("plan", "--diff", files[0], files[1])
+            #expect(run.exit == 0 && run.output.isEmpty && run.errors.isEmpty)
+            let result = try await beagle("plan", "--diff", files[0], files[1], "--json").json()["result"]
+            #expect(result == ["added": [], "removed": [], "omitted": 0])
+        }
+    }
+
+    @Test func fileAndURLMayBeCompared() async throws {
+        try await withBackend { url in
+            let run = try await BeagleProcess(["plan", "--diff", "-", "\(url)/details"], input: DemoScreens.home)
+                .outcome()
+            #expect(run.exit == 104)
+            #expect(run.lines.contains("+ image     /img/logo.png"))
+        }
+    }
+
+    // MARK: - Failures
+
+    private static let failures: [(String, Int32, String)] = [
+        ("<html>", 101, "standard input is not a screen: invalid JSON at line 1, column 1 ($): expected a value"),
+        ("{\"a\": [1,\n}", 101, "line 2, column 1 ($.a[1])"), ("{}", 101, "its root has no _beagleComponent_"),
+        (#"{"_beagleAction_": "beagle:popView"}"#, 101, "not a screen but the action popView"),
+    ]
+
+    @Test(arguments: failures)
+    func documentThatIsNotAScreenExitsWith101(_ input: String, _ exit: Int32, _ message: String) async throws {
+        let run = try await BeagleProcess(["plan", "-"], input: input).outcome()
+        #expect(run.exit == exit && run.output.isEmpty)
+        #expect(run.errors.contains(message), "\(run.errors)")
+        let json = try await BeagleProcess(["plan", "-", "--json"], input: input).outcome().json()
+        #expect(json["exit"] == .integer(Int64(exit)) && json["error"]?["code"] == "not_a_screen")
+    }
+
+    @Test func responseThatIsNotAScreenExitsWith101() async throws {
+        try await withBackend { url in
+            let run = try await beagle("plan", "\(url)/img/logo.png")
+            #expect(run.exit == 101 && run.errors.contains("not a screen"))
+            #expect(try await beagle("plan", "\(url)/fail").exit == 22)
+        }
+    }
+
+    @Test func missingFileHasAdvice() async throws {
+        let run = try await beagle("plan", "/does/not/exist.json")
+        #expect(run.exit == 26)
+        #expect(run.errors.contains("cannot read /does/not/exist.json") && run.errors.contains("or a URL such as"))
+    }
+
+    @Test(arguments: [
+        [], ["a", "b"], ["--diff", "a"], ["--diff", "-", "-"], ["a", "--custom", "x"], ["a", "--custom", "x=image"],
+        ["a", "--custom", "custom:a.b=video"],
+    ])
+    func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {
+        let run = try await BeagleProcess(["plan"] + arguments).outcome()
+        #expect(run.exit == 64 && run.output.isEmpty)
+    }
+
+    /// Runs a test with temporary files of these contents.
+    private func withFiles(_ contents: [String], _ test: ([String]) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "plan-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = contents.indices.map { folder.appending(path: "\($0).json") }
+        for (file, text) in zip(files, contents) { try Data(text.utf8).write(to: file) }
+        try await test(files.map(\.path))
+    }
+}
