@@ -31,3 +31,34 @@ func declare(_ data: Data) throws -> ParsedScreen {
     // snippet.end
     return screen
 }
+
+func fetchScreen(_ views: ViewClient) async throws {
+    // snippet.fetch
+    let details = try await views.fetch("/details", as: JSONValue.self)
+    if details.isStale { print("stored", details.age ?? .zero, "ago") }
+    // snippet.end
+}
+
+func prefetchRoutes(_ views: ViewClient, _ screen: ParsedScreen, _ images: ImagePrefetcher) {
+    // snippet.prefetch
+    views.prefetch(screen.plan, from: "home", images: images)
+    print(views.report(of: "home").wastedBytes)
+    // snippet.end
+}
+
+func exclude() -> ViewClient {
+    // snippet.rules
+    var rules = PrefetchRules()
+    rules.allows = { url in !url.path.hasPrefix("/sign-out") }
+    let views = ViewClient(rules: rules)
+    // snippet.end
+    return views
+}
+
+func keepOffline() async throws {
+    // snippet.offline
+    let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)
+    try await guide.refresh()
+    for part in guide.missing { print(part.url, part.error.message) }
+    // snippet.end
+}
