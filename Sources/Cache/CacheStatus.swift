@@ -1,6 +1,6 @@
 /// The part that stored responses had in a response, in the words of RFC 9211 (`Cache-Status`).
 public struct CacheStatus: Sendable, Hashable {
-    /// Why the server was asked.
+    /// A reason to ask the server.
     public enum ForwardReason: String, Sendable, Hashable, CaseIterable {
         /// The operation's policy or the request asks for the server's response.
         case bypass
@@ -18,7 +18,7 @@ public struct CacheStatus: Sendable, Hashable {
         case partial
     }
 
-    /// Why the server was asked, or `nil` if the stored response was used without.
+    /// The reason to ask the server, or `nil` if the stored response was used without.
     public var forwardReason: ForwardReason?
     /// Whether the server confirmed the stored response with 304.
     public var isRevalidated: Bool

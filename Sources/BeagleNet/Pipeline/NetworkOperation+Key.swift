@@ -102,7 +102,9 @@ extension NetworkOperation {
     ///
     /// - Parameter left: Fields to leave out.
     func messageKey(of transfer: TransferRequest, without left: [HTTPField]) -> Key? {
-        guard transfer.delivery == .collect || transfer.delivery == .stream, let body = transfer.body.known else { return nil }
+        guard transfer.delivery == .collect || transfer.delivery == .stream, let body = transfer.body.known else {
+            return nil
+        }
         return Key(kind, partition, credentialOwner, transfer, body, without: left)
     }
 

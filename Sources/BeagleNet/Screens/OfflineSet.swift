@@ -18,7 +18,7 @@ public final class OfflineSet: Sendable {
     public struct Missing: Sendable {
         /// The URL of the screen, lazy component or image as the screen has it.
         public let url: String
-        /// What it is for.
+        /// The purpose of the part.
         public let kind: ScreenReference.Kind
         /// The screen that leads to it; `nil` for a route of the set.
         public let parent: String?
@@ -30,7 +30,7 @@ public final class OfflineSet: Sendable {
     public struct Part: Sendable {
         /// The URL of the screen, lazy component or image as the screen has it.
         public let url: String
-        /// What it is for.
+        /// The purpose of the part.
         public let kind: ScreenReference.Kind
         /// The size of its body in bytes.
         public let bytes: Int

@@ -1,4 +1,4 @@
-/// What became of the prefetches of one screen.
+/// The outcomes of the prefetches of one screen.
 public struct PrefetchReport: Sendable, Hashable {
     /// The prefetches that were requested.
     public internal(set) var requested = 0

@@ -35,19 +35,19 @@ extension ScreenReference {
             self.rawValue = rawValue
         }
 
-        /// When the screen is drawn.
+        /// The time at which the screen is drawn.
         public static let render = Time(rawValue: "render")
-        /// When a component has been laid out for the first time (`onInit`).
+        /// The time at which a component has been laid out for the first time (`onInit`).
         public static let initial = Time(rawValue: "init")
-        /// When the user scrolls to the end of a list (`onScrollEnd`).
+        /// The time at which the user scrolls to the end of a list (`onScrollEnd`).
         public static let visible = Time(rawValue: "visible")
-        /// When the user does something.
+        /// The time at which the user does something.
         public static let action = Time(rawValue: "action")
-        /// When the screen is drawn, once for each element of a list that the screen doesn't contain.
+        /// The time at which the screen is drawn, once for each element of a list that the screen doesn't contain.
         public static let template = Time(rawValue: "template")
-        /// When a request of the screen fails.
+        /// The time at which a request of the screen fails.
         public static let fallback = Time(rawValue: "fallback")
-        /// When an action shows the component that a context or another member for data contains.
+        /// The time at which an action shows the component that a context or another member for data contains.
         public static let data = Time(rawValue: "data")
     }
 

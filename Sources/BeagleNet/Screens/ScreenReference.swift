@@ -11,10 +11,10 @@ public struct ScreenReference: Sendable {
     private var record: ScreenRecord { contents.records[Int(resolved.record)] }
     private var parts: ScreenRequestParts { record.parts < 0 ? .none : contents.parts[Int(record.parts)] }
 
-    /// What the reference is for.
+    /// The purpose of the reference.
     public var kind: Kind { Kind(record.kind) }
 
-    /// When the reference is needed.
+    /// The time at which the reference is needed.
     public var when: Time { Time(resolved.time) }
 
     /// The position of the URL in the document, as a JSON pointer (RFC 6901) such as `/child/path/url`.

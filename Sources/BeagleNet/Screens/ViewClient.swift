@@ -165,7 +165,7 @@ public final class ViewClient: Sendable {
         for prefetch in removed { prefetch.cancel() }
     }
 
-    /// What became of the prefetches that a screen has requested.
+    /// The outcomes of the prefetches that a screen has requested.
     ///
     /// - Parameter source: The name that the screen gave to `prefetch(_:from:)`.
     public func report(of source: String = "") -> PrefetchReport {
