@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// Tests count what transports leave behind: see Sources/Curl/ResourceTracker.swift.
+// Tests count what transports leave behind: see Sources/Curl/Loop/ResourceTracker.swift.
 // ./check defines it in its own configuration.
 let countingLeftovers = settings + [.define("COUNTS_LEFTOVERS", .when(configuration: .debug))]
 

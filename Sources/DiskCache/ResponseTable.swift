@@ -3,56 +3,6 @@ import BeagleNetHTTP
 import Foundation
 import GRDB
 
-/// A stored response as a row.
-struct ResponseRow: Sendable {
-    let id: Int64
-    let key: Data
-    let selecting: String
-    /// The time of the last use, in milliseconds since 1970.
-    let used: Int64
-    let isSealed: Bool
-    let headDigest: Data
-    let bodyDigest: Data
-    let bodyBytes: Int
-    /// The file of the body; `nil` if the body is in the row.
-    let file: String?
-    let head: Data
-    /// The body; `nil` if it is in a file, or wasn't selected.
-    let body: Data?
-
-    static let columns = "id, key, selecting, used, is_sealed, head_digest, body_digest, body_bytes, file, head"
-
-    init(_ row: Row) {
-        (id, key, selecting, used, isSealed) = (row[0], row[1], row[2], row[3], row[4])
-        (headDigest, bodyDigest, bodyBytes, file, head) = (row[5], row[6], row[7], row[8], row[9])
-        body = row.count > 10 ? row[10] : nil
-    }
-}
-
-/// A response to insert.
-struct NewResponse: Sendable {
-    /// The unit in which sizes count, in bytes: the page size of SQLite and of most file systems.
-    static let unit = 4_096
-    /// An estimate of the bytes of a row without head and body, and of its entries in the indexes.
-    private static let overhead = 512
-
-    let key: Data
-    let origin: Data
-    let partition: Data
-    let selecting: String
-    let isSealed: Bool
-    let head: Data
-    let headDigest: Data
-    let body: Data
-    let bodyDigest: Data
-
-    /// The space that the response takes, in whole pages.
-    var size: Int {
-        let bytes = head.count + body.count + selecting.utf8.count + Self.overhead
-        return (bytes + Self.unit - 1) / Self.unit * Self.unit
-    }
-}
-
 /// The statements about stored responses. Those that write need a transaction, and return the files to remove after it.
 struct ResponseTable {
     /// The most responses of a key.

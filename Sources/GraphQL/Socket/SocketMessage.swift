@@ -39,21 +39,6 @@ enum SocketMessage: Sendable, Hashable {
     }
 }
 
-/// A violation of the protocol.
-struct SocketProtocolError: Error, Hashable {
-    let reason: String
-
-    /// The error for operations.
-    var error: NetworkError {
-        NetworkError(
-            .protocol,
-            during: .body,
-            "the server violated the WebSocket subprotocol: \(reason)",
-            advice: "check that the endpoint serves GraphQL over WebSocket"
-        )
-    }
-}
-
 /// The members of a message, by their position in its text.
 private struct Envelope {
     private let bytes: UnsafeBufferPointer<UInt8>

@@ -43,28 +43,6 @@ struct SubscriptionAttempt: Sendable {
     var endpoint: GraphQLEndpoint { plan.endpoint }
 }
 
-/// An operation and its endpoint, shared by all attempts.
-final class SubscriptionPlan: Sendable {
-    let request: GraphQLRequest
-    /// The request parameters as JSON, before interceptors.
-    let parameters: Data
-    let endpoint: GraphQLEndpoint
-    /// Whether results may be incremental, so that each payload must be parsed.
-    let usesIncrementalDelivery: Bool
-    /// Whether the operation only holds a WebSocket open.
-    let isHolding: Bool
-
-    /// - Throws: `NetworkError` if the operation can't be sent.
-    init(_ request: GraphQLRequest, at endpoint: GraphQLEndpoint, isHolding: Bool = false) throws(NetworkError) {
-        try request.checkKind()
-        self.request = request
-        self.endpoint = endpoint
-        self.isHolding = isHolding
-        parameters = try GraphQLMessage(request, endpoint.documentStyle == .documentID ? .documentID : .text).json
-        usesIncrementalDelivery = try request.usesIncrementalDelivery
-    }
-}
-
 /// A type that performs operations over one transport.
 protocol AttemptPerformer: Sendable {
     /// Performs one attempt. Cancelling the task cancels it and notifies the server.
@@ -74,37 +52,4 @@ protocol AttemptPerformer: Sendable {
     /// - Throws: `NetworkError`: of kind `.unsupported` if the server doesn't support this transport, `.graphQL` if it
     ///   refused the operation, and of a transient kind if the connection was lost.
     func perform(_ attempt: SubscriptionAttempt) async throws(NetworkError)
-}
-
-/// The state that the attempts of an operation share.
-final class SubscriptionProgress: Sendable {
-    private struct State: Sendable {
-        var hasStarted = false
-        var eventID = ""
-        var failure: Int?
-    }
-
-    private let state = Lock(State())
-
-    /// - Returns: Whether this is the first call.
-    func start() -> Bool {
-        state.withLock { state in
-            defer { state.hasStarted = true }
-            return !state.hasStarted
-        }
-    }
-
-    /// The ID of the last delivered event; empty if no event had an ID.
-    var lastEventID: String {
-        get { state.withLock { $0.eventID } }
-        set { state.withLock { $0.eventID = newValue } }
-    }
-
-    /// The number of the last failure of a shared connection (`SharedRetry`), or `nil` if there was none.
-    var lastFailure: Int? { state.withLock { $0.failure } }
-
-    /// Records the failure of an attempt.
-    func note(_ error: NetworkError) {
-        if let retry = error.sharedRetry { state.withLock { $0.failure = retry.number } }
-    }
 }

@@ -1,0 +1,26 @@
+public import BeagleNetDependencies
+public import BeagleNetHTTP
+public import BeagleNetRequestBuilder
+
+/// A form store in memory.
+public final class MemoryFormStore: FormStore {
+    private let groups = Lock<[String: [FormField]]>([:])
+
+    /// Creates an empty store.
+    public init() {}
+
+    /// Returns the stored fields of a group.
+    public func fields(of group: String) -> [FormField] {
+        groups.withLock { $0[group] ?? [] }
+    }
+
+    /// Stores fields in a group.
+    public func save(_ fields: [FormField], replacing names: Set<String>, in group: String) {
+        groups.withLock { $0[group] = ($0[group] ?? []).filter { !names.contains($0.name) } + fields }
+    }
+
+    /// Deletes a group.
+    public func clear(_ group: String) {
+        groups.withLock { $0[group] = nil }
+    }
+}

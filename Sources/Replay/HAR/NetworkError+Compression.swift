@@ -1,0 +1,7 @@
+import BeagleNetHTTP
+
+extension NetworkError {
+    static func compression(_ message: String) -> NetworkError {
+        NetworkError(.encoding, during: .file, message)
+    }
+}
