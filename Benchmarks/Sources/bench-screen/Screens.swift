@@ -4,8 +4,8 @@ import Foundation
 enum Screens: String, CaseIterable {
     /// The home screen of the demo backend, repeated to 1 MB.
     case dense
-    /// The same without whitespace.
-    case compact
+    /// The same without whitespace and with members in any order, so that the types are read before the walk.
+    case unordered
     /// 1 MB of texts with 2,000 characters each.
     case texts
     /// 100 KB with 50 images.
@@ -14,7 +14,7 @@ enum Screens: String, CaseIterable {
     func document() throws -> Data {
         switch self {
         case .dense: return Self.container(Array(repeating: Self.home, count: (1 << 20) / Self.home.utf8.count + 1))
-        case .compact:
+        case .unordered:
             let home = try JSONSerialization.jsonObject(with: Data(Self.home.utf8))
             let text = String(decoding: try JSONSerialization.data(withJSONObject: home), as: UTF8.self)
             return Self.container(Array(repeating: text, count: (1 << 20) / text.utf8.count + 1))

@@ -72,8 +72,9 @@ struct LateMarkers {
     ) throws(JSONFault) {
         let name = try cursor.name()
         frame.count += 1
+        if frame.isTyped { return }
         let number = table.number(of: name, in: cursor.bytes)
-        guard table.markers[Int(number)] != nil, !frame.isTyped, cursor.peek() == UInt8(ascii: "\"") else { return }
+        guard table.markers[Int(number)] != nil, cursor.peek() == UInt8(ascii: "\"") else { return }
         frame.isTyped = true
         guard frame.count > 1 else { return }
         // Reads the value on a copy of the cursor.
