@@ -1,9 +1,9 @@
-public import BeagleNet
+import BeagleNet
 import BeagleNetHTTP
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    import FoundationEssentials
 #else
-    package import Foundation
+    import Foundation
 #endif
 
 /// The state learned about a server, shared by the copies of its endpoint.

@@ -1,9 +1,9 @@
 import BeagleNet
 package import BeagleNetHTTP
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    import FoundationEssentials
 #else
-    package import Foundation
+    import Foundation
 #endif
 
 /// A recorded response in the form in which it is sent over HTTP/1.1.

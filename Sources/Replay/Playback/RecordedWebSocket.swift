@@ -1,9 +1,9 @@
 import BeagleNet
-package import BeagleNetHTTP
+import BeagleNetHTTP
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    import FoundationEssentials
 #else
-    package import Foundation
+    import Foundation
 #endif
 
 /// The messages of a recorded WebSocket.

@@ -1,4 +1,4 @@
-public import BeagleNet
+import BeagleNet
 import BeagleNetHTTP
 
 /// The components of a recorded URL.

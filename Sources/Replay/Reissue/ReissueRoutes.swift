@@ -1,4 +1,4 @@
-public import BeagleNet
+import BeagleNet
 import BeagleNetHTTP
 
 /// The routes from recorded servers to targets.

@@ -1,4 +1,4 @@
-public import BeagleNet
+import BeagleNet
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -19,7 +19,7 @@ enum FilterField: Sendable, Hashable {
     }
 
     /// Whether `==` is case-sensitive.
-    fileprivate var hasCase: Bool {
+    var hasCase: Bool {
         switch self {
         case .kind, .method, .host, .header: false
         default: true

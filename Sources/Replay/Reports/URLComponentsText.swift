@@ -1,4 +1,4 @@
-public import BeagleNet
+import BeagleNet
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

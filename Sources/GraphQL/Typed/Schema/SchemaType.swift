@@ -1,4 +1,4 @@
-public import BeagleNet
+import BeagleNet
 
 /// A type of a schema.
 struct SchemaType: Sendable {
