@@ -48,8 +48,8 @@ struct CacheCommandTests {
             let run = try await beagle("cache", "list", cache)
             #expect(run.exit == 0, "\(run.errors)")
             #expect(run.lines.count == 4)
-            #expect(run.lines.first?.contains(#/^200 +\d+ B +\d s  fresh    http.*/cached$/#) == true)
-            #expect(run.lines.last?.contains(#/^200 +1\.0 MB +\d s  stale    http.*/file$/#) == true)
+            #expect(run.lines.first?.contains(#/^200 +\d+ B +\d+ s  fresh    http.*/cached$/#) == true)
+            #expect(run.lines.last?.contains(#/^200 +1\.0 MB +\d+ s  stale    http.*/file$/#) == true)
             #expect(!run.text.contains("secret"))
             let json = try await beagle("cache", "list", cache, "--json").json()["result"]?.array
             #expect(json?.count == 4)

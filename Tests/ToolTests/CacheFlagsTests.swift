@@ -323,41 +323,41 @@ struct CacheFlagsTests {
 
     @Test func directoryHasNoSecretsOfRequests() async throws {
         let server = try LoopbackServer(
-            .response(200, ["Cache-Control": "max-age=60", "Set-Cookie": "session=secret5"], "body")
+            .response(200, ["Cache-Control": "max-age=60", "Set-Cookie": "session=hidden5"], "body")
         )
         try await withDirectory { directory in
-            let url = "\(server.url)/a?token=secret1"
+            let url = "\(server.url)/a?token=hidden1"
             let run = try await beagle(
                 "raw",
                 url,
                 "-H",
-                "Authorization: Bearer secret2",
+                "Authorization: Bearer hidden2",
                 "-b",
-                "session=secret3",
+                "session=hidden3",
                 "--cache",
                 directory,
                 "--cache-user",
-                "secret4"
+                "hidden4"
             )
             #expect(run.exit == 0, "\(run.errors)")
             let names = try FileManager.default.contentsOfDirectory(atPath: directory)
             #expect(names.contains("responses.sqlite"))
             for name in names {
                 let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)"))
-                #expect(bytes.range(of: Data("secret".utf8)) == nil, "\(name)")
+                #expect(bytes.range(of: Data("hidden".utf8)) == nil, "\(name)")
             }
             // The store is used all the same.
             let second = try await beagle(
                 "raw",
                 url,
                 "-H",
-                "Authorization: Bearer secret2",
+                "Authorization: Bearer hidden2",
                 "-b",
-                "session=secret3",
+                "session=hidden3",
                 "--cache",
                 directory,
                 "--cache-user",
-                "secret4"
+                "hidden4"
             )
             #expect(second.text == "body" && server.requests.count == 1)
         }

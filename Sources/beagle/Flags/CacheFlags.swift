@@ -8,8 +8,8 @@ struct CacheFlags: ParsableArguments {
         name: .customLong("cache"),
         help: ArgumentHelp(
             """
-            Store responses in this directory, and use stored ones as HTTP and --cache-mode allow. A download that \
-            was interrupted continues where it stopped if the server supports that. See 'beagle cache'.
+            Store responses in this directory, and use stored ones as HTTP and --cache-mode allow. An interrupted \
+            download is continued by the next run if the server supports that. See 'beagle cache'.
             """,
             valueName: "directory"
         )

@@ -54,7 +54,9 @@ final class Session: Sendable {
             flags.offline ? nil : try flags.replay.transport(transport, console)
         }
         recording = Result { () throws(NetworkError) in flags.offline ? nil : try flags.recording.openLog(console) }
-        self.cache = Result { () throws(NetworkError) in flags.offline ? nil : try .open(cache, kind, console) }
+        // A recording isn't stored; the command reports that the options exclude each other.
+        let usesCache = !flags.offline && flags.replay.path == nil
+        self.cache = Result { () throws(NetworkError) in usesCache ? try .open(cache, kind, console) : nil }
     }
 
     /// Returns the log in which requests are recorded, or `nil` if they aren't recorded.

@@ -95,7 +95,7 @@ import Testing
     /// Reads the stream of an operation of a kind.
     private func read(_ kind: NetworkOperation.Kind, from server: LoopbackServer) async throws -> String {
         let result = try await client.run(NetworkOperation.stream(try request(server), kind: kind))
-        guard case .stream(let stream) = result.content else { return "no stream" }
+        guard case .stream(let stream) = result.content else { return try result.response?.text() ?? "" }
         return try await read(stream)
     }
 
