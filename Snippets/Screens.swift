@@ -62,3 +62,26 @@ func keepOffline() async throws {
     for part in guide.missing { print(part.url, part.error.message) }
     // snippet.end
 }
+
+func follow(_ views: ViewClient, _ screen: JSONValue, _ show: (JSONValue, [String]) -> Void) async throws {
+    // snippet.updates
+    for try await update in try views.updates(from: "/home/updates", to: screen) {
+        show(update.screen, update.changedIDs)
+    }
+    // snippet.end
+}
+
+func compare(_ stored: JSONValue, _ fresh: JSONValue) throws {
+    // snippet.between
+    if let update = ScreenUpdate.between(stored, and: fresh) {
+        print(try update.applied(to: stored).changedIDs)
+    }
+    // snippet.end
+}
+
+func refresh(_ views: ViewClient, _ show: (FetchedScreen<JSONValue>) -> Void) async throws {
+    // snippet.group
+    let refreshes = LoadGroup(.replace)
+    if let home = try await refreshes.run({ try await views.fetch("/home", as: JSONValue.self) }) { show(home) }
+    // snippet.end
+}

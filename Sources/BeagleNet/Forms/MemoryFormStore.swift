@@ -1,5 +1,4 @@
-public import BeagleNetDependencies
-public import BeagleNetHTTP
+import BeagleNetHTTP
 public import BeagleNetRequestBuilder
 
 /// A form store in memory.

@@ -50,6 +50,9 @@ public final class ViewClient: Sendable {
 
     deinit { removePrefetches() }
 
+    /// The given client, or the one of the current container.
+    var currentClient: any NetworkClient { client ?? Beagle.dependencies.networkClient }
+
     // MARK: - Fetching
 
     /// Fetches a screen and decodes it. Cancelling the task cancels the request, unless it was prefetched.
@@ -70,7 +73,7 @@ public final class ViewClient: Sendable {
         decoder: (any BodyDecoder)? = nil,
         onStored: (@Sendable (FetchedScreen<Screen>) -> Void)? = nil
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
-        let client = client ?? Beagle.dependencies.networkClient
+        let client = currentClient
         let decoder = decoder ?? client.container.bodyDecoder
         let operation = try request.operation(client)
         if let result = await prefetched(request, operation, client),
@@ -131,7 +134,7 @@ public final class ViewClient: Sendable {
     /// - Returns: Whether the screen will be prefetched, or is already.
     @discardableResult
     public func prefetch(_ request: ScreenRequest, from source: String = "") -> Bool {
-        let client = client ?? Beagle.dependencies.networkClient
+        let client = currentClient
         let prefetch = makePrefetch(request, source, client)
         let isAccepted = state.withLock { state in
             state.reports[source, default: PrefetchReport()].requested += 1

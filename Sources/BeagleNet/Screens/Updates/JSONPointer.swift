@@ -1,0 +1,92 @@
+import BeagleNetHTTP
+
+/// A JSON pointer (RFC 6901), such as `/children/0/text`.
+struct JSONPointer: Sendable, Hashable {
+    /// The names and indexes on the way, without escapes.
+    let tokens: [String]
+
+    init(tokens: [String]) {
+        self.tokens = tokens
+    }
+
+    /// Reads a pointer; `nil` if it is malformed.
+    init?(_ text: String) {
+        guard !text.isEmpty else {
+            tokens = []
+            return
+        }
+        guard text.hasPrefix("/") else { return nil }
+        var tokens: [String] = []
+        for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            var token = ""
+            var rest = part[...]
+            while let character = rest.popFirst() {
+                guard character == "~" else {
+                    token.append(character)
+                    continue
+                }
+                switch rest.popFirst() {
+                case "0": token.append("~")
+                case "1": token.append("/")
+                default: return nil
+                }
+            }
+            tokens.append(token)
+        }
+        self.tokens = tokens
+    }
+
+    /// Whether a place is this one or inside of it.
+    func contains(_ other: JSONPointer) -> Bool { other.tokens.starts(with: tokens) }
+}
+
+extension JSONValue {
+    /// The value at a place, or `nil` if there is no such place.
+    func value(at pointer: JSONPointer) -> JSONValue? {
+        var value = self
+        for token in pointer.tokens {
+            switch value {
+            case .object(let members):
+                guard let member = members[token] else { return nil }
+                value = member
+            case .array(let elements):
+                guard let index = Self.index(token, below: elements.count) else { return nil }
+                value = elements[index]
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    /// Changes the object or array that has the last token of a place.
+    ///
+    /// - Returns: Whether there is one, and `change` accepted it.
+    mutating func changeContainer(
+        of tokens: ArraySlice<String>,
+        _ change: (inout JSONValue, _ last: String) -> Bool
+    ) -> Bool {
+        guard let token = tokens.first else { return false }
+        if tokens.count == 1 { return change(&self, token) }
+        switch self {
+        case .object(var members):
+            guard var member = members.removeValue(forKey: token) else { return false }
+            guard member.changeContainer(of: tokens.dropFirst(), change) else { return false }
+            members[token] = member
+            self = .object(members)
+        case .array(var elements):
+            guard let index = Self.index(token, below: elements.count) else { return false }
+            var element = elements[index]
+            guard element.changeContainer(of: tokens.dropFirst(), change) else { return false }
+            elements[index] = element
+            self = .array(elements)
+        default: return false
+        }
+        return true
+    }
+
+    /// The index that a token names: digits without a leading zero (RFC 6901, 4).
+    static func index(_ token: String, below count: Int) -> Int? {
+        guard let index = Int(digits: token[...]), index < count, token == "\(index)" else { return nil }
+        return index
+    }
+}
