@@ -15,7 +15,10 @@ public struct HttpAdditionalData: RemoteScreenAdditionalData, Hashable {
 
     /// A method with its body.
     public struct HttpData: Sendable, Hashable {
-        /// The method of a request for a screen; a form or raw request uses its own method instead.
+        /// The method of a request for a screen.
+        ///
+        /// A form or raw request uses its own method instead, except that `PATCH` replaces the POST or PUT of a form,
+        /// whose own methods are the four of Beagle. `Compatibility.beagle1` doesn't have this exception.
         public var method: Method
         /// The body, or empty for no body; it is rejected if it contains an unevaluated expression `@{…}`.
         public var body: Data

@@ -25,7 +25,7 @@ extension HttpRequestBuilder {
         case .fetchComponent: content = RequestContent(method: try method(httpData?.method.rawValue))
         case .fetchImage:
             content = RequestContent(method: try method(httpData?.method.rawValue), accepted: .acceptsImages)
-        case .submitForm(let form): content = try self.content(of: form)
+        case .submitForm(let form): content = try self.content(of: form, httpData)
         case .rawRequest(let data): content = try self.content(of: data, httpData)
         }
         if let data = httpData?.body, !data.isEmpty {
@@ -35,9 +35,16 @@ extension HttpRequestBuilder {
         return content
     }
 
-    private func content(of form: Request.FormData) throws(NetworkError) -> RequestContent {
+    private func content(
+        of form: Request.FormData,
+        _ httpData: HttpAdditionalData.HttpData?
+    ) throws(NetworkError) -> RequestContent {
         let fields = try form.fields.sent(emptyFields)
         var content = RequestContent(method: try method(form.method.rawValue))
+        if httpData?.method == .PATCH {
+            guard [.post, .put].contains(form.method) else { throw .patchWithoutBody(form.method) }
+            content.method = .patch
+        }
         let takesFiles = form.encoding == .multipart && [.post, .put].contains(form.method)
         if !takesFiles { try fields.checkNoFiles() }
         switch (form.method, form.encoding) {
@@ -82,6 +89,15 @@ extension HttpRequestBuilder {
         if name == upper { return method }
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"].contains(upper)
         return known ? try HTTPRequest.Method(checking: upper) : method
+    }
+}
+
+extension NetworkError {
+    fileprivate static func patchWithoutBody(_ method: FormRemoteAction.Method) -> NetworkError {
+        .badRequest(
+            "a \(method.rawValue) form sends its values in the query and cannot be sent by PATCH",
+            "set the method of the form to POST"
+        )
     }
 }
 

@@ -267,6 +267,25 @@ struct HttpRequestBuilderTests {
         #expect(try builder.message("http://h/", .raw("PUT"), post("x")).method == "PUT")
     }
 
+    private static let additionalPATCHReplacesOnlyPOSTAndPUTArguments: [(FormRemoteAction.Method, String?)] = [
+        (.post, "PATCH"), (.put, "PATCH"), (.get, nil), (.delete, nil),
+    ]
+
+    @Test(arguments: Self.additionalPATCHReplacesOnlyPOSTAndPUTArguments)
+    func additionalPATCHReplacesOnlyPOSTAndPUT(method: FormRemoteAction.Method, expected: String?) throws {
+        let patch = HttpAdditionalData(httpData: .init(method: .PATCH))
+        guard let expected else {
+            #expect(builder.refusal("http://h/", .form(method), patch)?.kind == .badRequest)
+            return
+        }
+        let message = try builder.message("http://h/", .form(method), patch)
+        #expect(message.method == expected)
+        let plain = try builder.message("http://h/", .form(method))
+        #expect(message.body == plain.body)
+        let put = HttpAdditionalData(httpData: .init(method: .PUT))
+        #expect(try builder.message("http://h/", .form(method), put).method == method.rawValue)
+    }
+
     private static let bodySetsItsContentTypeArguments: [(RequestBody, String, String)] = [
         (.json(["b": 1, "a": "/"]), "application/json", #"{"a":"/","b":1}"#),
         (.text("é"), "text/plain; charset=utf-8", "é"),

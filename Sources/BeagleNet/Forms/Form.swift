@@ -19,6 +19,11 @@ public import BeagleNetRequestBuilder
 public final class Form: Sendable {
     /// The HTTP method; GET and DELETE send the values in the query, POST and PUT in the body.
     public let method: FormRemoteAction.Method
+    /// The method beyond `method` in which the values are sent: `HttpData(method: .PATCH)`, or `nil`, the default.
+    ///
+    /// `method` must be POST or PUT then. Other methods have no effect, and the form can't be sent if there is a body,
+    /// because the values are its body.
+    public let httpData: HttpAdditionalData.HttpData?
     /// The encoding of the body.
     public let encoding: Request.FormData.Encoding
     /// The name under which values are stored, or `nil` to store none.
@@ -27,7 +32,7 @@ public final class Form: Sendable {
     /// stores the form's own values, except secrets and files. When it succeeds, the group is deleted, and likewise
     /// when an `Outbox` stores the form.
     public let group: String?
-    /// Whether a POST carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), `false` by default.
+    /// Whether a POST or PATCH carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), `false` by default.
     ///
     /// The key is random. It stays the same while the same values are sent again, and changes after a success or an
     /// edit. With a key, the client automatically retries a request that the server may already have executed, so
@@ -39,10 +44,14 @@ public final class Form: Sendable {
     /// secret, such as a password, because values are stored in plain text. The log and the error's `advice` then say
     /// that the form wasn't stored. `.queue` stores such a form too.
     public let outbox: OutboxChoice
+    /// The errors that the screen of the form has in its expressions.
+    let screenErrors: (@Sendable ([Input]) -> [FieldError])?
     private let givenStore: (any FormStore)?
-    private let state: Lock<State>
+    private let values: Lock<State>
     /// The gate that allows only one submission at a time.
     let submissionGate = FormSubmissionGate()
+    let monitor: FormMonitor
+    let checks: FormChecks
 
     private struct State {
         var inputs: [Input]
@@ -58,68 +67,56 @@ public final class Form: Sendable {
     ///   - encoding: The encoding of the body, JSON by default. Files require `.multipart`.
     ///   - group: The name under which values are stored. By default no values are stored.
     ///   - store: The store of these values, or `nil` to use the `formStore` of `Beagle.dependencies`.
-    ///   - sendsIdempotencyKey: Whether a POST carries an `Idempotency-Key`, `false` by default.
+    ///   - sendsIdempotencyKey: Whether a POST or PATCH carries an `Idempotency-Key`, `false` by default.
     ///   - outbox: Whether an `OutboxInterceptor` stores the form, `.automatic` by default.
-    public init(
+    ///   - httpData: `HttpData(method: .PATCH)` to send the form by PATCH, `nil` by default.
+    public convenience init(
         _ inputs: [Input] = [],
         method: FormRemoteAction.Method = .post,
         encoding: Request.FormData.Encoding = .json,
         group: String? = nil,
         store: (any FormStore)? = nil,
         sendsIdempotencyKey: Bool = false,
-        outbox: OutboxChoice = .automatic
+        outbox: OutboxChoice = .automatic,
+        httpData: HttpAdditionalData.HttpData? = nil
+    ) {
+        self.init(
+            inputs,
+            method: method,
+            encoding: encoding,
+            group: group,
+            store: store,
+            sendsIdempotencyKey: sendsIdempotencyKey,
+            outbox: outbox,
+            httpData: httpData,
+            screenErrors: nil
+        )
+    }
+
+    /// Creates a form with the errors of its screen.
+    init(
+        _ inputs: [Input],
+        method: FormRemoteAction.Method,
+        encoding: Request.FormData.Encoding = .json,
+        group: String? = nil,
+        store: (any FormStore)? = nil,
+        sendsIdempotencyKey: Bool = false,
+        outbox: OutboxChoice = .automatic,
+        httpData: HttpAdditionalData.HttpData? = nil,
+        screenErrors: (@Sendable ([Input]) -> [FieldError])?
     ) {
         self.method = method
+        self.httpData = httpData
+        self.screenErrors = screenErrors
         self.encoding = encoding
         self.group = group
         self.sendsIdempotencyKey = sendsIdempotencyKey
         self.outbox = outbox
         givenStore = store
-        state = Lock(State(inputs: inputs))
-    }
-
-    /// An input and the validation of its value.
-    public struct Input: Sendable {
-        /// A function that returns the error message for a value, or `nil` if the value is valid.
-        ///
-        /// It is also called for an empty value. It receives all inputs, so that it can compare them.
-        public typealias Check = @Sendable (_ value: FormValue, _ inputs: [Input]) -> String?
-
-        /// The name under which the value is sent.
-        public var name: String
-        /// The value of the input.
-        public var value: FormValue
-        /// Whether the input must not be empty.
-        public var isRequired: Bool
-        /// The error message for a required input that is empty.
-        public var requiredMessage = "must not be empty"
-        /// A Boolean value that indicates whether the value is never stored.
-        public var isSecret: Bool
-        /// The validation of the value, which isn't called if a required value is missing.
-        public var check: Check?
-
-        /// Creates an input.
-        ///
-        /// - Parameters:
-        ///   - name: The name under which the value is sent.
-        ///   - value: The initial value, empty by default.
-        ///   - isRequired: Whether the input must not be empty, `false` by default.
-        ///   - isSecret: Whether the value is never stored, or `nil` to let the redactor of `Beagle.dependencies`
-        ///     decide by the name. `password` and similar names are secret.
-        ///   - check: An additional validation.
-        public init(
-            _ name: String,
-            _ value: FormValue = .empty,
-            isRequired: Bool = false,
-            isSecret: Bool? = nil,
-            check: Check? = nil
-        ) {
-            self.name = name
-            self.value = value
-            self.isRequired = isRequired
-            self.isSecret = isSecret ?? Self.isSecret(name)
-            self.check = check
-        }
+        values = Lock(State(inputs: inputs))
+        let monitor = FormMonitor(inputs)
+        self.monitor = monitor
+        checks = FormChecks(inputs) { [weak monitor] in monitor?.notify() }
     }
 }
 
@@ -128,7 +125,7 @@ public final class Form: Sendable {
 extension Form {
     /// The current inputs.
     public var inputs: [Input] {
-        get { state.withLock { $0.inputs } }
+        get { values.withLock { $0.inputs } }
         set { change { $0.inputs = newValue } }
     }
 
@@ -136,7 +133,7 @@ extension Form {
     ///
     /// They are sent last, sorted by name.
     public var additionalData: [String: FormValue] {
-        get { state.withLock { $0.additionalData } }
+        get { values.withLock { $0.additionalData } }
         set { change { $0.additionalData = newValue } }
     }
 
@@ -145,7 +142,7 @@ extension Form {
     /// Setting a value replaces all values of the name, or adds an input if there is no such input. Setting `nil`
     /// removes them.
     public subscript(name: String) -> FormValue? {
-        get { state.withLock { $0.inputs.first { $0.name == name }?.value } }
+        get { values.withLock { $0.inputs.first { $0.name == name }?.value } }
         set {
             change { state in
                 let index = state.inputs.firstIndex { $0.name == name }
@@ -170,25 +167,36 @@ extension Form {
         submissionGate.forgetAccepted()
     }
 
+    /// Whether the form is sent by PATCH.
+    private var isPatch: Bool { httpData?.method == .PATCH }
+
+    /// Whether sending the form twice has the same effect as once (RFC 9110, 9.2.2).
+    var isIdempotent: Bool { method != .post && !isPatch }
+
+    /// Whether its requests carry a key by which the server recognizes repeats.
+    var hasIdempotencyKey: Bool { sendsIdempotencyKey && (method == .post || isPatch) }
+
     /// The number of changes to the form.
-    var changes: Int { state.withLock { $0.changes } }
+    var changes: Int { values.withLock { $0.changes } }
 
     private func change(_ body: (inout State) -> Void) {
-        state.withLock { state in
+        let (inputs, changes) = values.withLock { state in
             body(&state)
             state.changes += 1
+            return (state.inputs, state.changes)
         }
+        monitor.edited(inputs, changes)
+        checks.edited(inputs)
     }
 
+    /// The current names and values.
+    var contents: FormContents { values.withLock { FormContents($0.inputs, $0.additionalData) } }
+
     /// Validates the inputs and returns their errors in order, or an empty array if the form may be submitted.
+    ///
+    /// Asynchronous checks count if they have ended for the current value. `submit` waits for the others.
     public func validate() -> [FieldError] {
-        let inputs = inputs
-        return inputs.compactMap { input in
-            if input.isRequired, input.value.isEmpty {
-                return FieldError(field: input.name, message: input.requiredMessage)
-            }
-            return input.check?(input.value, inputs).map { FieldError(field: input.name, message: $0) }
-        }
+        errors(of: inputs)
     }
 
     /// Returns the data to send.
@@ -197,7 +205,7 @@ extension Form {
     ///
     /// - Throws: `NetworkError` if the stored values can't be read.
     package func data() throws(NetworkError) -> Request.FormData {
-        let (inputs, additional) = state.withLock { ($0.inputs, $0.additionalData) }
+        let (inputs, additional) = values.withLock { ($0.inputs, $0.additionalData) }
         let own = Set(inputs.map(\.name)).union(additional.keys)
         let stored = try group.map { group throws(NetworkError) in try store.fields(of: group) } ?? []
         let repeatsName = encoding != .json || method == .get || method == .delete
@@ -222,7 +230,7 @@ extension Form {
     /// - Throws: `NetworkError` if the values can't be stored.
     public func save() throws(NetworkError) {
         guard let group else { return }
-        let (inputs, additional) = state.withLock { ($0.inputs, $0.additionalData) }
+        let (inputs, additional) = values.withLock { ($0.inputs, $0.additionalData) }
         let values =
             inputs.filter { !$0.isSecret && additional[$0.name] == nil }.map { ($0.name, $0.value) }
             + additional.filter { !Input.isSecret($0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -232,7 +240,7 @@ extension Form {
 
     /// The name of a filled-in input that must never be stored, or `nil` if there is no such input.
     var secretInput: String? {
-        state.withLock { state in
+        values.withLock { state in
             state.inputs.first { $0.isSecret && !$0.value.isEmpty }?.name
                 ?? state.additionalData.first { Input.isSecret($0.key) && !$0.value.isEmpty }?.key
         }
@@ -259,21 +267,4 @@ extension Form {
     public func clear() throws(NetworkError) {
         if let group { try store.clear(group) }
     }
-}
-
-extension Form.Input {
-    fileprivate static func isSecret(_ name: String) -> Bool {
-        // `key` is secret depending on the length of its value, which isn't known yet.
-        Beagle.dependencies.redactor.isSecret(name: name, length: .max)
-    }
-}
-
-extension Form.Input: CustomStringConvertible, CustomReflectable {
-    /// The name and value, without the value of a secret input.
-    public var description: String {
-        if isSecret { return value.isEmpty ? "\(name): empty" : "\(name): \(Redactor.placeholder)" }
-        return "\(name): \(value)"
-    }
-    /// An empty mirror, so that `dump` doesn't show secrets.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -20,6 +20,11 @@ public struct FormReply: Sendable {
     public let content: Content
     /// The server's response, or `nil` if the form failed its own validation.
     public let response: NetworkResponse?
+    /// Whether the form was edited while it was sent.
+    ///
+    /// The edits aren't part of what the server has received. They stay in the form and its draft, and are sent if the
+    /// form is submitted again.
+    public internal(set) var hasUnsentEdits = false
 
     /// Whether the server accepted the form.
     public var isAccepted: Bool {

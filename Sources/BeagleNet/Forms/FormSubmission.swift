@@ -114,7 +114,7 @@ public final class FormSubmission: Sendable {
         guard case .network(let error) = failure else { return true }
         if error.isStoredInOutbox { return false }
         if !error.mayHaveReachedServer || error.isRejection { return true }
-        return form.method != .post || hasKey || (form.sendsIdempotencyKey && form.changes == progress.changes)
+        return form.isIdempotent || hasKey || (form.hasIdempotencyKey && form.changes == progress.changes)
     }
 
     @discardableResult

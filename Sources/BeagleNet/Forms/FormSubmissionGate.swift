@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// A gate that allows one submission of a form at a time; callers that submit the same values in the meantime join it.
+/// A gate that allows one submission of a form at a time; callers that submit it in the meantime join it.
 final class FormSubmissionGate: Sendable {
     /// The URL of a form, with the query and headers to send.
     struct Destination: Sendable, Hashable {
@@ -60,7 +60,7 @@ final class FormSubmissionGate: Sendable {
 
     private let state = Lock(State())
 
-    /// Joins the submission in flight or starts one.
+    /// Joins the submission in flight, whatever its values, or starts one.
     ///
     /// If the task is cancelled, it leaves immediately. When the last caller leaves, the transfer is cancelled; if an
     /// outbox may have the form, the error says whether it does.
@@ -69,7 +69,7 @@ final class FormSubmissionGate: Sendable {
     /// credentials of another user, or is sent by GET.
     ///
     /// - Parameter changes: The number of changes to the form when the request was made.
-    /// - Throws: `NetworkError`; of kind `.badRequest` if a different submission is in flight.
+    /// - Throws: `NetworkError`; of kind `.badRequest` if a submission to another destination is in flight.
     func result(
         of message: Message,
         changes: Int,
@@ -81,7 +81,7 @@ final class FormSubmissionGate: Sendable {
             switch self.join(message, changes, Waiter(progress: progress, completion: completion), work) {
             case .waiting(let id): return AnyRequestToken { self.leave(id, completion) }
             case .accepted(let reply): completion(.success(reply))
-            case .otherValues: completion(.failure(.otherValues))
+            case .otherDestination: completion(.failure(.otherDestination))
             }
             return nil
         }.get()
@@ -95,12 +95,15 @@ final class FormSubmissionGate: Sendable {
     private enum Joined {
         case waiting(Int)
         case accepted(FormReply)
-        case otherValues
+        case otherDestination
     }
 
     private func join(_ message: Message, _ changes: Int, _ waiter: Waiter, _ work: @escaping Work) -> Joined {
         state.withLock { state in
-            if state.task != nil, state.identity?.message != message { return .otherValues }
+            // A caller with other values joins too: its reply says that there are edits that weren't sent.
+            if state.task != nil, state.identity?.message.destination != message.destination {
+                return .otherDestination
+            }
             if state.task == nil, let accepted = state.accepted, accepted.changes == changes,
                 accepted.destination == message.destination
             {
@@ -178,10 +181,10 @@ extension FormSubmissionGate.Outcome {
 }
 
 extension NetworkError {
-    fileprivate static let otherValues = NetworkError(
+    fileprivate static let otherDestination = NetworkError(
         .badRequest,
         during: .build,
-        "the form is already being submitted with other values or to another destination",
+        "the form is already being submitted to another destination",
         advice: "wait for that submission to end"
     )
 }

@@ -4,8 +4,9 @@ import BeagleNetRequestBuilder
 extension NetworkClient {
     /// Validates and submits a form.
     ///
-    /// While it is in flight, submitting the same form with the same values joins it: one request is sent, and all
-    /// callers receive its reply. A cancelled task leaves it; when the last caller has left, the request is cancelled.
+    /// While it is in flight, submitting the same form joins it: one request is sent, and all callers receive its reply.
+    /// If the form was edited in the meantime, the edits stay in the form, and `FormReply.hasUnsentEdits` is `true`. A
+    /// cancelled task leaves the submission; when the last caller has left, the request is cancelled.
     ///
     /// An accepted form isn't sent again to the same destination with the same user's credentials until it is edited:
     /// submitting it returns the same reply. A form that is sent by GET, such as a search, is sent each time. See
@@ -23,7 +24,7 @@ extension NetworkClient {
     /// - Returns: The server's reply, or the field errors; see `FormReply.isAccepted`. A response with status 400, 409
     ///   or 422 that contains field errors is such a reply; see `FieldErrorReader`.
     /// - Throws: `NetworkError`: `.status` if the server rejects the form for another reason, `.badRequest` if the form
-    ///   is in flight with other values, `.file` and `.decoding` if the data to send can't be read, or the reason why
+    ///   is in flight to another destination, `.file` and `.decoding` if the data to send can't be read, or the reason why
     ///   there is no response. Don't retry after an error that `isStoredInOutbox`: an `Outbox` has stored the form and
     ///   sends it later. The form's group is then deleted, and submitting the form again is a new submission.
     public func submit(
@@ -34,10 +35,15 @@ extension NetworkClient {
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(NetworkError) -> FormReply {
+        try await form.checks.finish(form.inputs)
         let errors = form.validate()
-        guard errors.isEmpty else { return FormReply(refusing: errors) }
+        guard errors.isEmpty else {
+            let reply = FormReply(refusing: errors)
+            form.monitor.refused(reply)
+            return reply
+        }
         let url = try target.url(in: container)
-        let changes = form.changes
+        let (changes, contents) = (form.changes, form.contents)
         let message = FormSubmissionGate.Message(
             destination: FormSubmissionGate.Destination(
                 url: url,
@@ -51,12 +57,21 @@ extension NetworkClient {
             identity,
             writeFlag,
             tell in
-            await .catching { () throws(NetworkError) in try await perform(form, identity, writeFlag, timeout, tell) }
+            let run = form.monitor.began(contents)
+            let outcome = await FormSubmissionGate.Outcome.catching { () throws(NetworkError) in
+                try await perform(form, contents, identity, writeFlag, timeout) { progress in
+                    form.monitor.progressed(progress, of: run)
+                    tell(progress)
+                }
+            }
+            form.monitor.ended(outcome, of: run)
+            return outcome
         }
     }
 
     private func perform(
         _ form: Form,
+        _ contents: FormContents,
         _ identity: FormSubmissionGate.Identity,
         _ writeFlag: OutboxWriteFlag,
         _ timeout: Duration?,
@@ -76,15 +91,18 @@ extension NetworkClient {
                 if let progress = result.progress { onProgress(progress) }
             }
             guard let response = result.response else { throw .noResponse }
-            let reply = FormReply(response)
+            var reply = FormReply(response)
+            reply.hasUnsentEdits = form.contents != contents
             forget(form)
+            if reply.hasUnsentEdits { keep(form) }
             return reply
         } catch {
             if error.isStoredInOutbox { forget(form) }
             let inputs = form.inputs.map(\.name)
-            guard let reply = FormReply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
+            guard var reply = FormReply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
                 throw error
             }
+            reply.hasUnsentEdits = form.contents != contents
             return reply
         }
     }
@@ -97,10 +115,13 @@ extension NetworkClient {
         let destination = identity.message.destination
         var (data, headers) = (identity.message.data, destination.headers)
         data.boundary = identity.boundary
-        if form.sendsIdempotencyKey, form.method == .post, !headers.hasIdempotencyKey {
+        if form.hasIdempotencyKey, !headers.hasIdempotencyKey {
             headers[HTTPField.Name.idempotencyKey.rawName] = identity.idempotencyKey
         }
         var request = try makeRequest(destination.url, .submitForm(data), destination.query, headers, timeout)
+        if let httpData = form.httpData {
+            request.additionalData = HttpAdditionalData(httpData: httpData, headers: headers)
+        }
         if timeout == nil, data.fields.contains(where: { $0.file != nil }) { request.liftTotalTimeout(of: options) }
         return request
     }
@@ -118,7 +139,7 @@ extension NetworkClient {
     }
 
     private func log(_ what: String, _ error: NetworkError) {
-        container.logger.log(FormMessage(message: "\(what): \(error.message)"))
+        container.logger.log(FormLog(message: "\(what): \(error.message)"))
     }
 }
 
@@ -130,7 +151,7 @@ extension [String: String] {
 }
 
 /// A log message about a form.
-struct FormMessage: LogType {
+struct FormLog: LogType {
     let message: String
 
     var category: String { "Form" }

@@ -22,15 +22,15 @@ public import BeagleNetHTTP
 /// scope owns its body until the body ends. The scope also owns watched operations (`watch`) and all operations of a
 /// client whose container has the scope. These have no place in the queue, so that the rule doesn't apply to them.
 public final class OperationScope: Sendable {
-    /// A rule for operations that begin while another one of the scope is in flight.
+    /// A rule for operations that begin while `limit` others of the scope are in flight.
     public enum Rule: Sendable, Hashable, CaseIterable {
-        /// Runs both. The default.
+        /// Runs all, without a limit unless one is set. Operations beyond it wait, as with `queue`. The default.
         case concurrent
         /// Cancels the new operation before it sends anything.
         case drop
-        /// Cancels the old operation, down to the transport.
+        /// Cancels the oldest operation, down to the transport.
         case replace
-        /// Starts the new operation when the old one has ended.
+        /// Starts the new operation when one of the others has ended, in the order in which they began.
         case queue
     }
 
@@ -41,12 +41,18 @@ public final class OperationScope: Sendable {
         var owned: [Int: @Sendable () -> Void] = [:]
         /// The numbers of operations that are in flight or waiting for their turn, in order.
         var queue: [Int] = []
+        /// The numbers of operations in the queue that were cancelled and haven't left it yet.
+        var cancelled: Set<Int> = []
         /// The continuations of operations that wait for their turn, by number.
         var continuations: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
     /// The rule for operations that begin while another one is in flight.
     public let rule: Rule
+    /// The maximum number of operations in flight, or `nil` for no maximum.
+    ///
+    /// Watched operations and nested scopes don't count.
+    public let limit: Int?
     private let state = Lock(State())
     private let parent: OperationScope?
     private let idInParent = Lock<Int?>(nil)
@@ -54,11 +60,14 @@ public final class OperationScope: Sendable {
     /// Creates a scope.
     ///
     /// - Parameters:
-    ///   - rule: The rule for operations that begin while another one is in flight.
+    ///   - rule: The rule for operations that begin while `limit` others are in flight.
+    ///   - limit: The maximum number of operations in flight, at least 1. By default there is no maximum for
+    ///     `concurrent`, and 1 is the maximum for the other rules.
     ///   - parent: A scope that closes this one when it is closed. If it is already closed, this scope is closed
     ///     immediately.
-    public init(_ rule: Rule = .concurrent, in parent: OperationScope? = nil) {
+    public init(_ rule: Rule = .concurrent, limit: Int? = nil, in parent: OperationScope? = nil) {
         self.rule = rule
+        self.limit = limit.map { max(1, $0) } ?? (rule == .concurrent ? nil : 1)
         self.parent = parent
         guard let parent else { return }
         let id = parent.add { [weak self] in self?.close() }
@@ -136,7 +145,7 @@ public final class OperationScope: Sendable {
             return await work.perform(body)
         } onCancel: {
             work.cancel()
-            resume(id)
+            cancelTurn(of: id)
         }.get()
     }
 
@@ -166,13 +175,13 @@ public final class OperationScope: Sendable {
     func enter() throws(NetworkError) -> Ticket {
         let work = ScopedWork()
         let (id, replaced): (Int?, [@Sendable () -> Void]) = state.withLock { state in
-            if state.isClosed || rule == .drop && !state.queue.isEmpty { return (nil, []) }
-            let replaced = rule == .replace ? state.queue.compactMap { state.owned[$0] } : []
+            if state.isClosed || rule == .drop && state.queue.count >= limit ?? .max { return (nil, []) }
+            let replaced = rule == .replace ? surplus(in: state).compactMap { state.owned[$0] } : []
             state.lastID += 1
             let id = state.lastID
             state.owned[id] = { [weak self] in
                 work.cancel()
-                self?.resume(id)
+                self?.cancelTurn(of: id)
             }
             state.queue.append(id)
             return (id, replaced)
@@ -182,22 +191,32 @@ public final class OperationScope: Sendable {
         return Ticket(id: id, work: work)
     }
 
-    private func leave(_ id: Int) {
-        let (next, dropped) = state.withLock { state in
-            state.queue.removeAll { $0 == id }
-            return (state.queue.first, state.owned.removeValue(forKey: id))
-        }
-        withExtendedLifetime(dropped) {}
-        if rule == .queue, let next { resume(next) }
+    /// Returns the oldest operations that a new one replaces.
+    private func surplus(in state: State) -> ArraySlice<Int> {
+        let live = state.queue.filter { !state.cancelled.contains($0) }
+        return live.dropLast((limit ?? .max) - 1)
     }
 
-    /// Waits until all earlier operations have left.
+    private func leave(_ id: Int) {
+        let (due, dropped) = state.withLock { state in
+            state.queue.removeAll { $0 == id }
+            state.cancelled.remove(id)
+            let due = state.queue.prefix(limit ?? .max).compactMap { state.continuations.removeValue(forKey: $0) }
+            return (due, state.owned.removeValue(forKey: id))
+        }
+        withExtendedLifetime(dropped) {}
+        for continuation in due { continuation.resume() }
+    }
+
+    /// Whether operations beyond the limit wait.
+    private var mayWait: Bool { limit != nil && (rule == .queue || rule == .concurrent) }
+
+    /// Waits until so many earlier operations have left that the limit permits this one.
     private func waitForTurn(of id: Int) async {
-        guard rule == .queue else { return }
+        guard mayWait else { return }
         await withCheckedContinuation { continuation in
             let isDue = state.withLock { state in
-                // A cancelled operation, which is no longer in `owned`, doesn't wait.
-                if state.queue.first == id || state.owned[id] == nil { return true }
+                if state.cancelled.contains(id) || state.queue.prefix(limit ?? .max).contains(id) { return true }
                 state.continuations[id] = continuation
                 return false
             }
@@ -205,10 +224,10 @@ public final class OperationScope: Sendable {
         }
     }
 
-    /// Resumes an operation whose turn has come or that was cancelled.
-    private func resume(_ id: Int) {
+    /// Ends the wait of a cancelled operation.
+    private func cancelTurn(of id: Int) {
         let continuation = state.withLock { state in
-            if state.queue.first != id { state.owned[id] = nil }
+            if state.queue.contains(id) { state.cancelled.insert(id) }
             return state.continuations.removeValue(forKey: id)
         }
         continuation?.resume()

@@ -312,6 +312,91 @@ import Testing
         #expect(scope.count == 0)
     }
 
+    // MARK: - Limits
+
+    private static let defaultLimits: [(OperationScope, Int?)] = [
+        (OperationScope(), nil), (OperationScope(.queue), 1), (OperationScope(.drop), 1), (OperationScope(.replace), 1),
+        (OperationScope(limit: 3), 3), (OperationScope(.queue, limit: 3), 3), (OperationScope(.drop, limit: 0), 1),
+        (OperationScope(limit: -1), 1),
+    ]
+
+    @Test(arguments: Self.defaultLimits) func ruleHasItsLimit(_ scope: OperationScope, _ limit: Int?) {
+        #expect(scope.limit == limit)
+    }
+
+    @Test(arguments: [OperationScope.Rule.concurrent, .queue])
+    func operationsBeyondTheLimitWait(rule: OperationScope.Rule) async throws {
+        let runs = ScriptedRuns()
+        let scope = OperationScope(rule, limit: 2)
+        let client = client(runs).scoped(in: scope)
+        var tasks: [Asking] = []
+        for number in 1...5 {
+            tasks.append(task(client, .form))
+            while scope.count < number { await Task.yield() }
+        }
+        var running = [await runs.next(), await runs.next()]
+        #expect(runs.count == 2)
+        // A cancelled operation leaves the queue, and the next one keeps its place.
+        tasks[2].cancel()
+        #expect(await tasks[2].value.failure?.isCancelled == true)
+        #expect(runs.count == 2)
+        for number in 3...4 {
+            running.removeFirst().finish("x")
+            running.append(await runs.next())
+            #expect(runs.count == number)
+        }
+        for run in running { run.finish("x") }
+        for index in [0, 1, 3, 4] { #expect(try await tasks[index].value.get() == "x") }
+        #expect(scope.count == 0)
+    }
+
+    @Test func closingEndsWaitingOperations() async {
+        let runs = ScriptedRuns()
+        let scope = OperationScope(limit: 1)
+        let client = client(runs).scoped(in: scope)
+        let tasks = [task(client, .form), task(client, .form), task(client, .form)]
+        while scope.count < 3 { await Task.yield() }
+        _ = await runs.next()
+        scope.close()
+        for task in tasks { #expect(await task.value.failure?.isCancelled == true) }
+        #expect(runs.count == 1)
+    }
+
+    @Test func dropRuleCancelsOperationsBeyondTheLimit() async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs).scoped(in: OperationScope(.drop, limit: 2))
+        let first = task(client, .form)
+        let run = await runs.next()
+        let second = task(client, .form)
+        _ = await runs.next()
+        #expect(await task(client, .form).value.failure?.isCancelled == true)
+        run.finish("1")
+        #expect(try await first.value.get() == "1")
+        let third = task(client, .form)
+        await runs.next().finish("3")
+        #expect(try await third.value.get() == "3")
+        second.cancel()
+        _ = await second.value
+    }
+
+    @Test func replaceRuleCancelsTheOldestBeyondTheLimit() async throws {
+        let runs = ScriptedRuns()
+        let client = client(runs).scoped(in: OperationScope(.replace, limit: 2))
+        let first = task(client, .form)
+        _ = await runs.next()
+        let second = task(client, .form)
+        let run2 = await runs.next()
+        #expect(runs.cancels == 0)
+        let third = task(client, .form)
+        #expect(await first.value.failure?.isCancelled == true)
+        let run3 = await runs.next()
+        run2.finish("2")
+        run3.finish("3")
+        #expect(try await second.value.get() == "2")
+        #expect(try await third.value.get() == "3")
+        #expect(runs.cancels == 1)
+    }
+
     // MARK: - Streams
 
     @Test func closingEndsABodyThatIsBeingRead() async throws {
