@@ -45,15 +45,26 @@ public struct CacheInterceptor: Interceptor {
     /// policy except `networkOnly`. RFC 9111 (4.2.4) permits that unless the response must be validated. No by default:
     /// only operations with the policy `networkFirst`, and responses with `stale-if-error`, are.
     public let servesStaleOffline: Bool
+    /// The time for which an operation with the policy `networkFirst` waits for the server if a response is stored. After
+    /// it, the stored response is used, marked stale, and the server's is stored when it arrives. `nil`, the default, waits
+    /// until the operation's deadline.
+    public let networkWait: Duration?
 
     /// Creates a cache.
     ///
     /// - Parameters:
     ///   - store: The store of the responses; by default one in memory of at most 16 MiB.
     ///   - servesStaleOffline: Whether stale responses are served if the server can't be reached; no by default.
-    public init(_ store: any ResponseStore = MemoryResponseStore(), servesStaleOffline: Bool = false) {
+    ///   - networkWait: The time for which `networkFirst` waits for the server if a response is stored; no limit by
+    ///     default.
+    public init(
+        _ store: any ResponseStore = MemoryResponseStore(),
+        servesStaleOffline: Bool = false,
+        networkWait: Duration? = nil
+    ) {
         self.store = store
         self.servesStaleOffline = servesStaleOffline
+        self.networkWait = networkWait
         memory = store as? MemoryResponseStore
     }
 
@@ -80,7 +91,7 @@ public struct CacheInterceptor: Interceptor {
         case .forward, .unavailable: break
         }
         // A disk may have more.
-        guard self.memory != nil else { return .wait }
+        guard self.memory != nil, networkWait == nil || substitute(lookup) == nil else { return .wait }
         let observation = CacheObservation(self, &operation, lookup, next)
         return lookup.earlyResult.map { .emit(next.used($0, for: operation), observation) } ?? .proceed(observation)
     }
@@ -106,8 +117,56 @@ public struct CacheInterceptor: Interceptor {
         }
         var operation = operation
         let observation = CacheObservation(self, &operation, lookup, next)
+        if let networkWait, let stored = substitute(lookup) {
+            return try await result(within: networkWait, orElse: stored, operation, emit, next, observation)
+        }
         if let early = lookup.earlyResult { emit(next.used(early, for: operation)) }
         return try await next(operation, emit, observedBy: observation)
+    }
+
+    /// The stored response that is used if the server takes too long.
+    private func substitute(_ lookup: CacheLookup) -> NetworkOperation.Result? {
+        guard lookup.operation.policy == .networkFirst, let stored = lookup.forwarded.stored,
+            stored.isUsable(at: lookup.now), var result = lookup.result(stored, isStale: true),
+            !lookup.operation.refuses(result)
+        else { return nil }
+        result.note(lookup.forwarded.reason, isStale: true)
+        return result
+    }
+
+    /// The server's result, or the stored one if the server takes too long; then the server's is stored later.
+    nonisolated(nonsending) private func result(
+        within limit: Duration,
+        orElse stored: NetworkOperation.Result,
+        _ operation: NetworkOperation,
+        _ emit: @escaping Emit,
+        _ next: Next,
+        _ observation: CacheObservation
+    ) async throws(NetworkError) -> NetworkOperation.Result {
+        let work = Task {
+            await NetworkOperation.Outcome.catching { () throws(NetworkError) in
+                try await next(operation, emit, observedBy: observation)
+            }
+        }
+        let clock = operation.operationEnvironment.clock
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let first = OnceCompletion<NetworkOperation.Result> { continuation.resume(returning: $0) }
+                let timer = Task {
+                    // It ends early if the server has responded.
+                    do { try await clock.sleep(for: limit) } catch { return }
+                    first.complete(.success(next.used(stored, for: operation)))
+                }
+                Task {
+                    let outcome = await work.value
+                    timer.cancel()
+                    first.complete(outcome)
+                }
+            }
+        } onCancel: {
+            work.cancel()
+        }
+        return try outcome.get()
     }
 
     private func isUsable(for operation: NetworkOperation) -> Bool {

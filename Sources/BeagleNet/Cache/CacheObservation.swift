@@ -414,7 +414,7 @@ extension NetworkOperation.Outcome {
 }
 
 extension NetworkOperation.Result {
-    fileprivate mutating func note(_ reason: CacheStatus.ForwardReason, isStale: Bool) {
+    mutating func note(_ reason: CacheStatus.ForwardReason, isStale: Bool) {
         switch content {
         case .response(var response):
             response.cacheStatus = CacheStatus(response.cacheStatus, reason, isStale: isStale)

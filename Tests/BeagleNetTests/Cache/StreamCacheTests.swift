@@ -254,4 +254,59 @@ import Testing
         #expect(try await read(as: "a") == Self.body)
         #expect(server.requests[2]["range"] == nil)
     }
+
+    // MARK: - Waiting for the server
+
+    @Test func slowServerIsReplacedByTheStoredResponse() async throws {
+        let clock = ManualClock()
+        Beagle.dependencies.clock = clock
+        Beagle.dependencies.interceptors.replace(with: CacheInterceptor(store, networkWait: .seconds(2)))
+        let gate = try LoopbackServer.Gate()
+        let count = Lock(0)
+        let server = try LoopbackServer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let response = LoopbackServer.Response.response(200, [:], "\(number)")
+            return number == 2 ? .sequence([.gate(gate), response]) : response
+        }
+        let request = try request(server, .fetchComponent)
+        #expect(try await client.run(NetworkOperation(request)).response?.text() == "1")
+        let slow = Task { try await client.run(NetworkOperation(request)) }
+        await server.until { $0.requestCount == 2 }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        let result = try await slow.value
+        #expect(try result.response?.text() == "1")
+        #expect(result.isStale)
+        #expect(result.source == .cache)
+        // The server's response is stored when it arrives.
+        gate.open()
+        let only = NetworkOperation(request, policy: .cacheOnly)
+        while try await client.run(only).response?.text() != "2" { await Task.yield() }
+        // A server that is fast enough isn't replaced.
+        let fast = try await client.run(NetworkOperation(request))
+        #expect(try fast.response?.text() == "3")
+        #expect(!fast.isStale)
+    }
+
+    @Test func cancelledOperationDoesNotWait() async throws {
+        Beagle.dependencies.interceptors.replace(with: CacheInterceptor(store, networkWait: .seconds(3_600)))
+        let isFirst = Lock(true)
+        let server = try LoopbackServer { _ in
+            let isFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return isFirst ? .response(200, [:], "1") : .stall
+        }
+        let request = try request(server, .fetchComponent)
+        _ = try await client.run(NetworkOperation(request))
+        let work = Task { try await client.run(NetworkOperation(request)) }
+        await server.until { $0.requestCount == 2 }
+        work.cancel()
+        await #expect(throws: NetworkError.self) { try await work.value }
+        #expect(await server.until { $0.openConnections == 0 })
+    }
 }
