@@ -10,10 +10,8 @@ let client = Beagle.dependencies.networkClient
 let form = Form(
     [
         Form.Input("name", isRequired: true),
-        Form.Input("email") { value, _ in
-            value.text?.contains("@") == true ? nil : "must be an address"
-        },
-        Form.Input("password", isRequired: true),
+        Form.Input("email", isRequired: true, validators: [.email]),
+        Form.Input("password", isRequired: true, validators: [.length(atLeast: 8)]),
         Form.Input("newsletter", false),
     ],
     group: "sign-up"

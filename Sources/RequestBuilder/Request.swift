@@ -45,7 +45,8 @@ public struct Request: Sendable {
     public enum RequestType: Sendable {
         /// A screen or a part of one, in JSON.
         case fetchComponent
-        /// The submission of a form: in the query for GET and DELETE, in the body for POST and PUT.
+        /// The submission of a form: in the query for GET and DELETE, in the body for POST, PUT and
+        /// PATCH (see `HttpAdditionalData.HttpData.method`).
         case submitForm(FormData)
         /// An image.
         case fetchImage

@@ -4,8 +4,9 @@
 /// Form.Input(
 ///     "name",
 ///     asyncValidator: AsyncFormValidator { value in
-///         let reply = try await client.fetch("/names", query: [URLQueryItem(name: "name", value: value.text)])
-///         return reply.status == .noContent ? nil : FormMessage(.init(rawValue: "taken"), "is taken")
+///         let names = [URLQueryItem(name: "name", value: value.text)]
+///         let reply = try await client.fetch("/names", as: [String].self, query: names)
+///         return reply.isEmpty ? nil : FormMessage(.init(rawValue: "taken"), "is taken")
 ///     }
 /// )
 /// ```

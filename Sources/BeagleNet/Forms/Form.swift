@@ -6,7 +6,7 @@ public import BeagleNetRequestBuilder
 /// ```swift
 /// let form = Form([
 ///     Form.Input("name", isRequired: true),
-///     Form.Input("email") { value, _ in value.text?.contains("@") == true ? nil : "must be an address" },
+///     Form.Input("email", isRequired: true, validators: [.email]),
 /// ])
 /// form["name"] = "Ana"
 /// let reply = try await client.submit(form, to: "/signup")

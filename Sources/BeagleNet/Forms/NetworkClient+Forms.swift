@@ -93,11 +93,10 @@ extension NetworkClient {
             guard let response = result.response else { throw .noResponse }
             var reply = FormReply(response)
             reply.hasUnsentEdits = form.contents != contents
-            forget(form)
-            if reply.hasUnsentEdits { keep(form) }
+            forget(form, sent: contents)
             return reply
         } catch {
-            if error.isStoredInOutbox { forget(form) }
+            if error.isStoredInOutbox { forget(form, sent: contents) }
             let inputs = form.inputs.map(\.name)
             guard var reply = FormReply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
                 throw error
@@ -131,11 +130,12 @@ extension NetworkClient {
         do throws(NetworkError) { try form.save() } catch { log("Could not save the values of a form", error) }
     }
 
-    /// Deletes the draft; a failure must not hide that the server has acted.
-    private func forget(_ form: Form) {
+    /// Deletes the draft, unless there are edits that weren't sent; a failure must not hide that the server has acted.
+    private func forget(_ form: Form, sent contents: FormContents) {
         do throws(NetworkError) { try form.clear() } catch {
             log("Could not delete the saved values of a form", error)
         }
+        if form.contents != contents { keep(form) }
     }
 
     private func log(_ what: String, _ error: NetworkError) {

@@ -46,7 +46,9 @@ enum ScreenOperation {
             if case .container = arguments[1] { return nil }
             return .bool(arguments[0] == arguments[1])
         }
-        guard case .number(let left) = arguments[0], case .number(let right) = arguments[1] else { return nil }
+        guard arguments[0].isNumber, arguments[1].isNumber, let left = arguments[0].number,
+            let right = arguments[1].number
+        else { return nil }
         switch name {
         case "gt": return .bool(left > right)
         case "gte": return .bool(left >= right)

@@ -27,7 +27,7 @@ extension ScreenResolver {
         switch value {
         case .text(""), .null: return .none
         case .text(let text): return ScreenExpression.occurs(in: text) ? .unknown : .text(text)
-        case .number: return value.text.map { .text($0) } ?? .unknown
+        case .number, .integer: return value.text.map { .text($0) } ?? .unknown
         case .container(let place): return imageURL(at: place)
         case .bool, .unknown: return .unknown
         }
@@ -62,7 +62,7 @@ extension ScreenResolver {
             case UInt8(ascii: "t"): .bool(true)
             case UInt8(ascii: "f"): .bool(false)
             case UInt8(ascii: "n"): .null
-            default: Double(try cursor.scalar().text(in: cursor.bytes)).map { .number($0) } ?? .unknown
+            default: ScreenValue.number(try cursor.scalar().text(in: cursor.bytes)) ?? .unknown
             }
         }
         return value ?? .unknown

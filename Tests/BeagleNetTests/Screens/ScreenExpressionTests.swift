@@ -10,7 +10,8 @@ struct ScreenExpressionTests {
         ("@{c.url}", "/a"), ("/x/@{c.id}", "/x/7"), ("@{c.list[1]}", "/second"), ("@{c.list[9]}", nil),
         ("@{c.deep.list[0].u}?v=@{c.half}", "/d?v=1.5"), ("@{c.yes}/x", "true/x"), ("/@{c.none}/x", "//x"),
         ("@{c.missing}", nil), ("@{c}", nil), ("@{other.url}", nil), ("@{global.url}", nil), ("@{onSuccess.data}", nil),
-        ("@{c.live}", nil), ("@{c.big}", "9007199254740991"), (#"@{c.\u0065scaped}"#, "/é"),
+        ("@{c.live}", nil), ("@{c.big}", "9007199254740991"),
+        ("/@{c.huge}", "/9007199254740993"), (#"@{c.\u0065scaped}"#, "/é"),
         // Literals
         ("@{'/a b'}", "/a b"), ("/@{1}@{-2}", "/1-2"), ("@{null}", nil), (#"@{'it\\'s'}"#, "it's"),
         ("/@{ c.id }", "/7"),
@@ -31,6 +32,7 @@ struct ScreenExpressionTests {
     private static let context = """
         {"id": "c", "value": {"url": "/a", "id": 7, "name": "n", "half": 1.5, "yes": true, "none": null,
         "list": ["/first", "/second"], "deep": {"list": [{"u": "/d"}]}, "live": "/@{x.y}", "big": 9007199254740991,
+        "huge": 9007199254740993,
         "escaped": "/\\u00e9"}}
         """
 

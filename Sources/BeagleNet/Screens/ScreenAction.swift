@@ -1,0 +1,45 @@
+public import BeagleNetHTTP
+
+/// An action of a screen, such as `beagle:sendRequest`.
+///
+/// ```swift
+/// if let request = try action.request(in: context) {
+///     client.executeRequest(request) { result in
+///         run(action.actions(after: result), in: context.after(result))
+///     }
+/// }
+/// ```
+public struct ScreenAction: Sendable, Hashable {
+    /// The JSON of the action, with its expressions.
+    public let json: JSONValue
+    /// The type as the screen spells it, such as `beagle:sendRequest`.
+    public let type: String
+
+    /// Creates an action from its JSON, or returns `nil` if the JSON isn't an object with `_beagleAction_` or `_:action`.
+    public init?(_ json: JSONValue) {
+        guard let type = json["_beagleAction_"]?.string ?? json["_:action"]?.string else { return nil }
+        self.json = json
+        self.type = type
+    }
+
+    /// The member with this name. Actions of Nimbus have their members in `properties`.
+    func member(_ name: String) -> JSONValue? {
+        json["_beagleAction_"] == nil ? json["properties"]?[name] : json[name]
+    }
+
+    /// Returns the actions of an event, such as `onSuccess`, in their order.
+    public func actions(of event: String) -> [ScreenAction] {
+        ScreenAction.list(member(event))
+    }
+
+    /// Returns the actions to run after a request: those of `onSuccess` or `onError`, then those of `onFinish`.
+    public func actions(after result: NetworkClient.NetworkResult) -> [ScreenAction] {
+        let isSuccess = if case .success = result { true } else { false }
+        return actions(of: isSuccess ? "onSuccess" : "onError") + actions(of: "onFinish")
+    }
+
+    /// Reads a list of actions, or one action as in Beagle 1.x.
+    static func list(_ value: JSONValue?) -> [ScreenAction] {
+        (value?.array ?? value.map { [$0] } ?? []).compactMap(ScreenAction.init)
+    }
+}
