@@ -190,6 +190,10 @@ public struct CacheInterceptor: Interceptor {
             operation.policy = .networkOnly
             // The body of a stream would have no reader.
             operation.transfer.delivery = .collect
+            let standard = TransferOptions()
+            operation.transfer.options.maxBodyBytes = operation.transfer.options.maxBodyBytes ?? standard.maxBodyBytes
+            operation.transfer.options.timeouts.total =
+                operation.transfer.options.timeouts.total ?? standard.timeouts.total
             let observation = CacheObservation(self, &operation, lookup.validating(stored), next)
             let outcome = await NetworkOperation.Outcome.catching { [operation] () throws(NetworkError) in
                 try await next(operation, { _ in }, observedBy: observation)

@@ -46,6 +46,7 @@ struct CacheLookup: Sendable {
         guard case .forward(_, nil, let candidates) = decision, candidates.isEmpty else { return false }
         let head = operation.transfer.head
         return head.method == .get && !CachePolicy.isConditional(head) && operation.policy != .networkOnly
+            && !CacheDirectives(ofRequest: head.headerFields).noStore
     }
 
     private func matching(_ beginnings: [StoredResponse], _ store: any ResponseStore) -> StoredResponse? {

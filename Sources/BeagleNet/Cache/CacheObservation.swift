@@ -99,44 +99,44 @@ final class CacheObservation: RequestObservation {
     /// rest of the stored beginning.
     private func completion(by outcome: NetworkOperation.Outcome) -> (head: HTTPResponse, part: PartialBody)? {
         guard let beginning = lookup.beginning, case .success(let result) = outcome, let head = result.head,
-            let whole = CachePolicy.completed(beginning, by: head)
+            let whole = CachePolicy.completed(beginning, by: head), beginning.url == outcome.answer?.url
         else { return nil }
         // The body of a stream is checked as it arrives.
         guard let body = result.response?.data else { return whole }
         return Int64(body.count) == whole.part.end - whole.part.start ? whole : nil
     }
 
+    /// The rest of a body whose beginning is stored.
+    private typealias Continuation = (beginning: Data, part: PartialBody)
+
     /// Puts the complete response in the place of a partial one.
     ///
-    /// - Returns: Whether the response is a stream whose body is recorded now.
-    private func addBeginning(to outcome: inout NetworkOperation.Outcome) -> Bool {
+    /// - Returns: The beginning and the part that the body of a stream is, which isn't joined yet.
+    private func addBeginning(to outcome: inout NetworkOperation.Outcome) -> Continuation? {
         guard let beginning = lookup.beginning, let (head, part) = completion(by: outcome),
             case .success(var result) = outcome
-        else { return false }
+        else { return nil }
         switch result.content {
         case .response(var response):
             (response.response, response.data) = (head, beginning.body + response.data)
             result.content = .response(response)
         case .stream(var stream):
             stream.response = head
-            stream.body = recorded(stream, after: beginning.body, part)
             result.content = .stream(stream)
         case .progress, .connection: break
         }
         outcome = .success(result)
-        return result.response == nil
+        return result.response == nil ? (beginning.body, part) : nil
     }
 
     // MARK: - Streams
 
-    /// Records the body of a streamed response while the app reads it.
-    private func recorded(_ stream: StreamingResponse, after beginning: Data? = nil, _ part: PartialBody? = nil)
-        -> HTTPBody
-    {
-        let length = part?.end ?? stream.body.length
+    /// Joins the parts of a streamed response, and records its body while the app reads it.
+    private func recorded(_ stream: StreamingResponse, _ continuation: Continuation?, records: Bool) -> HTTPBody {
+        let length = continuation?.part.end ?? stream.body.length
         return HTTPBody(
             .stream(length: length, isReplayable: false) {
-                let recording = self.recording(of: stream, length, after: beginning, part)
+                let recording = self.recording(of: stream, length, continuation, records: records)
                 return { try await recording.next() }
             }
         )
@@ -145,20 +145,21 @@ final class CacheObservation: RequestObservation {
     private func recording(
         of stream: StreamingResponse,
         _ length: Int64?,
-        after beginning: Data?,
-        _ part: PartialBody?
+        _ continuation: Continuation?,
+        records: Bool
     ) -> StreamRecording {
         var saveBeginning: StreamRecording.Save?
-        if mayContinue(stream) {
+        if records, mayContinue(stream) {
             saveBeginning = { await self.saveBeginning($0, of: stream) }
         }
+        let largest = records ? Self.maxBytes(of: store, lookup.key) : 0
         return StreamRecording(
             stream.body,
-            after: beginning,
-            part,
-            maxBytes: length.map { Int(clamping: $0) } ?? Self.maxBytes(of: store, lookup.key),
+            after: continuation?.beginning,
+            continuation?.part,
+            maxBytes: min(length.map { Int(clamping: $0) } ?? .max, largest),
             savesEarly: memory == nil && lookup.key.isPersistent,
-            save: { await self.save($0, of: stream) },
+            save: { if records { await self.save($0, of: stream) } },
             saveBeginning: saveBeginning
         )
     }
@@ -178,6 +179,8 @@ final class CacheObservation: RequestObservation {
             metrics: stream.metrics,
             trailers: stream.trailers
         )
+        // An image was checked while its beginning arrived; now it is complete.
+        guard !operation.refuses(.init(response)) else { return }
         let isStorable = operation.kind != .query || body.isObject(without: "errors")
         var changes = isStorable ? changes(with: response) : []
         // Its beginning may have been saved. `changes(with:)` removes one that was there before.
@@ -193,7 +196,9 @@ final class CacheObservation: RequestObservation {
 
     private func saveBeginning(_ body: Data, of stream: StreamingResponse) async {
         let response = NetworkResponse(data: body, response: stream.response, url: stream.url, metrics: stream.metrics)
-        guard lookup.forwarded.stored == nil, isForThisUser(response) else { return }
+        guard lookup.forwarded.stored == nil, !operation.refuses(.init(response)), isForThisUser(response) else {
+            return
+        }
         let beginning = stored(response)
         await Task { [store, lookup] in await store.insert(beginning, for: lookup.key.beginningKey) }.value
     }
@@ -203,7 +208,7 @@ final class CacheObservation: RequestObservation {
     /// The changes of the store that follow from an outcome, which becomes that of the operation.
     private func changes(after outcome: inout NetworkOperation.Outcome) -> [CacheChange] {
         let (reason, stored, _) = lookup.forwarded
-        let isRecorded = addBeginning(to: &outcome)
+        let continuation = addBeginning(to: &outcome)
         let response = outcome.answer
         if let response, response.status == .notModified { return refreshed(by: response, &outcome) }
         if isOutOfReach(outcome), let stored, mayReplace(stored, outcome) {
@@ -214,18 +219,25 @@ final class CacheObservation: RequestObservation {
             return []
         }
         outcome.note(reason)
-        if isRecorded { return [] }
         guard let response else { return [] }
-        if let changes = changes(afterHead: response, outcome) { return changes }
-        guard case .success(var result) = outcome, case .stream(var stream) = result.content else {
-            return changes(with: response)
+        var changes = changes(afterHead: response, outcome)
+        if case .success(var result) = outcome, case .stream(var stream) = result.content {
+            let length = Int(clamping: continuation?.part.end ?? stream.body.length ?? 0)
+            if changes == nil, !store.accepts(lookup.key, byteCount: length) { changes = [.remove(lookup.key)] }
+            if changes == nil || continuation != nil {
+                stream.body = recorded(stream, continuation, records: changes == nil)
+                result.content = .stream(stream)
+                outcome = .success(result)
+            }
+            if changes == nil { return [] }
         }
-        let length = Int(clamping: stream.body.length ?? 0)
-        guard store.accepts(lookup.key, byteCount: length) else { return [.remove(lookup.key)] }
-        stream.body = recorded(stream)
-        result.content = .stream(stream)
-        outcome = .success(result)
-        return []
+        guard let changes else { return self.changes(with: response) }
+        return changes + removalOfBeginning(after: response)
+    }
+
+    /// The removal of a beginning after a complete response that isn't stored.
+    private func removalOfBeginning(after response: NetworkResponse) -> [CacheChange] {
+        lookup.beginning == nil || response.status == .partialContent ? [] : [.remove(lookup.key.beginningKey)]
     }
 
     /// The changes that follow from the head of a response; `nil` if its body is to be stored.
@@ -250,11 +262,11 @@ final class CacheObservation: RequestObservation {
 
     private func changes(with response: NetworkResponse) -> [CacheChange] {
         guard store.accepts(lookup.key, byteCount: response.data.count), isForThisUser(response) else {
-            return [.remove(lookup.key)]
+            return [.remove(lookup.key)] + removalOfBeginning(after: response)
         }
         let stored = stored(response)
         let changes = stored.isWorthStoring ? insertion(of: stored) : removal(after: response)
-        return lookup.beginning == nil ? changes : changes + [.remove(lookup.key.beginningKey)]
+        return changes + removalOfBeginning(after: response)
     }
 
     private func stored(_ response: NetworkResponse) -> StoredResponse {

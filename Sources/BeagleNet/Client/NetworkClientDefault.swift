@@ -375,6 +375,15 @@ public final class NetworkClientDefault: NetworkClient {
         }
     }
 
+    /// The identity of the message of an operation; `nil` if it can't be built, which the app learns when it runs.
+    func builtKey(of operation: NetworkOperation) -> NetworkOperation.Key? {
+        do throws(NetworkError) {
+            return try prepared(operation, dependencies.settings).operation.messageKey
+        } catch {
+            return nil
+        }
+    }
+
     /// Returns the operation with its built request and its key, and the pipeline for it.
     private func prepared(
         _ operation: NetworkOperation,

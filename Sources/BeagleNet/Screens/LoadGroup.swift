@@ -25,7 +25,8 @@ public final class LoadGroup: Sendable {
         /// The loads that run, with their tasks as soon as there are any.
         var running: [Int: (@Sendable () -> Void)?] = [:]
         var replaced: Set<Int> = []
-        var waiting: [CheckedContinuation<Int, Never>] = []
+        var waiting: [(ticket: Int, continuation: CheckedContinuation<Int?, Never>)] = []
+        var lastTicket = 0
 
         /// Adds a running load.
         mutating func begin() -> Int {
@@ -55,7 +56,14 @@ public final class LoadGroup: Sendable {
     public func run<Value: Sendable>(
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws(NetworkError) -> Value? {
-        guard let id = await begin() else { return nil }
+        guard let id = await begin() else {
+            if Task.isCancelled { throw .cancelledBeforeStart }
+            return nil
+        }
+        if Task.isCancelled {
+            _ = end(id)
+            throw .cancelledBeforeStart
+        }
         let work = Task { try await load() }
         let isReplaced = state.withLock { state in
             state.running[id] = .some { work.cancel() }
@@ -87,14 +95,30 @@ public final class LoadGroup: Sendable {
         return rule == .drop ? nil : await turn()
     }
 
-    private func turn() async -> Int {
-        await withCheckedContinuation { continuation in
-            let id: Int? = state.withLock { state in
-                if state.running.isEmpty { return state.begin() }
-                state.waiting.append(continuation)
-                return nil
+    /// Waits until all loads before have ended.
+    ///
+    /// - Returns: The number of the load; `nil` if the task was cancelled before.
+    private func turn() async -> Int? {
+        let ticket = state.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let id: Int?? = state.withLock { state in
+                    if Task.isCancelled { return .some(nil) }
+                    if state.running.isEmpty { return .some(state.begin()) }
+                    state.waiting.append((ticket, continuation))
+                    return nil
+                }
+                if let id { continuation.resume(returning: id) }
             }
-            if let id { continuation.resume(returning: id) }
+        } onCancel: {
+            let left = state.withLock { state in
+                let index = state.waiting.firstIndex { $0.ticket == ticket }
+                return index.map { state.waiting.remove(at: $0).continuation }
+            }
+            left?.resume(returning: nil)
         }
     }
 
@@ -102,9 +126,9 @@ public final class LoadGroup: Sendable {
     ///
     /// - Returns: Whether another load has replaced it.
     private func end(_ id: Int) -> Bool {
-        let (wasReplaced, next): (Bool, (CheckedContinuation<Int, Never>, Int)?) = state.withLock { state in
+        let (wasReplaced, next): (Bool, (CheckedContinuation<Int?, Never>, Int)?) = state.withLock { state in
             state.running[id] = nil
-            let next = state.waiting.isEmpty ? nil : (state.waiting.removeFirst(), state.begin())
+            let next = state.waiting.isEmpty ? nil : (state.waiting.removeFirst().continuation, state.begin())
             return (state.replaced.remove(id) != nil, next)
         }
         if let (continuation, id) = next { continuation.resume(returning: id) }

@@ -1,5 +1,10 @@
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 /// Screens that are kept for use without a network, with the screens that they lead to, their lazy components and images.
 ///
@@ -55,6 +60,8 @@ public final class OfflineSet: Sendable {
     /// The maximum number of parts.
     public let maxParts: Int
     private let vocabulary: ScreenVocabulary
+    private let formats: [ImageFormat]
+    private let allows: @Sendable (URL) -> Bool
     private let client: (any NetworkClient)?
     private let state = Lock(State())
 
@@ -66,6 +73,9 @@ public final class OfflineSet: Sendable {
     ///   - depth: The number of routes to follow from them; 1 by default.
     ///   - maxParts: The maximum number of parts; 500 by default. Those beyond are missing.
     ///   - vocabulary: The names of the framework and the app.
+    ///   - formats: The formats of the app's `ImageLoader`, so that the set has the images that it requests.
+    ///   - allows: Returns whether a route that a screen leads to belongs to the set; all by default. Exclude routes that
+    ///     change something although they are fetched with GET, such as the one that signs the user out.
     ///   - client: The client; `nil`, the default, for the `networkClient` of the container that is current at a refresh.
     public init(
         _ name: String,
@@ -73,6 +83,8 @@ public final class OfflineSet: Sendable {
         depth: Int = 1,
         maxParts: Int = 500,
         vocabulary: ScreenVocabulary = .standard,
+        formats: [ImageFormat] = [],
+        allows: @escaping @Sendable (URL) -> Bool = { _ in true },
         client: (any NetworkClient)? = nil
     ) {
         self.name = name
@@ -80,6 +92,8 @@ public final class OfflineSet: Sendable {
         self.depth = max(0, depth)
         self.maxParts = max(0, maxParts)
         self.vocabulary = vocabulary
+        self.formats = formats
+        self.allows = allows
         self.client = client
     }
 
@@ -113,6 +127,15 @@ public final class OfflineSet: Sendable {
         let kind: ScreenReference.Kind
         let parent: String?
         let depth: Int
+
+        var headers: [String: String] { request.additionalData.headers }
+    }
+
+    /// A part that was visited already.
+    private struct SeenPart: Hashable {
+        let url: String
+        let isImage: Bool
+        let headers: [String: String]
     }
 
     private func walk(refreshes: Bool) async throws(NetworkError) {
@@ -121,16 +144,17 @@ public final class OfflineSet: Sendable {
         var visits = routes.map { route in
             Visit(request: route, url: "\(route.target)", kind: .route, parent: nil, depth: 0)
         }
-        var seen: Set<String> = []
+        var seen: Set<SeenPart> = []
         var next = 0
         while next < visits.count {
             let visit = visits[next]
             next += 1
             do throws(NetworkError) {
                 let operation = try operation(for: visit, client)
-                guard seen.insert(operation.request.url.absoluteString + "\n\(visit.kind == .image)").inserted else {
-                    continue
-                }
+                let url = operation.request.url
+                if visit.kind == .route, visit.parent != nil, !allows(url) { continue }
+                let part = SeenPart(url: url.absoluteString, isImage: visit.kind == .image, headers: visit.headers)
+                guard seen.insert(part).inserted else { continue }
                 guard seen.count <= maxParts else { throw .tooManyParts(maxParts) }
                 let response = try await response(to: operation, client, refreshes)
                 found.parts.append(Part(visit, response))
@@ -148,7 +172,8 @@ public final class OfflineSet: Sendable {
     private func operation(for visit: Visit, _ client: any NetworkClient) throws(NetworkError) -> NetworkOperation {
         guard visit.kind == .image else { return try visit.request.operation(client) }
         let url = try visit.request.target.url(in: client.container)
-        var operation = NetworkOperation(Request(url: url, type: .fetchImage))
+        let headers = formats.accept.map { HttpAdditionalData(headers: ["Accept": $0]) }
+        var operation = NetworkOperation(Request(url: url, type: .fetchImage, additionalData: headers))
         operation.partition = visit.request.partition
         return operation
     }

@@ -11,13 +11,17 @@ final class Prefetch: Sendable {
         let url: String
         let additionalData: HttpAdditionalData
         let partition: String
+        let timeout: Duration?
         let container: ObjectIdentifier
         let credentialOwner: Int
+        /// The message as the client builds it, with the credentials that it adds.
+        let message: NetworkOperation.Key?
     }
 
     enum State {
         case waiting
-        case running([CheckedContinuation<Outcome, Never>])
+        /// The fetches that wait, by number.
+        case running([Int: CheckedContinuation<Outcome?, Never>])
         case ended(Outcome, at: ContinuousClock.Instant)
     }
 
@@ -32,6 +36,7 @@ final class Prefetch: Sendable {
     let control = PriorityControl(.prefetch)
     let state = Lock(State.waiting)
     let work = Lock<Task<Void, Never>?>(nil)
+    private let lastID = Lock(0)
 
     init(_ key: Key, _ operation: NetworkOperation, from source: String, _ client: any NetworkClient) {
         self.key = key
@@ -59,7 +64,10 @@ final class Prefetch: Sendable {
         if let origin, (client.container.originChanges?.number(of: origin) ?? 0) > change { return true }
         return state.withLock { state in
             guard case .ended(let outcome, let time) = state else { return false }
-            guard case .success(let result) = outcome, result.response?.mayBeKept == true else { return true }
+            // A stale screen took the place of a failure.
+            guard case .success(let result) = outcome, !result.isStale, result.response?.mayBeKept == true else {
+                return true
+            }
             return time.duration(to: .now) > lifetime
         }
     }
@@ -73,17 +81,34 @@ final class Prefetch: Sendable {
     }
 
     /// Waits for the outcome.
-    func outcome() async -> Outcome {
-        await withCheckedContinuation { continuation in
-            let outcome: Outcome? = state.withLock { state in
-                switch state {
-                case .ended(let outcome, _): return outcome
-                case .running(let waiting): state = .running(waiting + [continuation])
-                case .waiting: state = .running([continuation])
+    ///
+    /// - Returns: `nil` if the task was cancelled before.
+    func outcome() async -> Outcome? {
+        let id = lastID.withLock { id in
+            id += 1
+            return id
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome: Outcome?? = state.withLock { state in
+                    if case .ended(let outcome, _) = state { return .some(outcome) }
+                    if Task.isCancelled { return .some(nil) }
+                    var waiting: [Int: CheckedContinuation<Outcome?, Never>] = [:]
+                    if case .running(let present) = state { waiting = present }
+                    waiting[id] = continuation
+                    state = .running(waiting)
+                    return nil
                 }
-                return nil
+                if let outcome { continuation.resume(returning: outcome) }
             }
-            if let outcome { continuation.resume(returning: outcome) }
+        } onCancel: {
+            let left: CheckedContinuation<Outcome?, Never>? = state.withLock { state in
+                guard case .running(var waiting) = state else { return nil }
+                let left = waiting.removeValue(forKey: id)
+                state = .running(waiting)
+                return left
+            }
+            left?.resume(returning: nil)
         }
     }
 
@@ -93,7 +118,7 @@ final class Prefetch: Sendable {
     func begin() -> Bool {
         state.withLock { state in
             guard case .waiting = state else { return false }
-            state = .running([])
+            state = .running([:])
             return true
         }
     }
@@ -102,9 +127,9 @@ final class Prefetch: Sendable {
         let waiting = state.withLock { state in
             defer { state = .ended(outcome, at: .now) }
             if case .running(let waiting) = state { return waiting }
-            return []
+            return [:]
         }
-        for waiting in waiting { waiting.resume(returning: outcome) }
+        for waiting in waiting.values { waiting.resume(returning: outcome) }
     }
 
     func cancel() { work.withLock { $0 }?.cancel() }

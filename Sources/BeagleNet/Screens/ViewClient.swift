@@ -20,6 +20,10 @@ import BeagleNetRequestBuilder
 /// after the user has signed in or out, and, if there is a `CacheInterceptor`, after a successful request with an unsafe
 /// method, such as a form, or a `Clear-Site-Data` field for the same origin.
 ///
+/// The client knows the user by an `AuthInterceptor`, by the fields that the app and the builder add, and by the request's
+/// `partition`. If cookies or another interceptor identify the user, give the requests a `partition`, or call
+/// `removePrefetches()` when the user signs in or out.
+///
 /// Prefetches have the priority `.prefetch` and the field `Sec-Purpose: prefetch`. Only GET requests are prefetched. After
 /// a 429 or 503, or a response with `Retry-After`, no prefetch is sent to the origin for that time, one minute if the
 /// server doesn't say.
@@ -187,7 +191,8 @@ public final class ViewClient: Sendable {
             var request = request
             let key = try key(request, request.operation(client), client)
             request.additionalData.headers["Sec-Purpose"] = "prefetch"
-            request.policy = nil
+            // A stale screen in the place of a failure would look like a success.
+            request.policy = .http
             let operation = try request.operation(client)
             guard rules.allows(operation.request.url) else { return nil }
             return Prefetch(key, operation, from: source, client)
@@ -204,8 +209,10 @@ public final class ViewClient: Sendable {
             url: operation.request.url.absoluteString,
             additionalData: request.additionalData,
             partition: request.partition,
+            timeout: request.timeout,
             container: ObjectIdentifier(client.container),
-            credentialOwner: client.container.credentialOwner
+            credentialOwner: client.container.credentialOwner,
+            message: client.messageKey(of: operation)
         )
     }
 
@@ -232,7 +239,7 @@ public final class ViewClient: Sendable {
         }
         guard let prefetch else { return nil }
         prefetch.control.raise(to: .interactive)
-        guard case .success(let result) = await prefetch.outcome(), !prefetch.isOutdated(rules.lifetime) else {
+        guard case .success(let result)? = await prefetch.outcome(), !prefetch.isOutdated(rules.lifetime) else {
             return nil
         }
         return state.withLock { state in

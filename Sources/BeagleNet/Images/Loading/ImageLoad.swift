@@ -18,6 +18,8 @@ final class ImageLoad: Sendable {
         /// The container and the user of the credentials: no user gets the image of another.
         fileprivate let container: ObjectIdentifier
         fileprivate let credentialOwner: Int
+        /// The message as the client builds it, with the credentials that it adds.
+        fileprivate let message: NetworkOperation.Key?
     }
 
     private struct State {
@@ -57,13 +59,18 @@ final class ImageLoad: Sendable {
         self.client = client
         (limits, formats) = (loader.limits, loader.formats)
         control = PriorityControl(request.priority)
+        var message: NetworkOperation.Key?
+        if case .url(let url)? = sources.first {
+            message = client.messageKey(of: NetworkOperation(Self.message(url, request, formats)))
+        }
         key = Key(
             urls: sources.map(\.text),
             headers: request.headers,
             policy: request.policy,
             partition: request.partition,
             container: ObjectIdentifier(client.container),
-            credentialOwner: client.container.credentialOwner
+            credentialOwner: client.container.credentialOwner,
+            message: message
         )
     }
 
@@ -162,8 +169,8 @@ final class ImageLoad: Sendable {
     }
 
     private func image(_ url: URL, _ queue: ImageQueue) async throws(NetworkError) -> LoadedImage {
-        let policy = request.policy
-        if policy == nil || policy == .cacheFirst || policy == .cacheAndNetwork, let stored = await stored(url) {
+        let policy = request.policy ?? client.container.policy ?? .cacheFirst
+        if policy == .cacheFirst || policy == .cacheAndNetwork, let stored = await stored(url) {
             if !stored.isStale, policy != .cacheAndNetwork { return stored }
             send(.stored(stored))
         }
@@ -197,18 +204,31 @@ final class ImageLoad: Sendable {
         ).checked()
     }
 
-    private func message(_ url: URL) -> Request {
+    private func message(_ url: URL) -> Request { Self.message(url, request, formats) }
+
+    private static func message(_ url: URL, _ request: ImageRequest, _ formats: [ImageFormat]) -> Request {
         var headers = request.headers
-        if !formats.isEmpty, !headers.keys.contains(where: { $0.lowercased() == "accept" }) {
-            headers["Accept"] = formats.map(\.rawValue).joined(separator: ", ") + ", image/*;q=0.5"
+        if let accept = formats.accept, !headers.keys.contains(where: { $0.lowercased() == "accept" }) {
+            headers["Accept"] = accept
         }
         let data = headers.isEmpty ? nil : HttpAdditionalData(headers: headers)
         return Request(url: url, type: .fetchImage, additionalData: data)
     }
 
     private func transferred(_ url: URL) async throws(NetworkError) -> LoadedImage {
+        let image = try await received(url, request.policy)
+        do throws(NetworkError) {
+            return try image.checked()
+        } catch {
+            guard image.source == .cache || image.cacheStatus?.isRevalidated == true else { throw error }
+            // Something else than an image was stored, such as the page of a hotel's network.
+            return try await received(url, .networkOnly).checked()
+        }
+    }
+
+    private func received(_ url: URL, _ policy: RequestPolicy?) async throws(NetworkError) -> LoadedImage {
         var operation = NetworkOperation.stream(message(url))
-        if let policy = request.policy { operation.policy = policy }
+        if let policy { operation.policy = policy }
         operation.partition = request.partition
         operation.priorityControl = control
         let result = try await client.run(operation)
@@ -256,4 +276,9 @@ extension NetworkError {
             advice: "increase ImageLoader.Limits.bytes if you expect images of this size"
         )
     }
+}
+
+extension [ImageFormat] {
+    /// The value of `Accept` that prefers these formats; `nil` if there are none.
+    var accept: String? { isEmpty ? nil : map(\.rawValue).joined(separator: ", ") + ", image/*;q=0.5" }
 }

@@ -19,6 +19,10 @@ import BeagleNetRequestBuilder
 /// partition differ. The transfer ends when the last of them is cancelled. With a `CacheInterceptor`, an interrupted
 /// transfer is continued by the next request for the image, and with a disk store even after the app was started again.
 ///
+/// The loader knows the user by an `AuthInterceptor`, by the fields that the app and the builder add, and by the request's
+/// `partition`. If cookies or another interceptor identify the user, give the requests a `partition`, or call
+/// `cancelAll()` when the user signs in or out.
+///
 /// Images aren't decoded. Credentials go only to declared origins, as with all requests.
 public final class ImageLoader: Sendable {
     /// The limits of an `ImageLoader`.

@@ -11,6 +11,9 @@ public struct JSONPatch: Sendable, Hashable {
         case test(JSONPointer, JSONValue)
     }
 
+    /// The maximum number of values that `copy` adds in one patch, so that a short patch can't make a huge document.
+    private static let maxCopiedValues = 1_000_000
+
     private let operations: [Operation]
 
     /// Reads a patch.
@@ -49,8 +52,9 @@ public struct JSONPatch: Sendable, Hashable {
     ///   stays as it was.
     public func applied(to document: JSONValue) throws(NetworkError) -> JSONValue {
         var document = document
+        var budget = Self.maxCopiedValues
         for (index, operation) in operations.enumerated() {
-            if let problem = Self.apply(operation, to: &document) {
+            if let problem = Self.apply(operation, to: &document, &budget) {
                 throw .badUpdate("operation \(index) of the JSON Patch can't be applied: \(problem)")
             }
         }
@@ -60,21 +64,28 @@ public struct JSONPatch: Sendable, Hashable {
     /// Applies an operation.
     ///
     /// - Returns: The reason why it can't be applied.
-    private static func apply(_ operation: Operation, to document: inout JSONValue) -> String? {
+    private static func apply(_ operation: Operation, to document: inout JSONValue, _ budget: inout Int) -> String? {
         switch operation {
-        case .add(let path, let value): return document.add(value, at: path) ? nil : "its path doesn't exist"
+        case .add(let path, let value):
+            guard value.fits(at: path) else { return "it nests too deep" }
+            return document.add(value, at: path) ? nil : "its path doesn't exist"
         case .remove(let path): return document.remove(at: path) ? nil : "its path doesn't exist"
         case .replace(let path, let value):
             guard document.value(at: path) != nil else { return "its path doesn't exist" }
+            guard value.fits(at: path) else { return "it nests too deep" }
             return document.replace(with: value, at: path) ? nil : "its path doesn't exist"
         case .move(let from, let path):
             guard let value = document.value(at: from) else { return "its source doesn't exist" }
             if from == path { return nil }
             if from.contains(path) { return "its source contains its path" }
+            guard value.fits(at: path) else { return "it nests too deep" }
             guard document.remove(at: from) else { return "its source can't be removed" }
             return document.add(value, at: path) ? nil : "its path doesn't exist"
         case .copy(let from, let path):
             guard let value = document.value(at: from) else { return "its source doesn't exist" }
+            guard value.fits(at: path) else { return "it nests too deep" }
+            value.count(&budget)
+            guard budget >= 0 else { return "the patch copies too much" }
             return document.add(value, at: path) ? nil : "its path doesn't exist"
         case .test(let path, let value):
             guard let present = document.value(at: path) else { return "its path doesn't exist" }
@@ -84,6 +95,35 @@ public struct JSONPatch: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// The number of containers around the innermost value.
+    private var depth: Int {
+        switch self {
+        case .array(let elements): 1 + (elements.lazy.map(\.depth).max() ?? 0)
+        case .object(let members): 1 + (members.values.lazy.map(\.depth).max() ?? 0)
+        default: 0
+        }
+    }
+
+    /// Whether the value at a place nests as deep as a parser accepts at most.
+    fileprivate func fits(at pointer: JSONPointer) -> Bool { pointer.tokens.count + depth <= JSONValue.depthLimit }
+
+    /// Throws an error if the value nests deeper than a parser accepts.
+    func checkingDepth() throws(NetworkError) -> JSONValue {
+        guard depth <= JSONValue.depthLimit else { throw .badUpdate("the updated screen nests too deep") }
+        return self
+    }
+
+    /// Takes the number of values off a budget, and stops when it is used up.
+    fileprivate func count(_ budget: inout Int) {
+        budget -= 1
+        guard budget >= 0 else { return }
+        switch self {
+        case .array(let elements): for element in elements { element.count(&budget) }
+        case .object(let members): for member in members.values { member.count(&budget) }
+        default: break
+        }
+    }
+
     fileprivate mutating func add(_ value: JSONValue, at pointer: JSONPointer) -> Bool {
         guard !pointer.tokens.isEmpty else {
             self = value

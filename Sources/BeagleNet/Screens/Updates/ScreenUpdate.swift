@@ -50,11 +50,14 @@ public enum ScreenUpdate: Sendable, Hashable {
         switch self {
         case .screen(let new): return Result(screen: new, changedIDs: [], unmatchedIDs: [])
         case .patch(let patch): return Result(screen: try patch.applied(to: screen), changedIDs: [], unmatchedIDs: [])
-        case .mergePatch(let patch): return Result(screen: screen.merged(with: patch), changedIDs: [], unmatchedIDs: [])
+        case .mergePatch(let patch):
+            let merged = try screen.merged(with: patch).checkingDepth()
+            return Result(screen: merged, changedIDs: [], unmatchedIDs: [])
         case .components(let changes, let isTransactional):
             var result = Result(screen: screen, changedIDs: [], unmatchedIDs: [])
             for change in changes {
                 if result.screen.replaceComponent(change) {
+                    result.screen = try result.screen.checkingDepth()
                     result.changedIDs.append(change.id)
                 } else {
                     result.unmatchedIDs.append(change.id)
@@ -129,6 +132,10 @@ extension ScreenUpdate {
         if old == new { return nil }
         var counts: [String: Int] = [:]
         old.countIDs(&counts)
+        var newCounts: [String: Int] = [:]
+        new.countIDs(&newCounts)
+        // A change must not be applied to a component of the same id inside of another change.
+        for (id, count) in newCounts where count > 1 { counts[id] = count }
         guard let changes = old.changes(to: new, counts) else { return .screen(new) }
         return .components(changes, isTransactional: true)
     }
