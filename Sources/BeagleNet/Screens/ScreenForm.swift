@@ -81,7 +81,8 @@ public struct ScreenForm: Sendable {
 extension ScreenForm {
     /// Returns the forms of a screen that are sent to a server, in the order of the screen.
     ///
-    /// Forms that only run actions of the app aren't returned.
+    /// Forms that only run actions of the app aren't returned. If one form can't be read, none is returned: pass the JSON
+    /// of a form's component to read it alone.
     ///
     /// - Parameters:
     ///   - screen: The JSON of a screen or of a component.

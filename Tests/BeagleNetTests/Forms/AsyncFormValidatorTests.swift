@@ -28,7 +28,9 @@ import Testing
         func isAsked() async { for await _ in begun { break } }
 
         func answer(_ result: Result<FormMessage?, any Error>) {
-            state.withLock { $0.pending.removeFirst() }.resume(with: result)
+            let pending = state.withLock { $0.pending.isEmpty ? nil : $0.pending.removeFirst() }
+            #expect(pending != nil)
+            pending?.resume(with: result)
         }
     }
 
