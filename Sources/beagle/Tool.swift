@@ -49,7 +49,7 @@ struct Tool: AsyncParsableCommand {
             """,
         version: CurlTransport.capabilities.report,
         subcommands: [
-            FetchCommand.self, PlanCommand.self, CrawlCommand.self, SubmitCommand.self,
+            FetchCommand.self, PlanCommand.self, CrawlCommand.self, PrefetchCommand.self, SubmitCommand.self,
             OutboxCommand.self,
             ImageCommand.self, RawCommand.self, GraphQLCommand.self, SubscribeCommand.self, ListenCommand.self,
             WebSocketCommand.self, BatchCommand.self,
