@@ -132,6 +132,15 @@ struct CrawlInspectionTests {
         )
     }
 
+    @Test func lazyComponentThatLeadsBackThroughARouteIsListed() async throws {
+        let site = ScriptedSite([
+            "/": .screen(lazyComponent("/a")), "/a": .screen(routeButton("/b")), "/b": .screen(lazyComponent("/a")),
+        ])
+        let findings = try await site.findings()
+        #expect(lines(findings) == ["info cyclic /b /children/0/path /a"])
+        #expect(findings.first?.message == "the lazy component leads back to a screen before this one")
+    }
+
     @Test func lazyComponentThatLoadsItselfIsAnError() async throws {
         let site = ScriptedSite([
             "/": .screen(lazyComponent("/a")), "/a": .screen(lazyComponent("/b")), "/b": .screen(lazyComponent("/a")),

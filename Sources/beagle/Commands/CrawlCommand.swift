@@ -21,20 +21,21 @@ struct CrawlCommand: AsyncParsableCommand {
             The report is written to standard output, or to the -o file. Secrets in it are redacted.
 
             RULES
-              broken         error    a response cannot be loaded, or is not a screen or image
+              broken         error    a target cannot be loaded, or is no screen or image
               slow, heavy    warning  see --slow, --heavy and --heavy-screen
               unevaluable    warning  an expression has no known value
               unknown        warning  the meaning of a URL is not declared; see --custom
               method         warning  a GET with a body, or a route with an unsafe method
               mixed-content  warning  a screen over https refers to an http URL
               omitted        warning  a screen has too many references
-              cyclic         info     a route leads back; an error if a lazy component loads itself
+              cyclic         info     a route leads back; an error for lazy components
               other-origin   info     the target is on another origin
 
             EXAMPLE
               beagle crawl http://127.0.0.1:8080/faults
               beagle crawl http://127.0.0.1:8080/home --write-baseline crawl.jsonl
-              beagle crawl http://127.0.0.1:8080/home --baseline crawl.jsonl --format junit -o crawl.xml
+              beagle crawl http://127.0.0.1:8080/home --baseline crawl.jsonl \\
+                --format junit -o crawl.xml
             """
     )
 

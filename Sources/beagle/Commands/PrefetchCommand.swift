@@ -19,8 +19,9 @@ struct PrefetchCommand: AsyncParsableCommand {
             without using the network.
 
             EXAMPLE
-              beagle prefetch http://127.0.0.1:8080/home --depth 2 --images --cache responses
-              beagle fetch http://127.0.0.1:8080/details --cache responses --cache-mode cache-only
+              beagle prefetch http://127.0.0.1:8080/home --images --cache responses
+              beagle fetch http://127.0.0.1:8080/details --cache responses \\
+                --cache-mode cache-only
             """
     )
 

@@ -3,7 +3,7 @@ import BeagleNet
 /// The references of a crawl that lead back to a screen before them.
 struct CrawlCycles {
     enum Cycle: Sendable {
-        /// A route leads back to a screen.
+        /// A route, or a lazy component of the screen behind one, leads back to a screen.
         case route
         /// A lazy component is loaded by itself, directly or through others.
         case lazy
@@ -25,6 +25,7 @@ struct CrawlCycles {
 
     init(_ crawl: CrawlResult) {
         self.crawl = crawl
+        // A lazy component that loads itself is found by both searches; the second says that no route is needed.
         search(.route) { $0.kind == .lazy || $0.isStep }
         search(.lazy) { $0.kind == .lazy }
     }
@@ -51,8 +52,7 @@ struct CrawlCycles {
                     continue
                 }
                 if open.contains(page) {
-                    let isLazy = reference.kind == .lazy
-                    if isLazy == (cycle == .lazy) { cycles[Place(page: step.page, reference: step.next)] = cycle }
+                    cycles[Place(page: step.page, reference: step.next)] = cycle
                 } else if visited.insert(page).inserted {
                     open.insert(page)
                     path.append(Step(page: page))

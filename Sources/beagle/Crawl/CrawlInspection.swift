@@ -80,7 +80,9 @@ struct CrawlInspection {
     private mutating func add(_ cycle: CrawlCycles.Cycle, _ reference: CrawlReference, of page: CrawlPage) {
         switch cycle {
         case .route:
-            add(.cyclic, page, reference.pointer, reference.url, "the route leads back to a screen before this one")
+            let name = reference.kind == .lazy ? "lazy component" : reference.kind.rawValue
+            let message = "the \(name) leads back to a screen before this one"
+            add(.cyclic, page, reference.pointer, reference.url, message)
         case .lazy:
             add(
                 .cyclic,
