@@ -38,6 +38,7 @@ struct Tool: AsyncParsableCommand {
               104   responses differ from the recorded ones, or two plans differ
               105   the form is stored in the outbox; 'outbox flush' sends it
               106   the cache has no response, and the network was not allowed
+              107   a crawl found errors or warnings, or a prefetch is incomplete
               130   interrupted
 
             JSON
@@ -48,9 +49,10 @@ struct Tool: AsyncParsableCommand {
             """,
         version: CurlTransport.capabilities.report,
         subcommands: [
-            FetchCommand.self, PlanCommand.self, SubmitCommand.self, OutboxCommand.self, ImageCommand.self,
-            RawCommand.self,
-            GraphQLCommand.self, SubscribeCommand.self, ListenCommand.self, WebSocketCommand.self, BatchCommand.self,
+            FetchCommand.self, PlanCommand.self, CrawlCommand.self, PrefetchCommand.self, SubmitCommand.self,
+            OutboxCommand.self,
+            ImageCommand.self, RawCommand.self, GraphQLCommand.self, SubscribeCommand.self, ListenCommand.self,
+            WebSocketCommand.self, BatchCommand.self,
             CacheCommand.self, RecordCommand.self, LogCommand.self, ReplayCommand.self, HARCommand.self,
             ServeCommand.self, DemoCommand.self,
         ]

@@ -35,7 +35,7 @@ struct ExitCodeTests {
     private static let helpListsTheExitCodeArguments: [Int32] = [
         ExitCode.writeFailed, ExitCode.readFailed, ExitCode.weirdReply, ExitCode.httpError, ExitCode.badAuthorities,
         ExitCode.noRanges, ExitCode.usage, ExitCode.invalidContent, ExitCode.different, ExitCode.notInRecording,
-        ExitCode.storedInOutbox, ExitCode.notStored, 0, 130,
+        ExitCode.storedInOutbox, ExitCode.notStored, ExitCode.faultsFound, 0, 130,
     ]
 
     @Test(arguments: Self.helpListsTheExitCodeArguments)

@@ -57,6 +57,8 @@ public final class OfflineSet: Sendable {
     public let routes: [ScreenRequest]
     /// The number of routes from a screen of `routes` to the last ones of the set; 0 keeps only `routes`.
     public let depth: Int
+    /// Whether the set has images.
+    public let includesImages: Bool
     /// The maximum number of parts.
     public let maxParts: Int
     private let vocabulary: ScreenVocabulary
@@ -71,6 +73,7 @@ public final class OfflineSet: Sendable {
     ///   - name: A name, which isn't used for the store.
     ///   - routes: The screens at which the set begins.
     ///   - depth: The number of routes to follow from them; 1 by default.
+    ///   - includesImages: Whether the set has images; `true` by default.
     ///   - maxParts: The maximum number of parts; 500 by default. Those beyond are missing.
     ///   - vocabulary: The names of the framework and the app.
     ///   - formats: The formats of the app's `ImageLoader`, so that the set has the images that it requests.
@@ -81,6 +84,7 @@ public final class OfflineSet: Sendable {
         _ name: String,
         routes: [ScreenRequest],
         depth: Int = 1,
+        includesImages: Bool = true,
         maxParts: Int = 500,
         vocabulary: ScreenVocabulary = .standard,
         formats: [ImageFormat] = [],
@@ -90,6 +94,7 @@ public final class OfflineSet: Sendable {
         self.name = name
         self.routes = routes
         self.depth = max(0, depth)
+        self.includesImages = includesImages
         self.maxParts = max(0, maxParts)
         self.vocabulary = vocabulary
         self.formats = formats
@@ -157,8 +162,9 @@ public final class OfflineSet: Sendable {
                 guard seen.insert(part).inserted else { continue }
                 guard seen.count <= maxParts else { throw .tooManyParts(maxParts) }
                 let response = try await response(to: operation, client, refreshes)
-                found.parts.append(Part(visit, response))
+                // A screen that can't be parsed is missing, although its response is stored.
                 if visit.kind != .image { visits += try self.visits(from: response, of: visit) }
+                found.parts.append(Part(visit, response))
             } catch {
                 if Task.isCancelled { throw error }
                 found.missing.append(
@@ -215,7 +221,8 @@ public final class OfflineSet: Sendable {
                 return nil
             }
             let isRoute = reference.kind == .route
-            guard isRoute ? visit.depth < depth : reference.kind == .lazy || reference.kind == .image else {
+            let isIncludedImage = includesImages && reference.kind == .image
+            guard isRoute ? visit.depth < depth : reference.kind == .lazy || isIncludedImage else {
                 return nil
             }
             var request = ScreenRequest(url)

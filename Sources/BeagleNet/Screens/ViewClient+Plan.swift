@@ -44,7 +44,7 @@ extension ViewClient {
 
 extension ScreenReference {
     /// The header fields whose values are texts, numbers or truth values.
-    var headerFields: [String: String] {
+    package var headerFields: [String: String] {
         guard let headers, case .object(let members)? = parsed(headers) else { return [:] }
         return members.compactMapValues { value in
             switch value {

@@ -30,6 +30,7 @@ final class BackendRoutes: Sendable {
         case ("GET", "/graphql"), ("POST", "/graphql"): try graphQL.respond(to: request)
         case ("GET", "/redirect"): BackendResponse(.found, [.location: "/home"])
         case ("GET", "/slow"): try Self.slow(request)
+        case ("GET", let path) where Self.faults.contains(path): try Self.fault(request)
         case ("GET", "/events"): Self.events(behind: request.fields[.lastEventID])
         case (_, let path) where Self.methods[path] != nil: try Self.methodNotAllowed(request)
         default: try .problem(.notFound, "there is no route \(request.path); GET / lists the routes")
@@ -45,14 +46,14 @@ final class BackendRoutes: Sendable {
         [
             "/", "/home", "/details", "/lazy/news", "/img/banner.png", "/img/logo.png", "/cached", "/varied",
             "/file", "/redirect", "/slow", "/events",
-        ].map { ($0, "GET, HEAD") }
+        ].map { ($0, "GET, HEAD") } + faults.map { ($0, "GET, HEAD") }
     ) { first, _ in first }
 
     private static let banner = PNGImage(width: 160, height: 48) { x, y in
         (UInt8(x + 64), UInt8(2 * y + 96), UInt8(255 - x))
     }.data
 
-    private static let logo = PNGImage(width: 32, height: 32) { x, y in
+    static let logo = PNGImage(width: 32, height: 32) { x, y in
         let isInside = (x - 16) * (x - 16) + (y - 16) * (y - 16) < 196
         return isInside ? (214, 69, 65) : (255, 255, 255)
     }.data
@@ -182,7 +183,7 @@ final class BackendRoutes: Sendable {
 
     /// Returns a JSON body with its validators. By default, a stored response must be validated if the server can be
     /// reached.
-    private static func text(
+    static func text(
         _ document: String,
         _ cacheControl: String = "max-age=0",
         for request: BackendRequest
@@ -192,7 +193,7 @@ final class BackendRoutes: Sendable {
 
     /// Returns a body with its `ETag` and `beagle-hash`, or the requested range of it. Returns 304 without a body if
     /// the request has either validator.
-    private static func tagged(
+    static func tagged(
         _ body: Data,
         _ contentType: String,
         _ cacheControl: String = "no-cache",

@@ -6,7 +6,8 @@ enum DemoScreens {
           "name": "BeagleNet demo backend",
           "routes": ["/home", "/details", "/signup", "/feedback", "/upload", "/lazy/news",
                      "/img/banner.png", "/img/logo.png", "/cached", "/varied", "/file",
-                     "/graphql", "/events", "/echo", "/ws", "/redirect", "/slow", "/fail"]
+                     "/graphql", "/events", "/echo", "/ws", "/redirect", "/slow", "/fail",
+                     "/faults"]
         }
         """
 

@@ -12,9 +12,13 @@ struct FetchCommand: TransferCommand {
         discussion: """
             Writes the screen's JSON, or its components with --tree. Exits with 101 if the response is not a screen.
 
+            --html writes the screen as a page for a browser, with its layout, texts and images, but without actions. \
+            The page contains up to 5 MB of images, and needs no other file and no network.
+
             EXAMPLE
               beagle fetch http://127.0.0.1:8080/home --tree
               beagle fetch /home --base http://127.0.0.1:8080 --json
+              beagle fetch http://127.0.0.1:8080/home --html home.html
               beagle fetch http://127.0.0.1:8080/home --record session.bglog
             """
     )
@@ -24,6 +28,9 @@ struct FetchCommand: TransferCommand {
     @Flag(name: .long, help: "Show the components as a tree, with the targets of their actions, and totals at the end.")
     var tree = false
 
+    @Option(name: .long, help: ArgumentHelp("Write the screen as a page of HTML to this file.", valueName: "file"))
+    var html: String?
+
     @OptionGroup var retries: RetryFlags
     @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
     @OptionGroup var flags: CommonFlags
@@ -31,8 +38,32 @@ struct FetchCommand: TransferCommand {
     var kind: NetworkOperation.Kind { .component }
     var keepsBody: Bool { true }
 
+    func validate() throws {
+        if html == "" || html == "-" { throw ValidationError("'--html' requires a file name.") }
+    }
+
     func request() throws -> TransferRequest {
         try address.build(.fetchComponent)
+    }
+
+    func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
+        let received = try await session.receive(request, keepsBody: keepsBody, from: nil, for: .init(kind: kind))
+        if let html, received.head.status.kind == .successful {
+            try await writePage(of: received, to: html, in: session)
+        }
+        return received
+    }
+
+    private func writePage(of received: ReceivedResponse, to path: String, in session: Session) async throws {
+        let site = try CrawlSite(address)
+        let screen = try received.screen(showsBody: true)
+        let root = try JSONValue(parsing: screen.document)
+        defer { session.console.showBar("") }
+        let images = try await ScreenImages(session: session, origin: site.origin, base: site.base)
+            .images(of: screen.plan)
+        let sink = try FileSink(path: path, mayBlock: true)
+        try sink.write(Data(ScreenPage.html(of: root, images: images).utf8))
+        try sink.commit()
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {
@@ -42,7 +73,9 @@ struct FetchCommand: TransferCommand {
             return CommandResult(json: received.json, output: received.output, note: received.head.statusLine)
         }
         _ = try received.screen(showsBody: !tree)
-        guard tree else { return CommandResult(json: received.json, output: received.output) }
+        guard tree else {
+            return CommandResult(json: received.json, output: html == nil ? received.output : Data())
+        }
         let components = try ComponentTree(parsing: received.body)
         let lines = components.lines(style: console.styled) + [components.summaryLine]
         return CommandResult(json: components.json, output: Data("\(lines.joined(separator: "\n"))\n".utf8))

@@ -32,14 +32,7 @@ struct PlanCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Compare the references of two screens.")
     var diff = false
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Declare a member of a custom component. Roles: image, route, lazy, request, items, template. Repeatable.",
-            valueName: "type.member=role"
-        )
-    )
-    var custom: [String] = []
+    @OptionGroup var vocabulary: VocabularyFlags
 
     @Option(name: .long, help: "Base URL for paths, such as http://HOST:PORT.")
     var base: String?
@@ -53,26 +46,6 @@ struct PlanCommand: AsyncParsableCommand {
         }
         if screens == ["-", "-"] { throw ValidationError("Only one screen can be standard input.") }
         if diff, flags.offline { throw ValidationError("'--offline' and '--diff' cannot be used together.") }
-        _ = try vocabulary()
-    }
-
-    /// Returns the vocabulary with the members of `--custom`.
-    private func vocabulary() throws -> ScreenVocabulary {
-        var vocabulary = ScreenVocabulary.standard
-        for text in custom {
-            guard let equals = text.lastIndex(of: "=") else {
-                throw ValidationError("'--custom' must be TYPE.MEMBER=ROLE, such as custom:avatar.photoUrl=image.")
-            }
-            do throws(NetworkError) {
-                try vocabulary.declare(
-                    String(text[..<equals]),
-                    as: .init(rawValue: String(text[text.index(after: equals)...]))
-                )
-            } catch {
-                throw ValidationError("'--custom': \(error.message); \(error.advice ?? "").")
-            }
-        }
-        return vocabulary
     }
 
     func run() async throws {
@@ -88,7 +61,7 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     private func result(in session: Session) async throws -> CommandResult {
-        let vocabulary = try vocabulary()
+        let vocabulary = try vocabulary.vocabulary()
         let sources = screens.map { ScreenSource(argument: $0, base: base, vocabulary: vocabulary) }
         if flags.offline, sources[0].isURL {
             return try await OfflineRequest(sources[0].request(flags), showsSecrets: flags.showSecrets).result

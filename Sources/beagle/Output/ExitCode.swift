@@ -32,6 +32,8 @@ extension ExitCode {
     static let storedInOutbox: Int32 = 105
     /// The cache has no response, and `--cache-mode cache-only` doesn't allow using the network.
     static let notStored: Int32 = 106
+    /// A crawl has found errors or warnings, or a prefetch is incomplete.
+    static let faultsFound: Int32 = 107
 
     /// Returns the exit code for a failed transfer: one for its kind if that is unambiguous, and otherwise libcurl's
     /// error code.

@@ -9,17 +9,30 @@ extension ReceivedResponse {
     /// - Parameter showsBody: Whether a failure has the body as output.
     /// - Throws: `Failure` with the exit code 101 if the response isn't a screen.
     func screen(_ vocabulary: ScreenVocabulary = .standard, showsBody: Bool) throws -> ParsedScreen {
-        guard head.status.kind == .successful else { throw notFollowed(showsBody) }
+        try screen(try document(vocabulary, showsBody: showsBody), showsBody: showsBody)
+    }
+
+    /// Returns a document of this response if it is a screen.
+    func screen(_ document: ParsedScreen, showsBody: Bool) throws -> ParsedScreen {
+        if document.isScreen { return document }
         var failure = notAScreen(showsBody)
+        failure.explain(document)
+        throw failure
+    }
+
+    /// Reads the body as JSON that may be a screen.
+    ///
+    /// - Throws: `Failure` with the exit code 101 if it isn't JSON.
+    func document(_ vocabulary: ScreenVocabulary, showsBody: Bool) throws -> ParsedScreen {
+        guard head.status.kind == .successful else { throw notFollowed(showsBody) }
         do throws(NetworkError) {
-            let screen = try ParsedScreen(parsing: body, vocabulary: vocabulary)
-            if screen.isScreen { return screen }
-            failure.explain(screen)
+            return try ParsedScreen(parsing: body, vocabulary: vocabulary)
         } catch {
+            var failure = notAScreen(showsBody)
             let type = contentType.isEmpty ? "no content type" : contentType
             failure.message = "the response is not a screen (\(type)): \(error.message)"
+            throw failure
         }
-        throw failure
     }
 
     private func notAScreen(_ showsBody: Bool) -> Failure {

@@ -11,7 +11,7 @@ final class Session: Sendable {
     let flags: CommonFlags
     private let configuration: CurlConfiguration
     private let transport: CurlTransport
-    private let interceptors: [any Interceptor]
+    let interceptors: [any Interceptor]
     /// The transport that replays a recording instead of using the network, if there is one.
     private let replay: Result<ReplayTransport?, NetworkError>
     /// The log in which requests are recorded, if there is one.

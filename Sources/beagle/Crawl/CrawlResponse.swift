@@ -1,0 +1,22 @@
+import BeagleNet
+import BeagleNetHTTP
+
+/// The response to a request of a crawl.
+struct CrawlResponse: Sendable {
+    enum Content: Sendable {
+        case screen(ParsedScreen)
+        /// An action, which the response to a form may be.
+        case action
+        /// An image; its header is `nil` if the format has none.
+        case image(ImageFormat, ImageHeader?)
+        /// A redirect that wasn't followed, to a URL if the server gave one.
+        case redirect(String?)
+    }
+
+    /// The time from the request to the end of the response.
+    var duration: Duration
+    /// The size of the decoded body in bytes.
+    var bytes = 0
+    /// The contents, or the reason why there are none.
+    var content: Result<Content, Failure>
+}

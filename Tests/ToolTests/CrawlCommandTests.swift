@@ -1,0 +1,121 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct CrawlCommandTests {
+    @Test func plantedFaultsAreFound() async throws {
+        try await withBackend { url in
+            let run = try await beagle("crawl", "\(url)/faults", "--json")
+            #expect(run.exit == 107, "\(run.errors)")
+            let report = try #require(try run.json()["error"]?["report"])
+            // On a busy computer, other responses may be slow too.
+            let findings = try #require(report["findings"]?.array).filter { finding in
+                finding["rule"] != "slow" || finding["target"]?.string?.hasSuffix("delay=1200") == true
+            }
+            let found = findings.map { finding in
+                let target = finding["target"]?.string?.replacing(url, with: "") ?? ""
+                return "\(finding["severity"]?.string ?? "") \(finding["rule"]?.string ?? "") \(target)"
+            }
+            #expect(
+                found.sorted() == [
+                    "error broken /faults/malformed", "error broken /faults/missing",
+                    "error broken /faults/missing.png",
+                    "error broken /faults/text.png", "info cyclic /faults", "warning heavy /faults/heavy.png",
+                    "warning method /details", "warning slow /faults/slow?delay=1200",
+                    "warning unevaluable @{user.photo}", "warning unknown https://cdn.example.com/banner.png",
+                ]
+            )
+            let malformed = findings.first { $0["target"] == .string("\(url)/faults/malformed") }
+            #expect(
+                malformed?["message"]?.string?.contains("line 3, column 68 ($.children[0].text)") == true,
+                "\(findings)"
+            )
+            #expect(malformed?["pointer"] == "/child/children/6/onPress/0/route/url")
+            #expect(report["summary"]?["errors"] == 4)
+        }
+    }
+
+    @Test func soundScreenExitsWithZero() async throws {
+        try await withBackend { url in
+            let run = try await beagle("crawl", "\(url)/home", "--slow", "60000", "--custom", "custom:chart.a=image")
+            #expect(run.exit == 0, "\(run.text)")
+            #expect(run.lines.last == "screens 4 · images 2 · requests 6 · errors 0 · warnings 0 · info 1")
+            #expect(run.lines.contains { $0.contains("other-origin") && $0.contains("https://usebeagle.io") })
+        }
+    }
+
+    @Test func crawlWithItsBaselineIsQuiet() async throws {
+        try await withDirectory { directory in
+            try await withBackend { url in
+                let file = "\(directory)/baseline.jsonl"
+                let arguments = ["crawl", "\(url)/faults", "--slow", "60000"]
+                let first = try await BeagleProcess(arguments + ["--write-baseline", file]).outcome()
+                #expect(first.exit == 0 && first.lines.count > 5, "\(first.errors)")
+                let second = try await BeagleProcess(arguments + ["--baseline", file]).outcome()
+                #expect(second.exit == 0 && second.lines.count == 1, "\(second.text)")
+                #expect(second.text.hasSuffix("in the baseline 9\n"))
+                // A finding that isn't in the baseline is reported alone.
+                let third = try await BeagleProcess(arguments + ["--baseline", file, "--heavy-screen", "10"]).outcome()
+                #expect(third.exit == 107 && third.text.contains("heavy") && !third.text.contains("broken"))
+            }
+        }
+    }
+
+    @Test func reportIsWrittenToAFile() async throws {
+        try await withDirectory { directory in
+            try await withBackend { url in
+                let file = "\(directory)/report"
+                let junit = try await beagle("crawl", "\(url)/home", "--slow", "60000", "--format", "junit", "-o", file)
+                #expect(junit.exit == 0 && junit.output.isEmpty)
+                #expect(try String(contentsOfFile: file, encoding: .utf8).contains("<testcase name=\"/details\""))
+                let sarif = try await beagle("crawl", "\(url)/home", "--slow", "60000", "--format", "sarif")
+                #expect(try JSONValue(parsing: sarif.output)["version"] == "2.1.0")
+                let json = try await beagle("crawl", "\(url)/home", "--slow", "60000", "--format", "json")
+                #expect(try JSONValue(parsing: json.output)["summary"]?["screens"] == 4)
+            }
+        }
+    }
+
+    @Test func credentialsStayOnTheOrigin() async throws {
+        let other = try LoopbackServer(.response(200, [:], "{}"))
+        let server = try LoopbackServer { request in
+            if request.target == "/away" { return .response(302, ["Location": "\(other.url)/b"]) }
+            let screen = ScriptedSite.Page.screen(
+                routeButton("/away"),
+                remoteImage("\(other.url)/i"),
+                routeButton("/x")
+            )
+            return .response(200, ["Content-Type": "application/json"], screen.document)
+        }
+        let run = try await beagle("crawl", server.url, "--user", "ana:s3cret", "--slow", "60000")
+        #expect(run.exit == 0, "\(run.text)")
+        #expect(other.requests.isEmpty)
+        #expect(Set(server.requests.map(\.target)) == ["/", "/away", "/x"])
+        #expect(
+            server.requests.allSatisfy { request in
+                request.method == "GET" && request.has("authorization")
+            }
+        )
+        #expect(!run.text.contains("s3cret"))
+    }
+
+    @Test func serverThatCannotBeReachedIsAFinding() async throws {
+        let url = try LoopbackServer(.response(200, [:], "")).url
+        let run = try await beagle("crawl", url)
+        #expect(run.exit == 107 && run.text.contains("broken"), "\(run.text)")
+    }
+
+    @Test(arguments: [
+        [], ["http://h", "--depth", "-1"], ["http://h", "--concurrency", "0"],
+        ["http://h", "--json", "--format", "junit"],
+        ["http://h", "--slow", "0"], ["http://h", "--custom", "x"], ["http://h", "--offline"],
+        ["http://h", "--include"],
+    ])
+    func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {
+        let run = try await BeagleProcess(["crawl"] + arguments).outcome()
+        #expect(run.exit == 64 && run.output.isEmpty || run.text.contains("usage"))
+    }
+}

@@ -1,0 +1,148 @@
+import BeagleNetHTTP
+import BeagleNetTesting
+import Foundation
+import Testing
+
+@testable import beagle
+
+struct ScreenPageTests {
+    private func body(_ screen: String, images: [String: ScreenImages.Image] = [:]) throws -> String {
+        let html = ScreenPage.html(of: try JSONValue(parsing: screen), images: images)
+        let start = try #require(html.firstRange(of: "<body>")).upperBound
+        let end = try #require(html.firstRange(of: "</body>")).lowerBound
+        return String(html[start..<end])
+    }
+
+    private static let components: [(String, String)] = [
+        (
+            #"{"_beagleComponent_":"beagle:text","text":"a","alignment":"CENTER"}"#,
+            #"<p style="text-align:center">a</p>"#
+        ),
+        (#"{"_beagleComponent_":"beagle:button","text":"a"}"#, #"<button type="button">a</button>"#),
+        (
+            #"{"_beagleComponent_":"beagle:textInput","placeholder":"b","type":"EMAIL"}"#,
+            #"<input type="email" placeholder="b">"#
+        ),
+        (
+            #"{"_beagleComponent_":"beagle:screenComponent","navigationBar":{"title":"a"},"child":{"_beagleComponent_":"beagle:container"}}"#,
+            "<main><header>a</header><div></div></main>"
+        ),
+        (
+            #"{"_beagleComponent_":"beagle:listView","dataSource":"@{a}","templates":[{"view":{"_beagleComponent_":"beagle:text","text":"@{item}"}}]}"#,
+            "<ul><li><p>@{item}</p></li></ul>"
+        ),
+        (
+            #"{"_beagleComponent_":"beagle:tabView","children":[{"title":"t","child":{"_beagleComponent_":"beagle:text","text":"a"}}]}"#,
+            "<div><section><h2>t</h2><p>a</p></section></div>"
+        ),
+        (
+            #"{"_beagleComponent_":"beagle:lazyComponent","path":"/l","initialState":{"_beagleComponent_":"beagle:text","text":"a"}}"#,
+            #"<div class="box"><span>lazy /l</span><p>a</p></div>"#
+        ),
+        (
+            #"{"_beagleComponent_":"custom:chart","children":[{"_beagleComponent_":"beagle:text","text":"a"}]}"#,
+            #"<div class="box"><span>custom:chart</span><p>a</p></div>"#
+        ),
+        (
+            #"{"_:component":"layout:row","children":[{"_:component":"layout:text","properties":{"text":"a"}}]}"#,
+            #"<div style="flex-direction:row"><p>a</p></div>"#
+        ),
+    ]
+
+    @Test(arguments: components)
+    func componentsAreWrittenAsElements(_ screen: String, _ html: String) throws {
+        #expect(try body(screen) == html)
+    }
+
+    @Test func textsAreEscaped() throws {
+        let hostile = #"<script>alert('x')</script>\"><img src=x onerror=a&b;"#
+        let texts = ["text", "button"].map { #"{"_beagleComponent_":"beagle:\#($0)","text":"\#(hostile)"}"# }
+        let more = [
+            #"{"_beagleComponent_":"\#(hostile)"}"#, #"{"_beagleComponent_":"beagle:webView","url":"\#(hostile)"}"#,
+            #"{"_beagleComponent_":"beagle:textInput","placeholder":"\#(hostile)","value":"\#(hostile)"}"#,
+            #"{"_beagleComponent_":"beagle:image","path":{"_beagleImagePath_":"remote","url":"\#(hostile)"}}"#,
+        ]
+        let screen = """
+            {"_beagleComponent_":"beagle:screenComponent","navigationBar":{"title":"\(hostile)"},
+             "child":{"_beagleComponent_":"beagle:container","children":[\((texts + more).joined(separator: ","))]}}
+            """
+        let html = ScreenPage.html(of: try JSONValue(parsing: screen), images: [:])
+        #expect(!html.contains("<script") && !html.contains("<img") && !html.contains("x\" onerror"))
+        #expect(html.contains("&lt;script&gt;alert"))
+        #expect(html.contains(#"content="default-src 'none'; img-src data:; style-src 'unsafe-inline'""#))
+    }
+
+    @Test func imagesAreInlinedUpToALimit() throws {
+        let image = remoteImage("/i")
+        let screen = ScriptedSite.Page.screen(image, image, image, remoteImage("/x")).document
+        let data = Data(count: ScreenPage.maxImageBytes / 2)
+        let html = try body(screen, images: ["/i": .data(data, "image/png"), "/x": .missing("404 Not Found")])
+        #expect(html.ranges(of: #"src="data:image/png;base64,AAAA"#).count == 2)
+        #expect(html.contains("image /i: the images of the page are too large"))
+        #expect(html.contains("image /x: 404 Not Found"))
+    }
+
+    /// JSON may be nested 512 levels deep.
+    @Test func deepScreenIsWritten() throws {
+        let count = 511
+        let screen =
+            String(repeating: #"{"_beagleComponent_":"beagle:container","child":"#, count: count) + "0"
+            + String(repeating: "}", count: count)
+        #expect(try body(screen).ranges(of: "<div>").count == count)
+    }
+
+    // MARK: - The command
+
+    @Test func pageOfAScreenIsWritten() async throws {
+        try await withDirectory { directory in
+            try await withBackend { url in
+                let file = "\(directory)/home.html"
+                let run = try await beagle("fetch", "\(url)/home", "--html", file)
+                #expect(run.exit == 0 && run.output.isEmpty, "\(run.errors)")
+                let html = try String(contentsOfFile: file, encoding: .utf8)
+                #expect(html.contains("<title>Home</title>") && html.contains("src=\"data:image/png;base64,iVBOR"))
+                #expect(html.contains("<p>Hello, @{user.name}</p>") && !html.contains("src=\"/"))
+                #expect(try await beagle("fetch", "\(url)/", "--html", "\(directory)/no.html").exit == 101)
+                #expect(!FileManager.default.fileExists(atPath: "\(directory)/no.html"))
+            }
+        }
+    }
+
+    @Test func imagesOfOtherOriginsGetNoCredentials() async throws {
+        let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13])
+        let other = try LoopbackServer(.response(200, [:], png))
+        let screen = ScriptedSite.Page.screen(remoteImage("\(other.url)/i")).document
+        let server = try LoopbackServer(.response(200, [:], screen))
+        try await withDirectory { directory in
+            let file = "\(directory)/a.html"
+            let run = try await beagle("fetch", server.url, "--html", file, "--user", "a:b", "-H", "X-Api-Key: c")
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(try String(contentsOfFile: file, encoding: .utf8).contains("base64,\(png.base64EncodedString())"))
+            #expect(other.requests.count == 1)
+            #expect(!other.requests.contains { $0.has("authorization") || $0.has("x-api-key") })
+        }
+    }
+
+    private static let chromium = "/usr/bin/chromium"
+
+    /// The elements as a browser reads them.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: chromium), "there is no /usr/bin/chromium"))
+    func browserShowsThePage() async throws {
+        let screen = ScriptedSite.Page.screen(
+            #"{"_beagleComponent_":"beagle:text","text":"<script>document.title='x'</script>"}"#,
+            #"{"_beagleComponent_":"beagle:button","text":"Press"}"#
+        )
+        try await withDirectory { directory in
+            let html = ScreenPage.html(of: try JSONValue(parsing: screen.document), images: [:])
+            try Data(html.utf8).write(to: URL(fileURLWithPath: "\(directory)/a.html"))
+            let arguments = [
+                "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(directory)/profile", "--dump-dom",
+                "file://\(directory)/a.html",
+            ]
+            let run = try await BeagleProcess(arguments, program: Self.chromium).outcome()
+            #expect(run.text.contains("<title>Screen</title>"), "\(run.errors)")
+            #expect(run.text.contains("<p>&lt;script&gt;document.title='x'&lt;/script&gt;</p>"))
+            #expect(run.text.contains(#"<button type="button">Press</button>"#))
+        }
+    }
+}
