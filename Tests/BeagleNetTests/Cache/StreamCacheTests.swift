@@ -196,6 +196,61 @@ import Testing
         #expect(server.requests.map { $0["range"] } == [nil, "bytes=32768-", nil])
     }
 
+    @Test(arguments: ["no-store", "max-age=60"]) func continuedStreamIsStoredOnlyIfItMay(_ directives: String)
+        async throws
+    {
+        let server = try interruptingServer { request in
+            guard request["range"] != nil else { return .response(200, ["ETag": "\"2\""], "new") }
+            let fields = ["ETag": "\"1\"", "Content-Range": "bytes 32768-65535/65536", "Cache-Control": directives]
+            return Self.response("206 Partial Content", fields, String(Self.body.dropFirst(32_768)))
+        }
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        #expect(try await read(client.stream(request(server))) == Self.body)
+        #expect(try await read(client.stream(request(server))) == (directives == "no-store" ? "new" : Self.body))
+        #expect(server.requests.map { $0["range"] } == [nil, "bytes=32768-"] + (directives == "no-store" ? [nil] : []))
+    }
+
+    @Test func requestWithNoStoreIsNotContinued() async throws {
+        let server = try interruptingServer()
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        let type = Request.RequestType.rawRequest(.init(headers: ["Cache-Control": "no-store"]))
+        _ = try await read(client.stream(request(server, type)))
+        #expect(server.requests[1]["range"] == nil)
+    }
+
+    @Test func partsOfDifferentURLsAreNotJoined() async throws {
+        let target = Lock("/v1")
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/a": return .response(302, ["Location": target.withLock { $0 }])
+            case "/v1":
+                let fields = ["ETag": "\"1\"", "Content-Length": "\(Self.body.count)"]
+                return .sequence([.raw(Self.head("200 OK", fields) + Self.body.prefix(32_768)), .close])
+            default:
+                guard request["range"] != nil else { return .response(200, ["ETag": "\"1\""], "other") }
+                let fields = ["ETag": "\"1\"", "Content-Range": "bytes 32768-65535/65536"]
+                return Self.response("206 Partial Content", fields, String(repeating: "x", count: 32_768))
+            }
+        }
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        target.withLock { $0 = "/v2" }
+        #expect(try await read(client.stream(request(server))) == "other")
+    }
+
+    @Test func rejectedImageLeavesTheStoredOne() async throws {
+        let isWide = Lock(false)
+        let server = try LoopbackServer { _ in
+            let size: [UInt8] = isWide.withLock { $0 } ? [0xFF, 0xFF, 0xFF, 0xFF] : [1, 0, 1, 0]
+            return .response(200, ["Cache-Control": "max-age=0"], Data("GIF89a".utf8) + Data(size + [0, 0, 0, 0x3B]))
+        }
+        _ = try await read(client.stream(request(server)))
+        isWide.withLock { $0 = true }
+        await #expect(throws: NetworkError.self) { try await read(client.stream(request(server))) }
+        let stored = try await client.run(NetworkOperation(request(server), policy: .cacheOnly))
+        #expect(stored.response?.data.count == 14)
+        #expect(stored.response?.data[6] == 1)
+    }
+
     @Test func unsatisfiableRangeIsFollowedByAPlainRequest() async throws {
         let server = try interruptingServer { request in
             request["range"] == nil ? .response(200, ["ETag": "\"3\""], "new") : .response(416)

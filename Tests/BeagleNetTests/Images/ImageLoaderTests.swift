@@ -284,6 +284,41 @@ struct ImageLoaderTests {
         #expect(image.url == "")
     }
 
+    @Test func storedPageIsReplacedByTheImage() async throws {
+        let isPage = Lock(true)
+        let server = try LoopbackServer { _ in
+            isPage.withLock { $0 }
+                ? .response(200, ["Content-Type": "text/html", "Cache-Control": "max-age=60"], "<p>Sign in")
+                : Self.serving()
+        }
+        await #expect(throws: NetworkError.self) { try await loader.image("\(server.url)/a") }
+        isPage.withLock { $0 = false }
+        #expect(try await loader.image("\(server.url)/a").data == Self.image)
+        #expect(try await loader.image("\(server.url)/a").source == .cache)
+    }
+
+    @Test func policyOfTheContainerApplies() async throws {
+        let server = try LoopbackServer(Self.serving())
+        _ = try await loader.image("\(server.url)/a")
+        Beagle.dependencies.policy = .networkOnly
+        #expect(try await loader.image("\(server.url)/a").source == .network)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func usersOfABuilderDoNotShareATransfer() async throws {
+        let (server, gate) = try gatedServer()
+        Beagle.dependencies.httpRequestBuilder.origins = [try #require(Origin(URL(string: server.url)!))]
+        var tasks: [ImageTask] = []
+        for user in ["a", "b"] {
+            Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["Authorization": "Bearer \(user)"]
+            tasks.append(loader.start(ImageRequest("\(server.url)/a")))
+        }
+        #expect(loader.activeCount == 2)
+        gate.open()
+        for task in tasks { _ = try await task.image }
+        #expect(server.requests.count == 2)
+    }
+
     @Test func acceptedFormatsAreSent() async throws {
         let server = try LoopbackServer(Self.serving())
         _ = try await ImageLoader(formats: [.avif, .webp]).image("\(server.url)/a")

@@ -79,6 +79,20 @@ import Testing
         #expect(!group.isLoading)
     }
 
+    @Test func cancelledLoadInTheQueueNeverRuns() async throws {
+        let (group, held) = (LoadGroup(.queue), HeldLoad())
+        let first = Task { try await group.run { try await held.run("first") } }
+        await held.hasBegun()
+        let hasRun = Lock(false)
+        let second = Task { try await group.run { hasRun.withLock { $0 = true } } }
+        second.cancel()
+        await #expect(throws: NetworkError.self) { _ = try await second.value }
+        held.end.continuation.yield()
+        #expect(try await first.value == "first")
+        #expect(!hasRun.withLock { $0 })
+        #expect(!group.isLoading)
+    }
+
     @Test(arguments: [LoadGroup.Rule.drop, .replace, .queue]) func everyLoadEndsOnce(_ rule: LoadGroup.Rule) async {
         let group = LoadGroup(rule)
         let ends = Lock(0)

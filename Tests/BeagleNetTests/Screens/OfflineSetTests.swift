@@ -115,6 +115,13 @@ struct OfflineSetTests {
         #expect(set.missing.contains { $0.error.kind == .tooLarge })
     }
 
+    @Test func routesCanBeExcluded() async throws {
+        let set = OfflineSet("guide", routes: [ScreenRequest("/guide")], allows: { $0.path != "/b" })
+        try await set.refresh()
+        #expect(!server.requests.contains { $0.target == "/b" })
+        #expect(set.missing.map(\.url) == ["/2.gif"])
+    }
+
     @Test func cancelledRefreshEnds() async throws {
         let set = OfflineSet("guide", routes: [ScreenRequest("/guide")])
         let work = Task {

@@ -136,6 +136,35 @@ import Testing
         #expect(ScreenUpdate.between(before, and: before) == nil)
     }
 
+    @Test func patchesCannotGrowADocumentWithoutLimit() throws {
+        let deeper = try JSONPatch(Self.json(#"[{"op":"copy","from":"","path":"/a"}]"#))
+        var screen: JSONValue = ["a": 1]
+        let error = #expect(throws: NetworkError.self) {
+            for _ in 0..<2_000 { screen = try deeper.applied(to: screen) }
+        }
+        #expect(error?.message.contains("deep") == true)
+        let copies = (0..<40).map { #"{"op":"copy","from":"","path":"/\#($0)"}"# }.joined(separator: ",")
+        let larger = try JSONPatch(Self.json("[\(copies)]"))
+        #expect(throws: NetworkError.self) { try larger.applied(to: ["a": 1]) }
+        let nested = String(repeating: "{\"id\":", count: 300) + "1" + String(repeating: "}", count: 300)
+        let inner = try Self.json(nested)
+        #expect(throws: NetworkError.self) {
+            try ScreenUpdate.components([.init(id: "x", components: [inner])], isTransactional: true)
+                .applied(
+                    to: Self.json(
+                        String(repeating: "[", count: 300) + "{\"id\":\"x\"}" + String(repeating: "]", count: 300)
+                    )
+                )
+        }
+    }
+
+    @Test func componentMovedIntoAChangedOneIsNotConfused() throws {
+        let before = try Self.json(#"{"x": {"id": "A", "c": 1}, "y": {"id": "B", "t": 1}}"#)
+        let after = try Self.json(#"{"x": {"id": "A", "c": {"id": "B", "t": 9}}, "y": {"id": "B", "t": 2}}"#)
+        let update = try #require(ScreenUpdate.between(before, and: after))
+        #expect(try update.applied(to: before).screen == after)
+    }
+
     @Test func repeatedIDsAreNotReplaced() throws {
         let before = try Self.json(#"[{"id": "a", "text": "1"}, {"id": "a", "text": "2"}]"#)
         let after = try Self.json(#"[{"id": "a", "text": "1"}, {"id": "a", "text": "3"}]"#)

@@ -188,6 +188,44 @@ struct ViewClientTests {
         #expect(views.report().wastedBytes > 0)
     }
 
+    @Test func prefetchOfAnotherUserOfTheBuilderIsNotUsed() async throws {
+        let server = try server()
+        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["Authorization": "Bearer a"]
+        await prefetch(views, "/a")
+        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["Authorization": "Bearer b"]
+        #expect(try await !views.fetch("/a", as: Title.self).wasPrefetched)
+        #expect(server.requests.map { $0["authorization"] } == ["Bearer a", "Bearer b"])
+    }
+
+    @Test func staleScreenIsNoPrefetch() async throws {
+        let isBroken = Lock(false)
+        _ = try server { request in
+            isBroken.withLock { $0 } ? .response(503) : .response(200, [:], "{\"title\":\"a\"}")
+        }
+        Beagle.dependencies.interceptors.removeAll { $0 is RetryInterceptor }
+        _ = try await views.fetch("/a", as: Title.self)
+        isBroken.withLock { $0 = true }
+        await prefetch(views, "/a")
+        isBroken.withLock { $0 = false }
+        let fetched = try await views.fetch("/a", as: Title.self)
+        #expect(!fetched.wasPrefetched)
+        #expect(!fetched.isStale)
+    }
+
+    @Test func cancelledFetchLeavesAPrefetchInFlight() async throws {
+        let gate = try LoopbackServer.Gate()
+        let server = try server { _ in .sequence([.gate(gate), .response(200, [:], "{\"title\":\"a\"}")]) }
+        #expect(views.prefetch(ScreenRequest("/a")))
+        await server.until { $0.requestCount == 1 }
+        let cancelled = Task { try await views.fetch("/a", as: Title.self) }
+        while views.waitingFetches < 1 { await Task.yield() }
+        cancelled.cancel()
+        await #expect(throws: NetworkError.self) { try await cancelled.value }
+        gate.open()
+        #expect(try await views.fetch("/a", as: Title.self).wasPrefetched)
+        #expect(server.requests.count == 1)
+    }
+
     @Test func formOfAnotherOriginLeavesAPrefetch() async throws {
         _ = try server()
         let other = try LoopbackServer(.response(200))

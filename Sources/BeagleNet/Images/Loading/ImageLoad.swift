@@ -238,8 +238,7 @@ final class ImageLoad: Sendable {
             throw .noResponse
         }
         let data = try await body(of: stream)
-        return try LoadedImage(data, from: result.source, stream.response, url: stream.url, stream.cacheStatus)
-            .checked()
+        return LoadedImage(data, from: result.source, stream.response, url: stream.url, stream.cacheStatus)
     }
 
     private func body(of stream: StreamingResponse) async throws(NetworkError) -> Data {
