@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(pwd -P)
-largest_static_program=20000000
+largest_static_program=22000000
 
 app=$(mktemp -d)
 trap 'rm -rf "$app"' EXIT
