@@ -59,7 +59,19 @@ final class StoreFolder: Sendable {
 
     /// Runs a statement in a database that no store has open.
     func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
-        try DatabaseQueue(path: "\(path)/responses.sqlite").write { try $0.execute(sql: sql, arguments: arguments) }
+        try database().write { try $0.execute(sql: sql, arguments: arguments) }
+    }
+
+    /// Writes everything to the main file of the database.
+    func checkpoint() throws {
+        try database().writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+    }
+
+    /// A connection that waits for a store that is being released.
+    private func database() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        return try DatabaseQueue(path: "\(path)/responses.sqlite", configuration: configuration)
     }
 
     func mode(_ name: String = "") throws -> Int {
