@@ -14,7 +14,7 @@ final class OriginChanges: Sendable {
     /// The number of the last change of any origin.
     var lastNumber: Int { state.withLock { $0.last } }
 
-    /// The number of the last change of an origin; 0 if there was none.
+    /// The number of the last change of an origin; 0 before the first.
     func number(of origin: Origin) -> Int { state.withLock { $0.numbers[origin] ?? 0 } }
 
     /// Notes a successful request with an unsafe method, or a `Clear-Site-Data` field.

@@ -22,7 +22,7 @@ extension Form {
         private var givenRequiredMessage: String?
         /// A Boolean value that indicates whether the value is never stored.
         public var isSecret: Bool
-        /// The validators of the value, of which the first error is reported. By default there are none.
+        /// The validators of the value, of which the first error is reported; empty by default.
         ///
         /// They aren't called if a required value is missing.
         public var validators: [FormValidator]
@@ -42,8 +42,8 @@ extension Form {
         ///   - isRequired: Whether the input must not be empty, `false` by default.
         ///   - isSecret: Whether the value is never stored, or `nil` to let the redactor of `Beagle.dependencies`
         ///     decide by the name. `password` and similar names are secret.
-        ///   - validators: The validators of the value, such as `.email`. By default there are none.
-        ///   - asyncValidator: A check that takes time, such as a request. By default there is none.
+        ///   - validators: The validators of the value, such as `.email`; empty by default.
+        ///   - asyncValidator: A check that takes time, such as a request; `nil` by default.
         ///   - check: An additional validation.
         public init(
             _ name: String,

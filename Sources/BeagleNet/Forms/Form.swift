@@ -32,7 +32,8 @@ public final class Form: Sendable {
     /// stores the form's own values, except secrets and files. When it succeeds, the group is deleted, and likewise
     /// when an `Outbox` stores the form.
     public let group: String?
-    /// Whether a POST or PATCH carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), `false` by default.
+    /// Whether a POST or PATCH carries an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), `false` by
+    /// default.
     ///
     /// The key is random. It stays the same while the same values are sent again, and changes after a success or an
     /// edit. With a key, the client automatically retries a request that the server may already have executed, so

@@ -36,7 +36,7 @@ public struct FormMessage: Sendable, Hashable {
     public var key: Key
     /// The English text.
     public var text: String
-    /// The limits and names that the message mentions, as text by name. By default there are none.
+    /// The limits and names that the message mentions, as text by name; empty by default.
     public var arguments: [String: String]
 
     /// Creates a message.

@@ -22,7 +22,7 @@ public struct FormReply: Sendable {
     public let response: NetworkResponse?
     /// Whether the form was edited while it was sent.
     ///
-    /// The edits aren't part of what the server has received. They stay in the form and its draft, and are sent if the
+    /// The server hasn't received the edits. They stay in the form and its draft, and are sent if the
     /// form is submitted again.
     public internal(set) var hasUnsentEdits = false
 

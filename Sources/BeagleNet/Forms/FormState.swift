@@ -29,7 +29,7 @@ public struct FormState: Sendable {
     public struct Input: Sendable, Hashable {
         /// The name of the input.
         public let name: String
-        /// The errors of the form's own validation for the current value. If there are none, those in the server's reply,
+        /// The errors of the form's own validation for the current value. Without any, those in the server's reply,
         /// until the value is edited.
         public let messages: [String]
         /// Whether the value has been edited since the form was created.

@@ -25,7 +25,7 @@ extension FormValidator {
     /// - Parameter pattern: A regular expression in the syntax of Swift's `Regex`.
     /// - Throws: `NetworkError` of kind `.badConfiguration` if it isn't a valid regular expression.
     public static func pattern(_ pattern: String) throws(NetworkError) -> FormValidator {
-        let regex = FormPattern(regex: try regex(of: pattern))
+        let regex = try FormPattern(pattern)
         return text { text in
             regex.matches(text)
                 ? nil : FormMessage(.pattern, "must have the requested format", arguments: ["pattern": pattern])
@@ -68,10 +68,16 @@ extension FormValidator {
             return FormMessage(.notEqual, "must be equal to \(name)", arguments: ["input": name])
         }
     }
+}
 
-    private static func regex(of pattern: String) throws(NetworkError) -> Regex<AnyRegexOutput> {
+/// A regular expression that several threads may use, one at a time, because `Regex` isn't `Sendable`.
+private final class FormPattern: Sendable {
+    private let regex: Lock<Regex<AnyRegexOutput>>
+
+    /// - Throws: `NetworkError` of kind `.badConfiguration` if the pattern isn't a regular expression.
+    init(_ pattern: String) throws(NetworkError) {
         do {
-            return try Regex(pattern)
+            regex = Lock(try Regex(pattern))
         } catch {
             throw NetworkError(
                 .badConfiguration,
@@ -82,18 +88,12 @@ extension FormValidator {
             )
         }
     }
-}
-
-/// A regular expression that several threads may use.
-///
-/// Unchecked, because `Regex` isn't `Sendable`: it may have transforms, and one that was made from text has none. Its
-/// compiled program is stored atomically.
-private struct FormPattern: @unchecked Sendable {
-    let regex: Regex<AnyRegexOutput>
 
     func matches(_ text: String) -> Bool {
-        // Only transforms throw.
-        do { return try regex.wholeMatch(in: text) != nil } catch { return false }
+        regex.withLock { regex in
+            // Only transforms throw.
+            do { return try regex.wholeMatch(in: text) != nil } catch { return false }
+        }
     }
 }
 

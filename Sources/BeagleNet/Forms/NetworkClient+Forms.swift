@@ -4,9 +4,9 @@ import BeagleNetRequestBuilder
 extension NetworkClient {
     /// Validates and submits a form.
     ///
-    /// While it is in flight, submitting the same form joins it: one request is sent, and all callers receive its reply.
-    /// If the form was edited in the meantime, the edits stay in the form, and `FormReply.hasUnsentEdits` is `true`. A
-    /// cancelled task leaves the submission; when the last caller has left, the request is cancelled.
+    /// While it is in flight, submitting the same form joins it: one request is sent, and all callers receive its
+    /// reply. If the form was edited in the meantime, the edits stay in the form, and `FormReply.hasUnsentEdits` is
+    /// `true`. A cancelled task leaves the submission; when the last caller has left, the request is cancelled.
     ///
     /// An accepted form isn't sent again to the same destination with the same user's credentials until it is edited:
     /// submitting it returns the same reply. A form that is sent by GET, such as a search, is sent each time. See
@@ -24,9 +24,9 @@ extension NetworkClient {
     /// - Returns: The server's reply, or the field errors; see `FormReply.isAccepted`. A response with status 400, 409
     ///   or 422 that contains field errors is such a reply; see `FieldErrorReader`.
     /// - Throws: `NetworkError`: `.status` if the server rejects the form for another reason, `.badRequest` if the form
-    ///   is in flight to another destination, `.file` and `.decoding` if the data to send can't be read, or the reason why
-    ///   there is no response. Don't retry after an error that `isStoredInOutbox`: an `Outbox` has stored the form and
-    ///   sends it later. The form's group is then deleted, and submitting the form again is a new submission.
+    ///   is in flight to another destination, `.file` and `.decoding` if the data to send can't be read, or the reason
+    ///   why there is no response. Don't retry after an error that `isStoredInOutbox`: an `Outbox` has stored the form
+    ///   and sends it later. The form's group is then deleted, and submitting the form again is a new submission.
     public func submit(
         _ form: Form,
         to target: some RequestTarget,

@@ -33,7 +33,7 @@ public struct ImageHeader: Sendable, Hashable {
     public let width: Int
     /// The declared height in pixels; it can be 0, which in a JPEG means that the height is defined later.
     public let height: Int
-    /// The orientation in which the image is shown; `.up` if the bytes declare none that is valid.
+    /// The orientation in which the image is shown; `.up` if the bytes declare no valid one.
     ///
     /// It may follow the size, so the beginning of an image may not contain it yet. In a WebP it is at the end of the
     /// file; Chromium ignores it there.

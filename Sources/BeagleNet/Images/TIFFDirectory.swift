@@ -31,7 +31,7 @@ struct TIFFDirectory {
         return bytes.size(width, height)
     }
 
-    /// The first valid orientation, or `.up` if there is none.
+    /// The first valid orientation; `.up` without one.
     ///
     /// Like browsers, this ignores values of other types than a single 16-bit integer (TIFF 6.0, 8).
     var orientation: ImageOrientation {

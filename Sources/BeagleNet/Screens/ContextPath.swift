@@ -32,7 +32,7 @@ struct ContextPath: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Returns the value at a path, or `.null` if there is none.
+    /// Returns the value at a path, or `.null` if the path leads nowhere.
     func value(at path: [ContextPath.Step]) -> JSONValue {
         path.reduce(self) { value, step in
             switch step {

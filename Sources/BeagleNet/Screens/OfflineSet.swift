@@ -6,7 +6,8 @@ import BeagleNetRequestBuilder
     public import Foundation
 #endif
 
-/// Screens that are kept for use without a network, with the screens that they lead to, their lazy components and images.
+/// Screens that are kept for use without a network, with the screens that they lead to, their lazy components and
+/// images.
 ///
 /// ```swift
 /// let set = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)
@@ -14,10 +15,11 @@ import BeagleNetRequestBuilder
 /// if !set.isComplete { print(set.missing) }
 /// ```
 ///
-/// A set fetches everything into the store of the client's `CacheInterceptor`; with a store on the disk it is there after
-/// the app was started again. Open a screen of the set as any other: `ViewClient.fetch` uses the stored one if the server
-/// can't be reached, and says how old it is. The store evicts the least recently used responses, those of sets too, if it
-/// is full; `check()` finds out. Signing out removes the responses of the user's `partition` from the store.
+/// A set fetches everything into the store of the client's `CacheInterceptor`; with a store on the disk it is there
+/// after the app was started again. Open a screen of the set as any other: `ViewClient.fetch` uses the stored one if
+/// the server can't be reached, and says how old it is. The store evicts the least recently used responses, those of
+/// sets too, if it is full; `check()` finds out. Signing out removes the responses of the user's `partition` from the
+/// store.
 public final class OfflineSet: Sendable {
     /// A part of the set, and the reason why it isn't stored.
     public struct Missing: Sendable {
@@ -77,9 +79,10 @@ public final class OfflineSet: Sendable {
     ///   - maxParts: The maximum number of parts; 500 by default. Those beyond are missing.
     ///   - vocabulary: The names of the framework and the app.
     ///   - formats: The formats of the app's `ImageLoader`, so that the set has the images that it requests.
-    ///   - allows: Returns whether a route that a screen leads to belongs to the set; all by default. Exclude routes that
-    ///     change something although they are fetched with GET, such as the one that signs the user out.
-    ///   - client: The client; `nil`, the default, for the `networkClient` of the container that is current at a refresh.
+    ///   - allows: Returns whether a route that a screen leads to belongs to the set; all by default. Exclude routes
+    ///     that change something although they are fetched with GET, such as the one that signs the user out.
+    ///   - client: The client; `nil`, the default, for the `networkClient` of the container that is current at a
+    ///     refresh.
     public init(
         _ name: String,
         routes: [ScreenRequest],
@@ -113,7 +116,8 @@ public final class OfflineSet: Sendable {
 
     /// Fetches everything that isn't stored or is stale, the screens first.
     ///
-    /// A part that can't be fetched but is stored stays. Cancelling the task ends the refresh; what was fetched stays.
+    /// A part that can't be fetched but is stored stays. Cancelling the task ends the refresh; the parts fetched so far
+    /// stay.
     ///
     /// - Throws: `NetworkError` of kind `.cancelled` if the task was cancelled.
     public func refresh() async throws(NetworkError) { try await walk(refreshes: true) }

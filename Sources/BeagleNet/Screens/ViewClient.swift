@@ -16,17 +16,17 @@ import BeagleNetRequestBuilder
 ///
 /// A prefetch is used only for a request with the same URL, method, header fields, body and user. A fetch during the
 /// prefetch takes over its transfer, with the highest priority; one after it uses the screen without a request. A
-/// prefetch that failed never affects a fetch. Its screen isn't used any more after the lifetime of the `PrefetchRules`,
-/// after the user has signed in or out, and, if there is a `CacheInterceptor`, after a successful request with an unsafe
-/// method, such as a form, or a `Clear-Site-Data` field for the same origin.
+/// prefetch that failed never affects a fetch. Its screen isn't used any more after the lifetime of the
+/// `PrefetchRules`, after the user has signed in or out, and, if there is a `CacheInterceptor`, after a successful
+/// request with an unsafe method, such as a form, or a `Clear-Site-Data` field for the same origin.
 ///
-/// The client knows the user by an `AuthInterceptor`, by the fields that the app and the builder add, and by the request's
-/// `partition`. If cookies or another interceptor identify the user, give the requests a `partition`, or call
+/// The client knows the user by an `AuthInterceptor`, by the fields that the app and the builder add, and by the
+/// request's `partition`. If cookies or another interceptor identify the user, give the requests a `partition`, or call
 /// `removePrefetches()` when the user signs in or out.
 ///
-/// Prefetches have the priority `.prefetch` and the field `Sec-Purpose: prefetch`. Only GET requests are prefetched. After
-/// a 429 or 503, or a response with `Retry-After`, no prefetch is sent to the origin for that time, one minute if the
-/// server doesn't say.
+/// Prefetches have the priority `.prefetch` and the field `Sec-Purpose: prefetch`. Only GET requests are prefetched.
+/// After a 429 or 503, or a response with `Retry-After`, no prefetch is sent to the origin for that time, one minute if
+/// the server doesn't say.
 public final class ViewClient: Sendable {
     private struct State {
         var prefetches: [Prefetch.Key: Prefetch] = [:]

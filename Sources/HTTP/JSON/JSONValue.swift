@@ -20,7 +20,7 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The member with this name, or `nil` if there is none or this isn't an object.
+    /// The member with this name, or `nil` if this isn't an object with such a member.
     ///
     /// Setting a member turns `.null` into an object, and has no effect on any other value that isn't an object.
     public subscript(name: String) -> JSONValue? {

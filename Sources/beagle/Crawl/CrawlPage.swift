@@ -18,7 +18,7 @@ struct CrawlPage: Sendable {
     let isScreen: Bool
     /// The reason why the response can't be used, or `nil`.
     let failure: Failure?
-    /// The target of a redirect that wasn't followed; `nil` if there is none, or the server gave no URL.
+    /// The target of a redirect that wasn't followed; `nil` without a redirect, or without a URL in it.
     let redirect: URL?
 
     init(_ target: CrawlTarget, depth: Int, _ response: CrawlResponse, base: URL, origin: Origin) {

@@ -17,6 +17,6 @@ struct CrawlResponse: Sendable {
     var duration: Duration
     /// The size of the decoded body in bytes.
     var bytes = 0
-    /// The contents, or the reason why there are none.
+    /// The contents, or the failure.
     var content: Result<Content, Failure>
 }

@@ -5,7 +5,7 @@ import Foundation
 
 /// Loads the images of a screen for a page.
 struct ScreenImages {
-    /// An image, or the reason why there is none.
+    /// An image, or the failure.
     enum Image: Sendable {
         /// The bytes and the media type, which is that of the actual format.
         case data(Data, String)

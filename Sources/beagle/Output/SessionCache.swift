@@ -11,7 +11,7 @@ struct SessionCache: Sendable {
     let user: String
     private let disk: DiskResponseStore
 
-    /// Opens the cache of the command line, or returns `nil` if there is none.
+    /// Opens the cache of the command line, or returns `nil` without `--cache`.
     static func open(_ flags: CacheFlags?, _ kind: NetworkOperation.Kind, _ console: Console) throws(NetworkError)
         -> Self?
     {

@@ -185,7 +185,7 @@ final class ImageLoad: Sendable {
         do throws(NetworkError) {
             return try await collected(url, .cacheOnly)
         } catch {
-            // There is none, or the client has no store. Other errors come from the transfer, too.
+            // No image is stored, or the client has no store. Other errors come from the transfer, too.
             return nil
         }
     }
@@ -278,6 +278,6 @@ extension NetworkError {
 }
 
 extension [ImageFormat] {
-    /// The value of `Accept` that prefers these formats; `nil` if there are none.
+    /// The value of `Accept` that prefers these formats; `nil` for an empty array.
     var accept: String? { isEmpty ? nil : map(\.rawValue).joined(separator: ", ") + ", image/*;q=0.5" }
 }

@@ -19,8 +19,8 @@ import BeagleNetRequestBuilder
 /// partition differ. The transfer ends when the last of them is cancelled. With a `CacheInterceptor`, an interrupted
 /// transfer is continued by the next request for the image, and with a disk store even after the app was started again.
 ///
-/// The loader knows the user by an `AuthInterceptor`, by the fields that the app and the builder add, and by the request's
-/// `partition`. If cookies or another interceptor identify the user, give the requests a `partition`, or call
+/// The loader knows the user by an `AuthInterceptor`, by the fields that the app and the builder add, and by the
+/// request's `partition`. If cookies or another interceptor identify the user, give the requests a `partition`, or call
 /// `cancelAll()` when the user signs in or out.
 ///
 /// Images aren't decoded. Credentials go only to declared origins, as with all requests.
@@ -40,7 +40,7 @@ public final class ImageLoader: Sendable {
 
     /// The limits.
     public let limits: Limits
-    /// The formats that the app can show, in the order of preference. They become the `Accept` field; if there are none,
+    /// The formats that the app can show, in the order of preference. They become the `Accept` field; without any,
     /// the default, the builder decides about it.
     public let formats: [ImageFormat]
     private let client: (any NetworkClient)?

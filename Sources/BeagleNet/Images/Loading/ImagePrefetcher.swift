@@ -51,8 +51,8 @@ public final class ImagePrefetcher: Sendable {
         prefetch(targets.map { ImageRequest($0) })
     }
 
-    /// Whether no further prefetch is started, for example while the user scrolls; those that are running go on. `false`
-    /// at first.
+    /// Whether no further prefetch is started, for example while the user scrolls; those that are running go on.
+    /// `false` at first.
     public var isPaused: Bool {
         get { state.withLock { $0.isPaused } }
         set {

@@ -73,7 +73,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     /// Raises the priority, also of an image that is waiting or being transferred.
     public func raise(to priority: Priority) { control.raise(to: priority) }
 
-    /// Stops loading. The transfer ends with the last task that loads the same image, and what has arrived of it may be
+    /// Stops loading. The transfer ends with the last task that loads the same image, and the bytes so far may be
     /// continued later.
     public func cancel() {
         if finish(.failure(.left)) { onCancel(self) }
