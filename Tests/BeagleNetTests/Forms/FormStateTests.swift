@@ -139,19 +139,17 @@ import Testing
         #expect(store.fields(of: "g").isEmpty)
     }
 
-    @Test func revertedEditIsNotReported() async throws {
+    @Test(arguments: [true, false]) func revertedEditIsNotReported(isReverted: Bool) async throws {
         let gate = try LoopbackServer.Gate()
         let server = try serve { _ in .sequence([.gate(gate), .response(422, [:], #"{"errors":["no"]}"#)]) }
         let form = Form([Form.Input("a", 1)])
         let client = client
-        for isReverted in [true, false] {
-            let submission = Task { try await client.submit(form, to: "/form") }
-            await server.until { $0.requestCount == (isReverted ? 1 : 2) }
-            form["a"] = 2
-            if isReverted { form["a"] = 1 }
-            gate.open()
-            #expect(try await submission.value.hasUnsentEdits == !isReverted)
-        }
+        let submission = Task { try await client.submit(form, to: "/form") }
+        await server.until { $0.requestCount == 1 }
+        form["a"] = 2
+        if isReverted { form["a"] = 1 }
+        gate.open()
+        #expect(try await submission.value.hasUnsentEdits == !isReverted)
     }
 }
 
