@@ -450,6 +450,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func insert(_ hop: Hop, of transfer: Transfer) {
+        hop.willStart()
         let code = curl_multi_add_handle(multi, hop.easy.pointer)
         guard code == CURLM_OK else {
             return end(

@@ -111,9 +111,9 @@ final class Hop {
     var speed: SpeedWindow?
     /// The limit on the receive rate; `nil` for no limit.
     @exclusivity(unchecked) var rateLimiter: ReceiveRateLimiter?
-    /// The times at which the request was about to be sent, the last of its body was read, and the response began. Set
-    /// only if the request has a body.
-    private var uploadTimes: (begin: UInt64, end: UInt64, firstByte: UInt64) = (0, 0, 0)
+    /// The times at which libcurl took the request, was about to send it, had read the last of its body, and the
+    /// response began. Set only if the request has a body.
+    private var uploadTimes: (start: UInt64, begin: UInt64, end: UInt64, firstByte: UInt64) = (0, 0, 0, 0)
     /// The negotiated TLS parameters.
     private var session: TransferMetrics.Details?
     /// The recorder of the sent head; `nil` if it isn't requested.
@@ -290,7 +290,7 @@ final class Hop {
             sentHead.begin()
             easy.set(.verbose, 1)
         }
-        if upload != nil { uploadTimes = (EventLoop.clock(), 0, 0) }
+        if upload != nil { uploadTimes = (uploadTimes.start, EventLoop.clock(), 0, 0) }
         if origin.isSecure {
             session = connection?.session ?? loop.tlsSession.details(of: easy)
             connection?.session = session
@@ -656,15 +656,29 @@ final class Hop {
         return version.pointee.version_num >= 0x08_07_00
     }()
 
-    /// Returns the times at which the request had been sent and the response began. `start` is the time at which the
-    /// request was about to be sent. A time is zero if the hop didn't get that far. With a body, libcurl's first-byte
-    /// time is that of the sent body, so our own marks are used.
-    func marks(from start: Duration, firstByte: Duration) -> (requestEnd: Duration, firstByte: Duration) {
-        guard upload != nil else { return (sendAttempts > 0 ? start : .zero, firstByte) }
-        func mark(_ time: UInt64) -> Duration {
-            time == 0 ? .zero : start + .nanoseconds(Int64(time - uploadTimes.begin))
+    /// Sets the times at which the request was about to be sent, had been sent, and the response began. A time is zero
+    /// if the hop didn't get that far.
+    ///
+    /// With a body, our own marks are used: libcurl's time of the first byte is that of the sent body, and its start is
+    /// the time at which the first part of the body had been sent.
+    func setMarks(of metrics: inout TransferMetrics, start: Duration, firstByte: Duration) {
+        guard upload != nil else {
+            metrics.requestStart = start
+            metrics.requestEnd = sendAttempts > 0 ? start : .zero
+            metrics.firstByte = firstByte
+            return
         }
-        return (isUploaded && uploadTimes.end == 0 ? start : mark(uploadTimes.end), mark(uploadTimes.firstByte))
+        func mark(_ time: UInt64) -> Duration {
+            time == 0 ? .zero : .nanoseconds(Int64(time - uploadTimes.start))
+        }
+        metrics.requestStart = mark(uploadTimes.begin)
+        metrics.requestEnd = isUploaded && uploadTimes.end == 0 ? metrics.requestStart : mark(uploadTimes.end)
+        metrics.firstByte = mark(uploadTimes.firstByte)
+    }
+
+    /// Notes that libcurl is about to take the request.
+    func willStart() {
+        if upload != nil { uploadTimes.start = EventLoop.clock() }
     }
 
     /// The TLS parameters and the sent head; `nil` if there are neither.

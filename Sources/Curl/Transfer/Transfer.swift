@@ -487,13 +487,13 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
             metrics.connect = mark(CURLINFO_CONNECT_TIME_T)
             metrics.tlsHandshake = mark(CURLINFO_APPCONNECT_TIME_T)
         }
-        metrics.requestStart = mark(CURLINFO_PRETRANSFER_TIME_T)
-        (metrics.requestEnd, metrics.firstByte) = hop.marks(
-            from: metrics.requestStart,
+        hop.setMarks(
+            of: &metrics,
+            start: mark(CURLINFO_PRETRANSFER_TIME_T),
             firstByte: mark(CURLINFO_STARTTRANSFER_TIME_T)
         )
         // Inside a callback, libcurl's total time is out of date.
-        metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.firstByte)
+        metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.requestEnd, metrics.firstByte)
         metrics.headBytesSent = hop.headBytesSent
         metrics.bytesSent = hop.bytesSent
         metrics.headBytesReceived = Int64(hop.headBytesReceived)
