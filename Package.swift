@@ -205,7 +205,18 @@ let package = Package(
         ),
         .testTarget(
             name: "BeagleNetTests",
-            dependencies: ["BeagleNet", "BeagleNetTesting", "CurlPeers"],
+            dependencies: ["BeagleNet", "BeagleNetTesting", "CurlPeers", "TestClients"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TestClients",
+            dependencies: ["BeagleNet", "BeagleNetTesting"],
+            path: "Tests/TestClients",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ScreenTests",
+            dependencies: ["BeagleNet", "BeagleNetTesting", "CurlPeers", "TestClients"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct ContainerTests {
     /// The set-up code of Beagle's documentation, in 200 concurrent tests.

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Foundation
 import Testing
+import TestClients
 
 @Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct FileTransferTests {
     private let folder: URL

@@ -1,5 +1,6 @@
 import BeagleNet
 import Testing
+import TestClients
 
 struct HTTPTransportTests {
     @Test func cancelledTaskStartsNoTransfer() async {

@@ -4,6 +4,7 @@ import CurlPeers
 import Dispatch
 import Foundation
 import Testing
+import TestClients
 
 /// The default client of a container over libcurl and real sockets.
 @Suite(

@@ -3,6 +3,7 @@ import BeagleNetTesting
 import Dispatch
 import Foundation
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct NetworkClientDefaultTests {
     private let request = Request(url: URL(string: "http://host/screen")!, type: .fetchComponent)

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Dispatch
 import Testing
+import TestClients
 
 /// The methods of every client, on a client that implements only what the protocol requires.
 @Suite(.beagle { $0.environment = .example }, .timeLimit(.minutes(1))) struct NetworkClientTests {
@@ -187,8 +188,4 @@ import Testing
         let error = try await #require(throws: NetworkError.self) { try await client.image("/") }
         #expect(error.isOffline)
     }
-}
-
-extension BeagleEnvironment {
-    static let example = BeagleEnvironment(name: "example", baseURL: URL(string: "http://example.com"))
 }

@@ -2,6 +2,7 @@
 import BeagleNetTesting
 import Dispatch
 import Testing
+import TestClients
 
 @Suite(.beagle(.live) { $0.logger = MemoryLogger() }, .timeLimit(.minutes(1))) struct NetworkClientWrapperTests {
     /// An app's wrapper, which records the kinds of operations.

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import CurlPeers
 import Testing
+import TestClients
 
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct NetworkLogTests {
     init() {

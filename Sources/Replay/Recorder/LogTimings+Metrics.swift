@@ -53,6 +53,14 @@ extension LogTimings {
             receive: phase(to: end)
         )
     }
+
+    /// Returns the same timings extended to a total duration; the additional time counts as receiving.
+    func lasting(_ duration: Duration) -> LogTimings {
+        var timings = self
+        let rest = .microseconds(duration.wholeMicroseconds) - total
+        if rest > .zero { timings.receive = (receive ?? .zero) + rest }
+        return timings
+    }
 }
 
 extension Duration {

@@ -3,6 +3,7 @@ import BeagleNetCurl
 import BeagleNetTesting
 import CurlPeers
 import Testing
+import TestClients
 
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct CacheInterceptorTests {
     // MARK: - Policies
@@ -16,7 +17,7 @@ import Testing
     enum Network: CaseIterable {
         case answers, isLost, isOutOfOrder, refuses
 
-        var outcome: StoreWorld.Outcome {
+        var outcome: CacheFixture.Outcome {
             switch self {
             case .answers: .text("{\"a\":2}")
             case .isLost: .failure(.lost)
@@ -25,7 +26,7 @@ import Testing
             }
         }
 
-        var told: String {
+        var summary: String {
             switch self {
             case .answers: "{\"a\":2}"
             case .isLost: "failure: network"
@@ -36,20 +37,20 @@ import Testing
         var letsStaleTakeItsPlace: Bool { self == .isLost || self == .isOutOfOrder }
     }
 
-    /// What is heard, in order, and whether the server is asked.
+    /// The events in order, and the number of requests.
     private func expected(_ policy: RequestPolicy, _ stored: Stored, _ network: Network) -> ([String], Int) {
         let (document, stale) = ("stored {\"a\":1}", "stored {\"a\":1} stale")
         return switch (policy, stored) {
         case (.cacheFirst, .young), (.cacheOnly, .young), (.cacheOnly, .old): ([document], 0)
         case (.cacheOnly, .nothing): (["failure: not_stored"], 0)
-        case (.cacheFirst, .old), (.cacheAndNetwork, .young), (.cacheAndNetwork, .old): ([stale, network.told], 1)
+        case (.cacheFirst, .old), (.cacheAndNetwork, .young), (.cacheAndNetwork, .old): ([stale, network.summary], 1)
         case (.networkFirst, .young), (.networkFirst, .old):
-            (network.letsStaleTakeItsPlace ? [stale] : [network.told], 1)
-        case (.networkOnly, _), (.http, _), (_, .nothing): ([network.told], 1)
+            (network.letsStaleTakeItsPlace ? [stale] : [network.summary], 1)
+        case (.networkOnly, _), (.http, _), (_, .nothing): ([network.summary], 1)
         }
     }
 
-    /// What a test may ask: of a world where nothing stands above the cache, and of one where something does.
+    /// What a test may ask: of a fixture where nothing stands above the cache, and of one where something does.
     static let questions = [NetworkOperation.Kind.component, .image, .query].flatMap { [($0, false), ($0, true)] }
 
     /// Looks on from above the cache.
@@ -63,7 +64,7 @@ import Testing
             emit: @escaping Emit
         ) async throws(NetworkError) -> NetworkOperation.Result {
             let result = try await next(operation, emit)
-            seen.withLock { $0.append(result.told) }
+            seen.withLock { $0.append(result.summary) }
             return result
         }
     }
@@ -75,18 +76,18 @@ import Testing
             for network in Network.allCases {
                 let clock = ManualClock()
                 Beagle.dependencies.clock = clock
-                let world = isSeen ? StoreWorld(Onlooker()) : StoreWorld()
-                world.answers(.text("{\"a\":1}"))
-                if stored != .nothing { _ = await world.heard(.asking(kind, .networkOnly)) }
-                let before = world.requests
-                world.answers(network.outcome)
+                let fixture = isSeen ? CacheFixture(Onlooker()) : CacheFixture()
+                fixture.respond(with: .text("{\"a\":1}"))
+                if stored != .nothing { _ = await fixture.results(of: .storable(kind, .networkOnly)) }
+                let before = fixture.requests
+                fixture.respond(with: network.outcome)
                 if stored == .old { clock.advance(by: .seconds(60)) }
-                var operation = NetworkOperation.asking(kind, policy)
+                var operation = NetworkOperation.storable(kind, policy)
                 operation.maxAge = .seconds(60)
                 let (events, requests) = expected(policy, stored, network)
-                #expect(await world.heard(operation) == events, "\(stored) \(network)")
-                #expect(world.requests - before == requests, "\(stored) \(network)")
-                await world.client.isIdle()
+                #expect(await fixture.results(of: operation) == events, "\(stored) \(network)")
+                #expect(fixture.requests - before == requests, "\(stored) \(network)")
+                await fixture.client.isIdle()
             }
         }
     }
@@ -113,27 +114,27 @@ import Testing
         Beagle.dependencies.interceptors = [deadline, CacheInterceptor(SlowStore()), StatusInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.cancellableTransport())
         if isStored {
-            async let first = client.run(.asking())
+            async let first = client.run(.storable())
             await held.isHeld()
             held.complete(.text("1"))
             _ = try await first
             await client.isIdle()
         }
-        var operation = NetworkOperation.asking(.component, policy)
+        var operation = NetworkOperation.storable(.component, policy)
         if limited == .byOperation { operation.deadline = .seconds(2) }
-        let told = Lock<[String]>([])
+        let results = Lock<[String]>([])
         let asking = Task { [operation] in
-            await Result { try await client.run(operation) { result in told.withLock { $0.append(result.told) } } }
+            await Result { try await client.run(operation) { result in results.withLock { $0.append(result.summary) } } }
         }
         await held.isHeld()
         await clock.waitForSleepers(1)
         if isLeft { asking.cancel() } else { clock.advance(by: .seconds(2)) }
         let outcome = await asking.value
         switch outcome {
-        case .success(let result): told.withLock { $0.append(result.told) }
-        case .failure(let error): told.withLock { $0.append("failure: \(error.kind.rawValue)") }
+        case .success(let result): results.withLock { $0.append(result.summary) }
+        case .failure(let error): results.withLock { $0.append("failure: \(error.kind.rawValue)") }
         }
-        return told.withLock { $0 }
+        return results.withLock { $0 }
     }
 
     @Test("the deadline says when the network cannot be reached", arguments: Limited.allCases)
@@ -150,69 +151,69 @@ import Testing
 
     @Test("how an operation is to run does not tell what is stored apart")
     func aStoredAnswerIsFoundHoweverItIsAskedFor() async {
-        let world = StoreWorld()
-        _ = await world.heard(.asking())
-        var operation = NetworkOperation.asking()
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .storable())
+        var operation = NetworkOperation.storable()
         operation.deadline = .seconds(5)
         operation.reportsProgress = true
-        #expect(await world.heard(operation) == ["stored 1"])
+        #expect(await fixture.results(of: operation) == ["stored 1"])
     }
 
     @Test(arguments: RequestPolicy.allCases, [NetworkOperation.Kind.form, .mutation, .raw])
     func whatMayActPassesAndStoresNothing(policy: RequestPolicy, kind: NetworkOperation.Kind) async {
-        let world = StoreWorld()
-        #expect(await world.heard(.asking(kind, policy)) == ["1"])
-        #expect(await world.heard(.asking(kind, policy)) == ["1"])
-        #expect(world.requests == 2)
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture()
+        #expect(await fixture.results(of: .storable(kind, policy)) == ["1"])
+        #expect(await fixture.results(of: .storable(kind, policy)) == ["1"])
+        #expect(fixture.requests == 2)
+        #expect(fixture.store.count == 0)
     }
 
     @Test(arguments: RequestPolicy.allCases) func aSubscriptionPasses(policy: RequestPolicy) async {
         let store = MemoryResponseStore()
         let client = client(CacheInterceptor(store), ScriptedRuns { _, _ in .init("1") })
-        let heard = EventRecorder()
-        client.watch(.asking(.subscription, policy), heard.receive)
-        #expect(heard.all == ["1", "end"])
+        let events = EventRecorder()
+        client.watch(.storable(.subscription, policy), events.receive)
+        #expect(events.all == ["1", "end"])
         #expect(store.count == 0)
     }
 
     @Test func anEventStreamPasses() async throws {
-        let world = StoreWorld()
+        let fixture = CacheFixture()
         let data = Request.RequestData(headers: ["Accept": "text/event-stream"])
         let request = Request(url: URL(string: "http://host/screen")!, type: .rawRequest(data))
-        for _ in 1...2 { _ = try await world.client.stream(request).body.collect() }
-        #expect(world.requests == 2)
-        #expect(world.store.count == 0)
+        for _ in 1...2 { _ = try await fixture.client.stream(request).body.collect() }
+        #expect(fixture.requests == 2)
+        #expect(fixture.store.count == 0)
     }
 
     @Test func aHitIsGivenInsideTheCall() async {
-        let world = StoreWorld()
-        _ = await world.heard(.asking())
-        let heard = EventRecorder()
-        world.client.watch(.asking(), heard.receive)
-        #expect(heard.all == ["1"])
-        world.client.endAll()
-        world.client.watch(.asking(.component, .cacheOnly), heard.receive)
-        #expect(heard.all == ["1", "end", "1"])
-        #expect(world.requests == 1)
-        world.client.endAll()
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .storable())
+        let events = EventRecorder()
+        fixture.client.watch(.storable(), events.receive)
+        #expect(events.all == ["1"])
+        fixture.client.endAll()
+        fixture.client.watch(.storable(.component, .cacheOnly), events.receive)
+        #expect(events.all == ["1", "end", "1"])
+        #expect(fixture.requests == 1)
+        fixture.client.endAll()
     }
 
     @Test func whatStandsAboveTheCacheSeesItsAnswers() async {
         let onlooker = Onlooker()
-        let world = StoreWorld(onlooker)
-        for _ in 1...2 { _ = await world.heard(.asking()) }
+        let fixture = CacheFixture(onlooker)
+        for _ in 1...2 { _ = await fixture.results(of: .storable()) }
         #expect(onlooker.seen.withLock { $0 } == ["1", "stored 1"])
     }
 
     @Test func aHitLeavesAloneWhoWatches() async {
-        let world = StoreWorld()
-        let heard = EventRecorder()
-        world.client.watch(.asking(), heard.receive)
-        await heard.waitForEvents(1)
-        #expect(await world.heard(.asking()) == ["stored 1"])
-        #expect(heard.all == ["1"])
-        world.client.endAll()
+        let fixture = CacheFixture()
+        let events = EventRecorder()
+        fixture.client.watch(.storable(), events.receive)
+        await events.waitForEvents(1)
+        #expect(await fixture.results(of: .storable()) == ["stored 1"])
+        #expect(events.all == ["1"])
+        fixture.client.endAll()
     }
 
     /// A store that needs a while, as one on a disk does.
@@ -246,14 +247,14 @@ import Testing
         Beagle.dependencies.interceptors = [CacheInterceptor(store), StatusInterceptor()]
         let transport = ScriptedTransport("1")
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
-        #expect(try await client.run(.asking()).told == "1")
-        #expect(try await client.run(.asking()).told == "stored 1")
+        #expect(try await client.run(.storable()).summary == "1")
+        #expect(try await client.run(.storable()).summary == "stored 1")
         let before = Lock<[String]>([])
-        let last = try await client.run(.asking(.component, .cacheAndNetwork)) { result in
-            before.withLock { $0.append(result.told) }
+        let last = try await client.run(.storable(.component, .cacheAndNetwork)) { result in
+            before.withLock { $0.append(result.summary) }
         }
         #expect(before.withLock { $0 } == ["stored 1 stale"])
-        #expect(last.told == "1")
+        #expect(last.summary == "1")
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
@@ -268,7 +269,7 @@ import Testing
             (client, "CacheInterceptor"), (StubClient { _ in NetworkResponse() }, "NetworkClientWrapper"),
         ]
         for (client, cure) in clients {
-            let error = await Result { try await client.run(.asking(.component, .cacheOnly)) }.failure
+            let error = await Result { try await client.run(.storable(.component, .cacheOnly)) }.failure
             #expect(error?.kind == .notStored)
             #expect(error?.mayHaveReachedServer == false)
             #expect(error?.advice?.contains(cure) == true)
@@ -284,11 +285,11 @@ import Testing
 
     @Test(arguments: Self.whatMustNotBeStoredIsNotArguments)
     func whatMustNotBeStoredIsNot(directives: String) async {
-        let world = StoreWorld()
-        _ = await world.heard(.asking())
-        world.answers(.text("2", [.cacheControl: directives]))
-        #expect(await world.heard(.asking(.component, .networkOnly)) == ["2"])
-        #expect(world.store.count == 0, "an older one is taken away, too")
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .storable())
+        fixture.respond(with: .text("2", [.cacheControl: directives]))
+        #expect(await fixture.results(of: .storable(.component, .networkOnly)) == ["2"])
+        #expect(fixture.store.count == 0, "an older one is taken away, too")
     }
 
     @Test(arguments: [
@@ -296,41 +297,41 @@ import Testing
         "max-age=0",
     ])
     func otherDirectivesLetItBeStored(directives: String) async {
-        let world = StoreWorld()
-        world.answers(.text("1", [.cacheControl: directives]))
-        _ = await world.heard(.asking())
-        #expect(world.store.count == 1)
+        let fixture = CacheFixture()
+        fixture.respond(with: .text("1", [.cacheControl: directives]))
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == 1)
     }
 
     @Test func aMessageThatForbidsStoringIsHeeded() async {
-        let world = StoreWorld()
-        _ = await world.heard(.of(.component, headers: ["Cache-Control": "no-store"]))
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .of(.component, headers: ["Cache-Control": "no-store"]))
+        #expect(fixture.store.count == 0)
     }
 
     @Test func whatVariesByAnythingIsNotStored() async {
-        let world = StoreWorld()
-        world.answers(.text("1", [.vary: "*"]))
-        _ = await world.heard(.asking())
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture()
+        fixture.respond(with: .text("1", [.vary: "*"]))
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == 0)
     }
 
     @Test(arguments: [201, 206]) func onlyAWholeAnswerIsStored(status: Int) async {
-        let world = StoreWorld()
-        world.answers(.text("1", status: status))
-        #expect(await world.heard(.asking()) == ["1"])
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture()
+        fixture.respond(with: .text("1", status: status))
+        #expect(await fixture.results(of: .storable()) == ["1"])
+        #expect(fixture.store.count == 0)
     }
 
     @Test(arguments: [404, 410], [403, 500]) func whatIsGoneIsForgotten(gone: Int, refused: Int) async {
-        let world = StoreWorld()
-        _ = await world.heard(.asking())
-        world.answers(.text("", status: refused))
-        _ = await world.heard(.asking(.component, .networkOnly))
-        #expect(world.store.count == 1)
-        world.answers(.text("", status: gone))
-        _ = await world.heard(.asking(.component, .networkOnly))
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .storable())
+        fixture.respond(with: .text("", status: refused))
+        _ = await fixture.results(of: .storable(.component, .networkOnly))
+        #expect(fixture.store.count == 1)
+        fixture.respond(with: .text("", status: gone))
+        _ = await fixture.results(of: .storable(.component, .networkOnly))
+        #expect(fixture.store.count == 0)
     }
 
     private static let aQueryThatFailedIsNotStoredArguments: [String] = [
@@ -341,10 +342,10 @@ import Testing
 
     @Test(arguments: Self.aQueryThatFailedIsNotStoredArguments)
     func aQueryThatFailedIsNotStored(body: String) async {
-        let world = StoreWorld()
-        world.answers(.text(body))
-        _ = await world.heard(.asking(.query))
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture()
+        fixture.respond(with: .text(body))
+        _ = await fixture.results(of: .storable(.query))
+        #expect(fixture.store.count == 0)
     }
 
     private static let aQueryThatSucceededIsStoredArguments: [String] = [
@@ -355,21 +356,21 @@ import Testing
 
     @Test(arguments: Self.aQueryThatSucceededIsStoredArguments)
     func aQueryThatSucceededIsStored(body: String) async {
-        let world = StoreWorld()
-        world.answers(.text(body))
-        _ = await world.heard(.asking(.query))
-        #expect(world.store.count == 1)
+        let fixture = CacheFixture()
+        fixture.respond(with: .text(body))
+        _ = await fixture.results(of: .storable(.query))
+        #expect(fixture.store.count == 1)
     }
 
     @Test func whatIsPostedIsStoredForQueriesAlone() async {
-        let world = StoreWorld()
-        var screen = NetworkOperation.asking()
+        let fixture = CacheFixture()
+        var screen = NetworkOperation.storable()
         screen.request.additionalData = HttpAdditionalData(httpData: .init(method: .POST))
-        _ = await world.heard(screen)
-        #expect(world.transport.requests.withLock { $0.first?.head.method } == .post)
-        #expect(world.store.count == 0)
-        #expect(await world.heard(screen) == ["1"])
-        #expect(world.requests == 2)
+        _ = await fixture.results(of: screen)
+        #expect(fixture.transport.requests.withLock { $0.first?.head.method } == .post)
+        #expect(fixture.store.count == 0)
+        #expect(await fixture.results(of: screen) == ["1"])
+        #expect(fixture.requests == 2)
     }
 
     @Test func anAnswerInPiecesIsNotStored() async {
@@ -377,9 +378,9 @@ import Testing
             emit(.init("1", hasNext: true))
             return .init("2")
         }
-        let world = StoreWorld(pieces)
-        _ = await world.heard(NetworkOperation.asking().of(partition: "A"))
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture(pieces)
+        _ = await fixture.results(of: NetworkOperation.storable().of(partition: "A"))
+        #expect(fixture.store.count == 0)
     }
 
     // MARK: - Whose answers they are
@@ -405,7 +406,7 @@ import Testing
             )
         }
 
-        static func answer(_ request: TransferRequest) -> StoreWorld.Outcome {
+        static func answer(_ request: TransferRequest) -> CacheFixture.Outcome {
             let name = request.head.headerFields[.authorization] ?? "nobody"
             return name == "expired" ? .text("", status: 401) : .text(name)
         }
@@ -414,42 +415,42 @@ import Testing
     @Test func whatWasFetchedForOneIsNotGivenToTheNext() async {
         let person = Person("A")
         let auth = person.auth
-        let world = StoreWorld(auth, answers: Person.answer)
-        #expect(await world.heard(.asking()) == ["A"])
-        #expect(await world.heard(.asking()) == ["stored A"])
+        let fixture = CacheFixture(auth, responses: Person.answer)
+        #expect(await fixture.results(of: .storable()) == ["A"])
+        #expect(await fixture.results(of: .storable()) == ["stored A"])
         person.token.withLock { $0 = "B" }
         auth.reset()
-        #expect(await world.heard(.asking(.component, .cacheOnly)) == ["failure: not_stored"])
-        #expect(await world.heard(.asking()) == ["B"])
+        #expect(await fixture.results(of: .storable(.component, .cacheOnly)) == ["failure: not_stored"])
+        #expect(await fixture.results(of: .storable()) == ["B"])
         person.token.withLock { $0 = nil }
         auth.reset()
-        #expect(await world.heard(.asking()) == ["nobody"])
+        #expect(await fixture.results(of: .storable()) == ["nobody"])
         person.token.withLock { $0 = "A" }
         auth.reset()
-        #expect(await world.heard(.asking()) == ["A"])
+        #expect(await fixture.results(of: .storable()) == ["A"])
     }
 
     @Test func aRenewedCredentialIsTheSamePersons() async {
         let person = Person("expired", renewed: "A")
-        let world = StoreWorld(person.auth, answers: Person.answer)
-        #expect(await world.heard(.asking()) == ["A"])
-        #expect(await world.heard(.asking()) == ["stored A"])
-        #expect(world.requests == 2)
+        let fixture = CacheFixture(person.auth, responses: Person.answer)
+        #expect(await fixture.results(of: .storable()) == ["A"])
+        #expect(await fixture.results(of: .storable()) == ["stored A"])
+        #expect(fixture.requests == 2)
     }
 
     @Test func whoSignsInAfterRenewingWasInVainMayBeAnother() async {
         let person = Person("A")
         let expires = Lock(false)
-        let world = StoreWorld(
+        let fixture = CacheFixture(
             person.auth,
-            answers: { expires.withLock { $0 } ? .text("", status: 401) : Person.answer($0) }
+            responses: { expires.withLock { $0 } ? .text("", status: 401) : Person.answer($0) }
         )
-        #expect(await world.heard(.asking()) == ["A"])
+        #expect(await fixture.results(of: .storable()) == ["A"])
         expires.withLock { $0 = true }
-        #expect(await world.heard(.asking(.component, .networkOnly)) == ["failure: status"])
+        #expect(await fixture.results(of: .storable(.component, .networkOnly)) == ["failure: status"])
         expires.withLock { $0 = false }
         person.token.withLock { $0 = "B" }
-        #expect(await world.heard(.asking()) == ["B"])
+        #expect(await fixture.results(of: .storable()) == ["B"])
     }
 
     @Test func whatComesAfterSomebodyElseSignedInIsNotStored() async {
@@ -459,7 +460,7 @@ import Testing
         let store = MemoryResponseStore()
         Beagle.dependencies.interceptors = [CacheInterceptor(store), auth]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.transport())
-        for operation in [NetworkOperation.asking(), .asking().of(partition: "A")] {
+        for operation in [NetworkOperation.storable(), .storable().of(partition: "A")] {
             async let answer = Result { try await client.run(operation).shown }
             await held.isHeld()
             person.token.withLock { $0 = "B" }
@@ -475,23 +476,23 @@ import Testing
         let auth = person.auth
         let runs = ScriptedRuns()
         let client = client(auth, runs)
-        client.watch(.asking()) { _ in }
+        client.watch(.storable()) { _ in }
         _ = await runs.next()
         auth.reset()
-        client.watch(.asking()) { _ in }
+        client.watch(.storable()) { _ in }
         _ = await runs.next()
         #expect(runs.count == 2)
         #expect(client.activeOperations == 2)
     }
 
     @Test func peopleOfTwoScopesMayShareAStore() async throws {
-        let world = StoreWorld(Person("A").auth, answers: Person.answer)
+        let fixture = CacheFixture(Person("A").auth, responses: Person.answer)
         let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: Person("B").auth) }
-        let other = NetworkClientDefault(dependencies: scope, transport: world.transport)
-        #expect(await world.heard(.asking()) == ["A"])
-        #expect(try await other.run(.asking()).told == "B")
-        #expect(await world.heard(.asking()) == ["stored A"])
-        #expect(world.store.count == 2)
+        let other = NetworkClientDefault(dependencies: scope, transport: fixture.transport)
+        #expect(await fixture.results(of: .storable()) == ["A"])
+        #expect(try await other.run(.storable()).summary == "B")
+        #expect(await fixture.results(of: .storable()) == ["stored A"])
+        #expect(fixture.store.count == 2)
     }
 
     /// An interceptor of the app's own that the pipeline knows nothing of.
@@ -508,9 +509,9 @@ import Testing
     }
 
     @Test func credentialsThatThePipelineDoesNotKnowOfNeedAPartition() async {
-        let world = StoreWorld(Wrapping(auth: Person("A").auth), answers: Person.answer)
-        #expect(await world.heard(.asking()) == ["A"])
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture(Wrapping(auth: Person("A").auth), responses: Person.answer)
+        #expect(await fixture.results(of: .storable()) == ["A"])
+        #expect(fixture.store.count == 0)
     }
 
     @Test("what an interceptor adds is not in the key, above the cache or below", arguments: [true, false])
@@ -521,14 +522,14 @@ import Testing
             message.head.headerFields[.authorization] = user.withLock { $0 }
             return try await next(message)
         }
-        let world = StoreWorld(adding, answers: Person.answer)
-        #expect(await world.heard(.asking()) == ["A"])
-        #expect(world.store.count == (isAbove ? 1 : 0), "above, the cache sees the field")
-        #expect(await world.heard(.asking().of(partition: "A")) == ["A"])
+        let fixture = CacheFixture(adding, responses: Person.answer)
+        #expect(await fixture.results(of: .storable()) == ["A"])
+        #expect(fixture.store.count == (isAbove ? 1 : 0), "above, the cache sees the field")
+        #expect(await fixture.results(of: .storable().of(partition: "A")) == ["A"])
         user.withLock { $0 = "B" }
-        #expect(await world.heard(.asking()) == ["B"])
-        #expect(await world.heard(.asking().of(partition: "B")) == ["B"])
-        #expect(await world.heard(.asking().of(partition: "A")) == ["stored A"])
+        #expect(await fixture.results(of: .storable()) == ["B"])
+        #expect(await fixture.results(of: .storable().of(partition: "B")) == ["B"])
+        #expect(await fixture.results(of: .storable().of(partition: "A")) == ["stored A"])
     }
 
     @Test func whatIsInThePathNeedsAPartition() async {
@@ -537,9 +538,9 @@ import Testing
             message.head.path? += "?access_token=A"
             return try await next(message)
         }
-        let world = StoreWorld(adding)
-        _ = await world.heard(.asking())
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture(adding)
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == 0)
     }
 
     /// Puts a field on messages, and may say that it traces them.
@@ -561,9 +562,9 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func whatTracesAMessageTellsNobodyApart(isNoted: Bool) async {
-        let world = StoreWorld(Tracing(isNoted: isNoted))
-        _ = await world.heard(.asking())
-        #expect(world.store.count == (isNoted ? 1 : 0))
+        let fixture = CacheFixture(Tracing(isNoted: isNoted))
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == (isNoted ? 1 : 0))
     }
 
     @Test func aCredentialThatSomebodyChangesIsNotThePersons() async {
@@ -572,9 +573,9 @@ import Testing
             message.head.headerFields[.authorization] = "B"
             return try await next(message)
         }
-        let world = StoreWorld(Person("A").auth, changing, answers: Person.answer)
-        #expect(await world.heard(.asking()) == ["B"])
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture(Person("A").auth, changing, responses: Person.answer)
+        #expect(await fixture.results(of: .storable()) == ["B"])
+        #expect(fixture.store.count == 0)
     }
 
     /// Says whose an operation is when the key has been made.
@@ -602,18 +603,20 @@ import Testing
             message.head.headerFields[.authorization] = person.withLock { $0 }
             return try await next(message)
         }
-        let world = StoreWorld(Partitioning(person: person), adding, answers: Person.answer)
-        #expect(await world.heard(.asking()) == ["A"])
-        #expect(world.store.count == 0)
+        let fixture = CacheFixture(Partitioning(person: person), adding, responses: Person.answer)
+        #expect(await fixture.results(of: .storable()) == ["A"])
+        #expect(fixture.store.count == 0)
         #expect(logger.messages.contains { $0.contains("partition") })
-        #expect(await world.heard(.asking().of(partition: "A")) == ["A"])
-        #expect(world.store.count == 1)
+        #expect(await fixture.results(of: .storable().of(partition: "A")) == ["A"])
+        #expect(fixture.store.count == 1)
         person.withLock { $0 = "B" }
-        #expect(await world.heard(.asking()) == ["B"])
-        #expect(await world.heard(.asking().of(partition: "A")) == ["B"])
-        #expect(await world.heard(.asking(.component, .cacheOnly).of(partition: "A")) == ["failure: not_stored"])
+        #expect(await fixture.results(of: .storable()) == ["B"])
+        #expect(await fixture.results(of: .storable().of(partition: "A")) == ["B"])
+        #expect(
+            await fixture.results(of: .storable(.component, .cacheOnly).of(partition: "A")) == ["failure: not_stored"]
+        )
         person.withLock { $0 = "A" }
-        #expect(await world.heard(.asking().of(partition: "A")) == ["stored A"])
+        #expect(await fixture.results(of: .storable().of(partition: "A")) == ["stored A"])
     }
 
     @Test func whatIsAskedToFetchCredentialsIsNobodys() async {
@@ -622,43 +625,43 @@ import Testing
             .init(
                 load: {
                     let client = slot.withLock { $0 }
-                    _ = await Result { try await client?.run(.asking()) }
+                    _ = await Result { try await client?.run(.storable()) }
                     return "A"
                 },
                 attach: { token, head in head.headerFields[.authorization] = token }
             ),
             origins: [Origin(scheme: "http", host: "host")]
         )
-        let world = StoreWorld(auth, answers: Person.answer)
-        slot.withLock { $0 = world.client }
-        #expect(await world.heard(.asking(.image)) == ["A"])
-        #expect(await world.heard(.asking()) == ["A"])
+        let fixture = CacheFixture(auth, responses: Person.answer)
+        slot.withLock { $0 = fixture.client }
+        #expect(await fixture.results(of: .storable(.image)) == ["A"])
+        #expect(await fixture.results(of: .storable()) == ["A"])
         slot.withLock { $0 = nil }
     }
 
     @Test func whatTheAppSaysIsInTheKey() async {
-        let world = StoreWorld(answers: Person.answer)
+        let fixture = CacheFixture(responses: Person.answer)
         for name in ["A", "B"] {
             let operation = NetworkOperation.of(.component, headers: ["Authorization": name])
-            #expect(await world.heard(operation) == [name])
-            #expect(await world.heard(operation) == ["stored \(name)"])
+            #expect(await fixture.results(of: operation) == [name])
+            #expect(await fixture.results(of: operation) == ["stored \(name)"])
         }
     }
 
     @Test func credentialsOfOptionsAreInTheKey() async throws {
-        let world = StoreWorld(answers: { request in
+        let fixture = CacheFixture(responses: { request in
             guard let authentication = request.options.authentication else { return .text("anonymous") }
             return .text(authentication == .bearer("A") ? "A" : "B")
         })
         for token in ["A", "B", nil] {
-            var operation = NetworkOperation.asking()
+            var operation = NetworkOperation.storable()
             operation.request.options = TransferOptions()
             operation.request.options?.authentication = token.map { .bearer($0) }
             let text = token ?? "anonymous"
-            #expect(await world.heard(operation) == [text])
-            #expect(await world.heard(operation) == ["stored \(text)"])
+            #expect(await fixture.results(of: operation) == [text])
+            #expect(await fixture.results(of: operation) == ["stored \(text)"])
         }
-        #expect(world.requests == 3)
+        #expect(fixture.requests == 3)
     }
 
     /// A transport with a jar.
@@ -675,15 +678,15 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func whatMayHaveHadCookiesNeedsAPartition(storesCookies: Bool) async {
-        let world = StoreWorld(wrapping: { Jar(transport: $0, storesCookies: storesCookies) })
-        _ = await world.heard(.asking())
-        #expect(world.store.count == (storesCookies ? 0 : 1))
-        _ = await world.heard(.asking().of(partition: "A"))
-        var without = NetworkOperation.asking()
+        let fixture = CacheFixture(wrapping: { Jar(transport: $0, storesCookies: storesCookies) })
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == (storesCookies ? 0 : 1))
+        _ = await fixture.results(of: .storable().of(partition: "A"))
+        var without = NetworkOperation.storable()
         without.request.options = TransferOptions()
         without.request.options?.usesCookies = false
-        _ = await world.heard(without)
-        #expect(world.store.count == 2)
+        _ = await fixture.results(of: without)
+        #expect(fixture.store.count == 2)
     }
 
     /// A transport that says nothing of cookies.
@@ -699,14 +702,14 @@ import Testing
     }
 
     @Test func aTransportThatSaysNothingMayHaveHadCookies() async {
-        let world = StoreWorld(wrapping: { Unknown(transport: $0) })
-        _ = await world.heard(.asking())
-        #expect(world.store.count == 0)
-        var without = NetworkOperation.asking()
+        let fixture = CacheFixture(wrapping: { Unknown(transport: $0) })
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == 0)
+        var without = NetworkOperation.storable()
         without.request.options = TransferOptions()
         without.request.options?.usesCookies = false
-        _ = await world.heard(without)
-        #expect(world.store.count == 1)
+        _ = await fixture.results(of: without)
+        #expect(fixture.store.count == 1)
     }
 
     @Test func libcurlsTransportTellsOfItsJar() {
@@ -717,36 +720,36 @@ import Testing
     }
 
     @Test func anAnswerThatSetsACookieNeedsAPartition() async {
-        let world = StoreWorld()
-        world.answers(.text("1", [.setCookie: "a=1"]))
-        _ = await world.heard(.asking())
-        #expect(world.store.count == 0)
-        _ = await world.heard(.asking().of(partition: "A"))
-        #expect(world.store.count == 1)
+        let fixture = CacheFixture()
+        fixture.respond(with: .text("1", [.setCookie: "a=1"]))
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == 0)
+        _ = await fixture.results(of: .storable().of(partition: "A"))
+        #expect(fixture.store.count == 1)
     }
 
     @Test func anAnswerThatMayNotBeStoredTakesAnOlderOneAway() async {
-        let world = StoreWorld()
-        _ = await world.heard(.asking())
-        world.answers(.text("2", [.setCookie: "a=1"]))
-        #expect(await world.heard(.asking(.component, .networkOnly)) == ["2"])
-        #expect(await world.heard(.asking(.component, .cacheOnly)) == ["failure: not_stored"])
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .storable())
+        fixture.respond(with: .text("2", [.setCookie: "a=1"]))
+        #expect(await fixture.results(of: .storable(.component, .networkOnly)) == ["2"])
+        #expect(await fixture.results(of: .storable(.component, .cacheOnly)) == ["failure: not_stored"])
     }
 
     @Test func whatAnInterceptorAnswersNeedsAPartition() async {
-        let world = StoreWorld(ScriptedRuns { _, _ in .init("1") })
-        _ = await world.heard(.asking())
-        #expect(world.store.count == 0)
-        #expect(await world.heard(.asking().of(partition: "A")) == ["1"])
-        #expect(await world.heard(.asking().of(partition: "A")) == ["stored 1"])
+        let fixture = CacheFixture(ScriptedRuns { _, _ in .init("1") })
+        _ = await fixture.results(of: .storable())
+        #expect(fixture.store.count == 0)
+        #expect(await fixture.results(of: .storable().of(partition: "A")) == ["1"])
+        #expect(await fixture.results(of: .storable().of(partition: "A")) == ["stored 1"])
     }
 
     @Test func whyNothingIsStoredIsLogged() async {
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
-        let world = StoreWorld()
-        world.answers(.text("1", [.setCookie: "session=secret"]))
-        _ = await world.heard(.asking())
+        let fixture = CacheFixture()
+        fixture.respond(with: .text("1", [.setCookie: "session=secret"]))
+        _ = await fixture.results(of: .storable())
         #expect(logger.messages.contains { $0.contains("partition") })
         #expect(!logger.messages.contains { $0.contains("secret") })
     }
@@ -754,21 +757,21 @@ import Testing
     // MARK: - Beside others
 
     @Test func whoWantsTheNetworkIsNotContentWithAStoredAnswer() async {
-        let world = StoreWorld()
-        _ = await world.heard(.asking())
-        world.answers(.text("2"))
-        let heard = EventRecorder()
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .storable())
+        fixture.respond(with: .text("2"))
+        let events = EventRecorder()
         let inner = EventRecorder()
         // Asked from inside the run that the store answers.
-        let token = world.client.watch(.asking()) { [client = world.client] event in
-            heard.receive(event)
-            if heard.all.count == 1 { client.watch(.asking(.component, .networkOnly), inner.receive) }
+        let token = fixture.client.watch(.storable()) { [client = fixture.client] event in
+            events.receive(event)
+            if events.all.count == 1 { client.watch(.storable(.component, .networkOnly), inner.receive) }
         }
         await inner.waitForEvents(2)
         #expect(inner.all.last == "2")
         #expect(inner.all.dropLast().allSatisfy { $0 == "1 stale" })
         token?.cancel()
-        world.client.endAll()
+        fixture.client.endAll()
     }
 
     @Test("who joins a run that missed the store is content with the network's answer")
@@ -777,9 +780,9 @@ import Testing
         let transport = held.transport()
         Beagle.dependencies.interceptors = [CacheInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
-        async let one = Result { try await client.run(.asking()).told }
+        async let one = Result { try await client.run(.storable()).summary }
         await held.isHeld()
-        async let other = Result { try await client.run(.asking(.component, .networkOnly)).told }
+        async let other = Result { try await client.run(.storable(.component, .networkOnly)).summary }
         while client.activeSubscribers < 2 { await Task.yield() }
         held.complete(.text("1"))
         #expect(try await one.get() == "1")
@@ -812,17 +815,17 @@ import Testing
     func aStoredAnswerIsGivenBesideARun(obstacle: Obstacle, policy: RequestPolicy) async throws {
         let held = HeldCompletion()
         let (client, _) = waiting(obstacle, held)
-        async let first = client.run(.asking())
+        async let first = client.run(.storable())
         await held.isHeld()
         held.complete(.text("1"))
         _ = try await first
         await client.isIdle()
-        client.watch(.asking(.component, policy)) { _ in }
+        client.watch(.storable(.component, policy)) { _ in }
         await held.isHeld()
-        #expect(try await client.run(.asking()).told == "stored 1")
-        #expect(try await client.run(.asking(.component, .cacheOnly)).told == "stored 1")
+        #expect(try await client.run(.storable()).summary == "stored 1")
+        #expect(try await client.run(.storable(.component, .cacheOnly)).summary == "stored 1")
         let answer = await withCheckedContinuation { continuation in
-            _ = client.executeRequest(NetworkOperation.asking().request) { continuation.resume(returning: $0) }
+            _ = client.executeRequest(NetworkOperation.storable().request) { continuation.resume(returning: $0) }
         }
         #expect(try String(decoding: answer.get().data, as: UTF8.self) == "1")
         client.endAll()
@@ -833,21 +836,21 @@ import Testing
     func nothingStoredIsSaidBesideARun(obstacle: Obstacle) async throws {
         let held = HeldCompletion()
         let (client, _) = waiting(obstacle, held)
-        async let first = client.run(.asking())
+        async let first = client.run(.storable())
         await held.isHeld()
-        let stored = await Result { try await client.run(.asking(.component, .cacheOnly)) }
+        let stored = await Result { try await client.run(.storable(.component, .cacheOnly)) }
         #expect(stored.failure?.kind == .notStored)
         let watched = EventRecorder()
-        let watching = client.watch(.asking(.component, .cacheOnly), watched.receive)
+        let watching = client.watch(.storable(.component, .cacheOnly), watched.receive)
         await watched.waitForEvents(1)
         #expect(watched.all == ["failure: not_stored"])
-        let results = client.results(of: .asking(.component, .cacheOnly))
+        let results = client.results(of: .storable(.component, .cacheOnly))
         let error = await Result {
             for try await _ in results { Issue.record("there is none") }
         }.failure
         #expect(error?.kind == .notStored)
         held.complete(.text("1"))
-        #expect(try await first.told == "1")
+        #expect(try await first.summary == "1")
         watching?.cancel()
         #expect(watched.all == ["failure: not_stored"])
     }
@@ -856,13 +859,13 @@ import Testing
     func whoFindsNothingJoins(obstacle: Obstacle) async throws {
         let held = HeldCompletion()
         let (client, transport) = waiting(obstacle, held)
-        client.watch(.asking(.component, .networkOnly)) { _ in }
+        client.watch(.storable(.component, .networkOnly)) { _ in }
         await held.isHeld()
-        async let one = client.run(.asking())
-        async let other = client.run(.asking())
+        async let one = client.run(.storable())
+        async let other = client.run(.storable())
         while client.activeSubscribers < 3 { await Task.yield() }
         held.complete(.text("1"))
-        #expect(try await [one.told, other.told] == ["1", "1"])
+        #expect(try await [one.summary, other.summary] == ["1", "1"])
         #expect(transport.requests.withLock { $0.count } == 1)
     }
 
@@ -872,18 +875,18 @@ import Testing
         let held = HeldCompletion()
         let (client, transport) = waiting(.slowStore, held)
         Beagle.dependencies.interceptors.add(RequestPolicyInterceptor(ttl: .seconds(10)))
-        async let first = client.run(.asking())
+        async let first = client.run(.storable())
         await held.isHeld()
         held.complete(.text("1"))
         _ = try await first
         await client.isIdle()
         clock.advance(by: .seconds(10))
-        client.watch(.asking(.component, .networkOnly)) { _ in }
+        client.watch(.storable(.component, .networkOnly)) { _ in }
         await held.isHeld()
-        async let joining = client.run(.asking())
+        async let joining = client.run(.storable())
         while client.activeSubscribers < 2 { await Task.yield() }
         held.complete(.text("2"))
-        #expect(try await joining.told == "2")
+        #expect(try await joining.summary == "2")
         #expect(transport.requests.withLock { $0.count } == 2)
     }
 
@@ -891,63 +894,63 @@ import Testing
         let held = HeldCompletion()
         Beagle.dependencies.interceptors = [CacheInterceptor()]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: held.transport())
-        async let stored = client.run(.asking())
+        async let stored = client.run(.storable())
         await held.isHeld()
         held.complete(.text("1"))
         _ = try await stored
-        async let one = client.run(.asking(.component, .networkFirst))
+        async let one = client.run(.storable(.component, .networkFirst))
         await held.isHeld()
-        async let other = client.run(.asking(.component, .networkOnly))
+        async let other = client.run(.storable(.component, .networkOnly))
         while client.activeSubscribers < 2 { await Task.yield() }
         held.complete(.failure(.lost))
         await held.isHeld()
         held.complete(.text("2"))
-        #expect(try await one.told == "stored 1 stale")
-        #expect(try await other.told == "2")
+        #expect(try await one.summary == "stored 1 stale")
+        #expect(try await other.summary == "2")
     }
 
     @Test func resultsEndWithAStaleAnswerWhereThereIsNoBetter() async throws {
-        let world = StoreWorld()
-        _ = await world.heard(.asking())
-        world.answers(.failure(.lost))
-        var heard: [String] = []
-        for try await result in world.client.results(of: .asking(.component, .networkFirst)) {
-            heard.append(result.told)
+        let fixture = CacheFixture()
+        _ = await fixture.results(of: .storable())
+        fixture.respond(with: .failure(.lost))
+        var events: [String] = []
+        for try await result in fixture.client.results(of: .storable(.component, .networkFirst)) {
+            events.append(result.summary)
         }
-        #expect(heard == ["stored 1 stale"])
+        #expect(events == ["stored 1 stale"])
     }
 
     @Test func refetchIsStoredAndHeard() async {
-        let world = StoreWorld()
-        let heard = EventRecorder()
-        world.client.watch(.asking(), heard.receive)
-        await heard.waitForEvents(1)
-        world.answers(.text("2"))
-        world.client.refetch(.cacheAndNetwork)
-        await heard.waitForEvents(3)
-        #expect(heard.all == ["1", "1 stale", "2"])
-        #expect(await world.heard(.asking()).last == "stored 2")
+        let fixture = CacheFixture()
+        let events = EventRecorder()
+        fixture.client.watch(.storable(), events.receive)
+        await events.waitForEvents(1)
+        fixture.respond(with: .text("2"))
+        fixture.client.refetch(.cacheAndNetwork)
+        await events.waitForEvents(3)
+        #expect(events.all == ["1", "1 stale", "2"])
+        #expect(await fixture.results(of: .storable()).last == "stored 2")
     }
 
     @Test func aScopesOperationsAreStoredLikeAnybodys() async throws {
-        let world = StoreWorld()
+        let fixture = CacheFixture()
         let screen = OperationScope()
-        #expect(try await world.client.scoped(in: screen).run(.asking()).told == "1")
-        #expect(try await world.client.scoped(in: screen).run(.asking()).told == "stored 1")
+        #expect(try await fixture.client.scoped(in: screen).run(.storable()).summary == "1")
+        #expect(try await fixture.client.scoped(in: screen).run(.storable()).summary == "stored 1")
         screen.close()
-        #expect(await world.heard(.asking()) == ["stored 1"])
+        #expect(await fixture.results(of: .storable()) == ["stored 1"])
     }
 
     @Test func aScopeOfDependenciesMayHaveAStoreOfItsOwn() async throws {
-        let world = StoreWorld()
+        let fixture = CacheFixture()
         let own = MemoryResponseStore()
         let scope = Beagle.dependencies.scoped { $0.interceptors.replace(with: CacheInterceptor(own)) }
-        let client = NetworkClientDefault(dependencies: scope, transport: world.transport)
-        _ = await world.heard(.asking())
-        #expect(try await client.run(.asking()).told == "1")
-        #expect(world.requests == 2)
+        let client = NetworkClientDefault(dependencies: scope, transport: fixture.transport)
+        _ = await fixture.results(of: .storable())
+        #expect(try await client.run(.storable()).summary == "1")
+        #expect(fixture.requests == 2)
         #expect(own.count == 1)
-        world.store.removeAll()
-        #expect(try await client.run(.asking()).told == "stored 1")
+        fixture.store.removeAll()
+        #expect(try await client.run(.storable()).summary == "stored 1")
     }
 }

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import CurlPeers
 import Testing
+import TestClients
 
 /// HTTP's own rules through the pipeline, with a scripted server and a clock that the test advances.
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct HTTPCacheTests {
@@ -12,14 +13,14 @@ import Testing
         Beagle.dependencies.clock = clock
     }
 
-    private typealias Server = @Sendable (TransferRequest) -> StoreWorld.Outcome
+    private typealias Server = @Sendable (TransferRequest) -> CacheFixture.Outcome
 
-    private func world(servesStaleOffline: Bool = false, _ server: @escaping Server) -> StoreWorld {
-        let world = StoreWorld(store: store, answers: server)
+    private func fixture(servesStaleOffline: Bool = false, _ server: @escaping Server) -> CacheFixture {
+        let fixture = CacheFixture(store: store, responses: server)
         var interceptors = Beagle.dependencies.interceptors
         interceptors.replace(with: CacheInterceptor(store, servesStaleOffline: servesStaleOffline))
         Beagle.dependencies.interceptors = interceptors
-        return world
+        return fixture
     }
 
     private func operation(
@@ -35,32 +36,32 @@ import Testing
         )
     }
 
-    private func text(_ world: StoreWorld, _ operation: NetworkOperation) async -> String {
-        await Result { try await world.client.run(operation) }.told
+    private func text(_ fixture: CacheFixture, _ operation: NetworkOperation) async -> String {
+        await Result { try await fixture.client.run(operation) }.summary
     }
 
     // MARK: - Freshness and validation
 
     @Test func freshResponseNeedsNoRequest() async throws {
-        let world = world { _ in .text("1", [.cacheControl: "max-age=60"]) }
-        #expect(await text(world, operation()) == "1")
+        let fixture = fixture { _ in .text("1", [.cacheControl: "max-age=60"]) }
+        #expect(await text(fixture, operation()) == "1")
         clock.advance(by: .seconds(59))
-        let result = try await world.client.run(operation())
-        #expect(result.told == "stored 1")
+        let result = try await fixture.client.run(operation())
+        #expect(result.summary == "stored 1")
         #expect(result.response?.response.headerFields[.age] == "59")
         #expect(result.response?.cacheStatus?.description == "hit; ttl=1")
         #expect(result.response?.cacheStatus?.age == .seconds(59))
-        #expect(world.requests == 1)
+        #expect(fixture.requests == 1)
         clock.advance(by: .seconds(1))
-        #expect(await text(world, operation()) == "1")
-        #expect(world.requests == 2)
+        #expect(await text(fixture, operation()) == "1")
+        #expect(fixture.requests == 2)
     }
 
     @Test func rawRequestWithoutALifetimeIsSentEachTime() async {
-        let world = world { _ in .text("1") }
-        for _ in 0..<2 { #expect(await text(world, operation()) == "1") }
-        #expect(await text(world, operation(policy: .cacheFirst)) == "stored 1")
-        #expect(world.requests == 2)
+        let fixture = fixture { _ in .text("1") }
+        for _ in 0..<2 { #expect(await text(fixture, operation()) == "1") }
+        #expect(await text(fixture, operation(policy: .cacheFirst)) == "stored 1")
+        #expect(fixture.requests == 2)
     }
 
     @Test(arguments: [
@@ -69,48 +70,48 @@ import Testing
     ])
     func staleResponseIsServedAfterTheServerConfirmsIt(name: String, value: String, condition: String) async throws {
         let validator = HTTPField.Name(name)!
-        let world = world { request in
+        let fixture = fixture { request in
             if request.head.headerFields[.init(condition)!] == value {
                 return .text("", status: 304, [.cacheControl: "max-age=5", .init("X-New")!: "1"])
             }
             return .text("1", [.cacheControl: "max-age=5", validator: value, .init("X-Old")!: "1"])
         }
-        #expect(await text(world, operation()) == "1")
+        #expect(await text(fixture, operation()) == "1")
         clock.advance(by: .seconds(6))
-        let confirmed = try await world.client.run(operation())
-        #expect(confirmed.told == "1")
+        let confirmed = try await fixture.client.run(operation())
+        #expect(confirmed.summary == "1")
         #expect(confirmed.response?.status == .ok)
         #expect(confirmed.response?.cacheStatus?.description == "fwd=stale; fwd-status=304")
         #expect(confirmed.response?.response.headerFields[.init("X-New")!] == "1")
         #expect(confirmed.response?.response.headerFields[.init("X-Old")!] == "1")
         clock.advance(by: .seconds(4))
-        #expect(await text(world, operation()) == "stored 1")
-        #expect(world.requests == 2)
+        #expect(await text(fixture, operation()) == "stored 1")
+        #expect(fixture.requests == 2)
     }
 
     @Test func networkFirstValidatesAndServesStaleIfTheServerIsUnreachable() async throws {
         let isReachable = Lock(true)
-        let world = world { request in
+        let fixture = fixture { request in
             if !isReachable.withLock({ $0 }) { return .failure(.lost) }
             let isKnown = request.head.headerFields[.ifNoneMatch] == "\"a\""
             return isKnown ? .text("", status: 304) : .text("1", [.eTag: "\"a\"", .cacheControl: "max-age=60"])
         }
         // The default of screens.
         let screen = NetworkOperation(Request(url: URL(string: "http://host/a")!, type: .fetchComponent))
-        #expect(await text(world, screen) == "1")
-        #expect(await text(world, screen) == "1")
-        #expect(world.requests == 2)
+        #expect(await text(fixture, screen) == "1")
+        #expect(await text(fixture, screen) == "1")
+        #expect(fixture.requests == 2)
         clock.advance(by: .seconds(90))
         isReachable.withLock { $0 = false }
-        let result = try await world.client.run(screen)
-        #expect(result.told == "stored 1 stale")
+        let result = try await fixture.client.run(screen)
+        #expect(result.summary == "stored 1 stale")
         #expect(result.response?.cacheStatus?.isStale == true)
         #expect(result.response?.response.headerFields[.age] == "90")
     }
 
     @Test func confirmationOfAResponseThatIsNotStoredIsFollowedByAPlainRequest() async {
         // The server confirms a tag that nothing stored has.
-        let world = world { request in
+        let fixture = fixture { request in
             request.head.headerFields.contains(.ifNoneMatch)
                 ? .text("", status: 304, [.eTag: "\"other\""])
                 : .text(
@@ -122,15 +123,15 @@ import Testing
                 )
         }
         for language in ["de", "fr"] {
-            #expect(await text(world, operation("GET", "/a", ["Accept-Language": language])) == language)
+            #expect(await text(fixture, operation("GET", "/a", ["Accept-Language": language])) == language)
         }
-        #expect(world.requests == 3)
-        #expect(await text(world, operation("GET", "/a", ["Accept-Language": "de"])) == "stored de")
-        #expect(await text(world, operation("GET", "/a", ["Accept-Language": "FR"])) == "stored fr")
+        #expect(fixture.requests == 3)
+        #expect(await text(fixture, operation("GET", "/a", ["Accept-Language": "de"])) == "stored de")
+        #expect(await text(fixture, operation("GET", "/a", ["Accept-Language": "FR"])) == "stored fr")
     }
 
     @Test func responseAfterARedirectIsValidatedEachTime() async {
-        let world = world { request in
+        let fixture = fixture { request in
             var metrics = TransferMetrics()
             metrics.redirects = 1
             let isKnown = request.head.headerFields[.ifNoneMatch] == "\"a\""
@@ -142,94 +143,94 @@ import Testing
                 TransferResponse(head: head, body: HTTPBody(isKnown ? "" : "1"), url: "http://host/b", metrics: metrics)
             )
         }
-        for _ in 0..<3 { #expect(await text(world, operation()) == "1") }
-        #expect(world.requests == 3)
+        for _ in 0..<3 { #expect(await text(fixture, operation()) == "1") }
+        #expect(fixture.requests == 3)
     }
 
     @Test func failingStatusIsServedFromTheStoreAsTheSameFailure() async {
-        let world = world { _ in .text("gone", status: 410, [.cacheControl: "max-age=60"]) }
+        let fixture = fixture { _ in .text("gone", status: 410, [.cacheControl: "max-age=60"]) }
         for _ in 0..<2 {
-            let error = await Result { try await world.client.run(operation()) }.failure
+            let error = await Result { try await fixture.client.run(operation()) }.failure
             #expect(error?.kind == .status)
             #expect(error?.response?.status == .gone)
             #expect(error?.data == Data("gone".utf8))
         }
-        #expect(world.requests == 1)
+        #expect(fixture.requests == 1)
     }
 
     @Test func onlyIfCachedWithoutAStoredResponseIs504() async {
-        let world = world { _ in .text("1") }
+        let fixture = fixture { _ in .text("1") }
         let error = await Result {
-            try await world.client.run(operation("GET", "/a", ["Cache-Control": "only-if-cached"]))
+            try await fixture.client.run(operation("GET", "/a", ["Cache-Control": "only-if-cached"]))
         }.failure
         #expect(error?.response?.status == .gatewayTimeout)
-        #expect(world.requests == 0)
+        #expect(fixture.requests == 0)
     }
 
     @Test func headIsServedFromTheResponseToGet() async throws {
-        let world = world { _ in .text("body", [.cacheControl: "max-age=60", .contentLength: "4"]) }
-        _ = await text(world, operation())
-        let head = try await world.client.run(operation("HEAD"))
+        let fixture = fixture { _ in .text("body", [.cacheControl: "max-age=60", .contentLength: "4"]) }
+        _ = await text(fixture, operation())
+        let head = try await fixture.client.run(operation("HEAD"))
         #expect(head.response?.data.isEmpty == true)
         #expect(head.response?.response.headerFields[.contentLength] == "4")
-        #expect(world.requests == 1)
+        #expect(fixture.requests == 1)
     }
 
     @Test func rangeIsServedFromTheStoredWhole() async throws {
-        let world = world { _ in .text("0123456789", [.cacheControl: "max-age=60"]) }
-        _ = await text(world, operation())
-        let part = try await world.client.run(operation("GET", "/a", ["Range": "bytes=2-4"]))
+        let fixture = fixture { _ in .text("0123456789", [.cacheControl: "max-age=60"]) }
+        _ = await text(fixture, operation())
+        let part = try await fixture.client.run(operation("GET", "/a", ["Range": "bytes=2-4"]))
         #expect(part.response?.status == .partialContent)
         #expect(part.response?.response.headerFields[.contentRange] == "bytes 2-4/10")
-        #expect(part.told == "stored 234")
-        #expect(world.requests == 1)
+        #expect(part.summary == "stored 234")
+        #expect(fixture.requests == 1)
     }
 
     @Test func partialResponseLeavesTheStoredWhole() async {
-        let world = world { request in
+        let fixture = fixture { request in
             request.head.headerFields.contains(.range)
                 ? .text("xx", status: 206, [.contentRange: "bytes 0-1/2", .cacheControl: "max-age=60"])
                 : .text("0123456789", [.cacheControl: "max-age=5"])
         }
-        _ = await text(world, operation())
+        _ = await text(fixture, operation())
         clock.advance(by: .seconds(9))
-        #expect(await text(world, operation("GET", "/a", ["Range": "bytes=0-1"])) == "xx")
-        #expect(await text(world, operation(policy: .cacheOnly)) == "stored 0123456789")
+        #expect(await text(fixture, operation("GET", "/a", ["Range": "bytes=0-1"])) == "xx")
+        #expect(await text(fixture, operation(policy: .cacheOnly)) == "stored 0123456789")
     }
 
     // MARK: - Stale responses
 
     @Test func staleWhileRevalidateAsksTheServerOnceInTheBackground() async {
         let count = Lock(0)
-        let world = world { _ in
+        let fixture = fixture { _ in
             let number = count.withLock {
                 $0 += 1; return $0
             }
             return .text("\(number)", [.cacheControl: "max-age=5, stale-while-revalidate=60"])
         }
-        #expect(await text(world, operation()) == "1")
+        #expect(await text(fixture, operation()) == "1")
         clock.advance(by: .seconds(6))
-        #expect(await text(world, operation()) == "stored 1")
+        #expect(await text(fixture, operation()) == "stored 1")
         while count.withLock({ $0 }) < 2 { await Task.yield() }
         var last = ""
-        while last != "stored 2" { last = await text(world, operation()) }
-        #expect(world.requests == 2)
+        while last != "stored 2" { last = await text(fixture, operation()) }
+        #expect(fixture.requests == 2)
     }
 
     @Test func failedRevalidationInTheBackgroundLeavesTheStoredResponse() async {
         let isReachable = Lock(true)
         let asked = Lock(0)
-        let world = world { _ in
+        let fixture = fixture { _ in
             asked.withLock { $0 += 1 }
             return isReachable.withLock { $0 }
                 ? .text("1", [.cacheControl: "max-age=5, stale-while-revalidate=60"]) : .failure(.lost)
         }
-        #expect(await text(world, operation()) == "1")
+        #expect(await text(fixture, operation()) == "1")
         clock.advance(by: .seconds(6))
         isReachable.withLock { $0 = false }
-        #expect(await text(world, operation()) == "stored 1")
+        #expect(await text(fixture, operation()) == "stored 1")
         while asked.withLock({ $0 }) < 2 { await Task.yield() }
-        #expect(await text(world, operation()) == "stored 1")
+        #expect(await text(fixture, operation()) == "stored 1")
     }
 
     @Test(arguments: [
@@ -238,69 +239,69 @@ import Testing
     ])
     func staleIfErrorReplacesAnErrorOfTheServer(directive: String, told: String) async {
         let isUp = Lock(true)
-        let world = world { _ in
+        let fixture = fixture { _ in
             isUp.withLock { $0 } ? .text("1", [.cacheControl: "max-age=5, \(directive)"]) : .text("", status: 503)
         }
-        _ = await text(world, operation())
+        _ = await text(fixture, operation())
         clock.advance(by: .seconds(10))
         isUp.withLock { $0 = false }
-        #expect(await text(world, operation()) == told)
+        #expect(await text(fixture, operation()) == told)
     }
 
     @Test(arguments: [true, false], ["max-age=5", "max-age=5, must-revalidate"])
     func staleResponsesAreServedOfflineIfTheAppSaysSo(servesStaleOffline: Bool, directives: String) async {
         let isUp = Lock(true)
-        let world = world(servesStaleOffline: servesStaleOffline) { _ in
+        let fixture = fixture(servesStaleOffline: servesStaleOffline) { _ in
             isUp.withLock { $0 } ? .text("1", [.cacheControl: directives]) : .failure(.lost)
         }
-        _ = await text(world, operation())
+        _ = await text(fixture, operation())
         clock.advance(by: .seconds(10))
         isUp.withLock { $0 = false }
         let isServed = servesStaleOffline && directives == "max-age=5"
-        #expect(await text(world, operation()) == (isServed ? "stored 1 stale" : "failure: network"))
+        #expect(await text(fixture, operation()) == (isServed ? "stored 1 stale" : "failure: network"))
     }
 
     // MARK: - Invalidation
 
     @Test(arguments: [200, 303, 404])
     func successfulUnsafeRequestRemovesTheResponsesOfItsURLs(status: Int) async {
-        let world = world { request in
+        let fixture = fixture { request in
             request.head.method == .get
                 ? .text("1", [.cacheControl: "max-age=60"]) : .text("", status: status, [.contentLocation: "/b"])
         }
-        for path in ["/a", "/b", "/c"] { _ = await text(world, operation("GET", path)) }
-        _ = await text(world, operation("PUT"))
-        #expect(world.store.count == (status == 404 ? 3 : 1))
+        for path in ["/a", "/b", "/c"] { _ = await text(fixture, operation("GET", path)) }
+        _ = await text(fixture, operation("PUT"))
+        #expect(fixture.store.count == (status == 404 ? 3 : 1))
     }
 
     @Test func clearSiteDataRemovesTheResponsesOfTheOrigin() async {
-        let world = world { request in
+        let fixture = fixture { request in
             request.head.path == "/out"
                 ? .text("", [.init("Clear-Site-Data")!: "\"cache\""]) : .text("1", [.cacheControl: "max-age=60"])
         }
         func operation(_ url: String) -> NetworkOperation {
             NetworkOperation(Request(url: URL(string: url)!, type: .rawRequest(.init())))
         }
-        for url in ["https://host/a", "https://host/b", "https://other/a"] { _ = await text(world, operation(url)) }
-        _ = await text(world, operation("https://host/out"))
-        #expect(world.store.count == 1)
-        #expect(await text(world, operation("https://other/a")) == "stored 1")
+        for url in ["https://host/a", "https://host/b", "https://other/a"] { _ = await text(fixture, operation(url)) }
+        _ = await text(fixture, operation("https://host/out"))
+        #expect(fixture.store.count == 1)
+        #expect(await text(fixture, operation("https://other/a")) == "stored 1")
     }
 
     @Test func partsOfAQueryThatDoNotCountShareAResponse() async {
-        let world = world { _ in
+        let fixture = fixture { _ in
             .text("1", [.cacheControl: "max-age=60", .init("No-Vary-Search")!: "params=(\"utm\")"])
         }
-        #expect(await text(world, operation("GET", "/a?q=1&utm=x")) == "1")
-        #expect(await text(world, operation("GET", "/a?utm=y&q=1")) == "stored 1")
-        #expect(await text(world, operation("GET", "/a?q=2")) == "1")
-        #expect(world.requests == 2)
+        #expect(await text(fixture, operation("GET", "/a?q=1&utm=x")) == "1")
+        #expect(await text(fixture, operation("GET", "/a?utm=y&q=1")) == "stored 1")
+        #expect(await text(fixture, operation("GET", "/a?q=2")) == "1")
+        #expect(fixture.requests == 2)
     }
 
     // MARK: - Users
 
     @Test func variantsOfOneUserDoNotReachAnother() async {
-        let world = world { request in
+        let fixture = fixture { request in
             .text(
                 request.head.headerFields[.authorization] ?? "nobody",
                 [.cacheControl: "max-age=60", .vary: "Accept"]
@@ -310,33 +311,33 @@ import Testing
         for user in users {
             let fields = user.isEmpty ? [:] : ["Authorization": user]
             for _ in 0..<2 {
-                let told = await text(world, operation("GET", "/a", fields))
+                let told = await text(fixture, operation("GET", "/a", fields))
                 #expect(told.hasSuffix(user.isEmpty ? "nobody" : user))
             }
         }
-        #expect(world.requests == 3)
+        #expect(fixture.requests == 3)
     }
 
     @Test func partitionOutlivesATokenAndIsRemovedAtSignOut() async {
-        let world = world { request in
+        let fixture = fixture { request in
             .text(request.head.headerFields[.authorization] ?? "", [.cacheControl: "max-age=60"])
         }
         func told(_ token: String, _ user: String) async -> String {
-            await text(world, operation("GET", "/a", ["Authorization": token]).of(partition: user))
+            await text(fixture, operation("GET", "/a", ["Authorization": token]).of(partition: user))
         }
         #expect(await told("t1", "ana") == "t1")
         #expect(await told("t2", "ana") == "stored t1")
         #expect(await told("t3", "ben") == "t3")
-        world.store.removeAll(of: "ana")
+        fixture.store.removeAll(of: "ana")
         #expect(await told("t4", "ana") == "t4")
         #expect(await told("t5", "ben") == "stored t3")
     }
 }
 
 extension Result<NetworkOperation.Result, NetworkError> {
-    fileprivate var told: String {
+    fileprivate var summary: String {
         switch self {
-        case .success(let result): result.told
+        case .success(let result): result.summary
         case .failure(let error): "failure: \(error.kind.rawValue)"
         }
     }

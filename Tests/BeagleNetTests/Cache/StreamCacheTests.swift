@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import CurlPeers
 import Testing
+import TestClients
 
 /// Streamed responses, and responses whose transfer ended early, over libcurl and real sockets.
 @Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct StreamCacheTests {

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import CurlPeers
 import Testing
+import TestClients
 
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct AuthInterceptorTests {
     /// A server that accepts the current token, and the app's rules for getting one.
@@ -55,27 +56,27 @@ import Testing
 
     private let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
 
-    private func client(_ world: World) -> NetworkClientDefault {
-        BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), world)
+    private func client(_ fixture: World) -> NetworkClientDefault {
+        TestClients.client(AuthInterceptor(fixture.rules, origins: origins), fixture)
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
     func rejectedCredentialIsRenewedOnce(kind: NetworkOperation.Kind) async throws {
-        let world = World()
-        let client = client(world)
+        let fixture = World()
+        let client = client(fixture)
         #expect(try await client.run(.of(kind)).shown == "token 1")
-        world.valid.withLock { $0 = "another" }
+        fixture.valid.withLock { $0 = "another" }
         #expect(try await client.run(.of(kind)).shown == "token 2")
-        #expect(world.tokens.withLock { $0 } == ["token 1", "token 1", "token 2"])
-        #expect(world.loads.withLock { $0 } == 1)
-        #expect(world.renewals.withLock { $0 } == 1)
+        #expect(fixture.tokens.withLock { $0 } == ["token 1", "token 1", "token 2"])
+        #expect(fixture.loads.withLock { $0 } == 1)
+        #expect(fixture.renewals.withLock { $0 } == 1)
     }
 
     @Test("ten operations of different kinds that are rejected concurrently share one renewal")
     func concurrentRejectionsShareOneRenewal() async {
-        let world = World()
+        let fixture = World()
         let runs = ScriptedRuns()
-        let client = BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), runs)
+        let client = TestClients.client(AuthInterceptor(fixture.rules, origins: origins), runs)
         let all = (NetworkOperation.Kind.known + [.form, .mutation, .raw]).map { kind in
             let heard = EventRecorder()
             client.watch(.of(kind), heard.receive)
@@ -93,16 +94,16 @@ import Testing
             await heard.waitForEvents(1)
             #expect(heard.all.first == "token 2")
         }
-        #expect(world.renewals.withLock { $0 } == 1)
-        #expect(world.loads.withLock { $0 } == 1)
+        #expect(fixture.renewals.withLock { $0 } == 1)
+        #expect(fixture.loads.withLock { $0 } == 1)
         #expect(runs.count == 2 * all.count)
         withExtendedLifetime(client) {}
     }
 
     @Test func secondRejectionIsReturned() async {
-        let world = World()
-        let client = client(world)
-        world.valid.withLock { $0 = "token 9" }
+        let fixture = World()
+        let client = client(fixture)
+        fixture.valid.withLock { $0 = "token 9" }
         let renewing = AuthInterceptor(
             AuthInterceptor<String>.Rules(
                 load: { "a" },
@@ -112,17 +113,17 @@ import Testing
             origins: origins
         )
         _ = client
-        let result = await Result { try await BeagleNetTests.client(renewing, world).run(.of(.component)) }
+        let result = await Result { try await TestClients.client(renewing, fixture).run(.of(.component)) }
         #expect(result.failure?.response?.status == .unauthorized)
-        #expect(world.tokens.withLock { $0 } == ["a", "aa"])
+        #expect(fixture.tokens.withLock { $0 } == ["a", "aa"])
     }
 
     @Test func renewalFailureReachesAllWaitingOperations() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
-        let world = World(gate: gate.stream, fails: true)
-        let client = client(world)
+        let fixture = World(gate: gate.stream, fails: true)
+        let client = client(fixture)
         _ = try await client.run(.of(.raw))
-        world.valid.withLock { $0 = "token 9" }
+        fixture.valid.withLock { $0 = "token 9" }
         let failures = AsyncStream.makeStream(of: NetworkError.self)
         for kind in NetworkOperation.Kind.known {
             client.watch(.of(kind)) { event in
@@ -130,7 +131,7 @@ import Testing
             }
         }
         // The first was rejected, and the others wait for the new token.
-        #expect(world.tokens.withLock { $0 } == ["token 1", "token 1"])
+        #expect(fixture.tokens.withLock { $0 } == ["token 1", "token 1"])
         gate.continuation.yield()
         var reached = 0
         for await failure in failures.stream {
@@ -138,42 +139,42 @@ import Testing
             reached += 1
             if reached == NetworkOperation.Kind.known.count { break }
         }
-        #expect(world.renewals.withLock { $0 } == 1)
+        #expect(fixture.renewals.withLock { $0 } == 1)
         withExtendedLifetime(client) {}
     }
 
     @Test func nextOperationRenewsAgainAfterAFailure() async {
-        let world = World(fails: true)
-        world.valid.withLock { $0 = "token 9" }
-        let client = client(world)
+        let fixture = World(fails: true)
+        fixture.valid.withLock { $0 = "token 9" }
+        let client = client(fixture)
         for _ in 1...2 { #expect(await Result { try await client.run(.of(.component)) }.failure != nil) }
-        #expect(world.renewals.withLock { $0 } == 2)
+        #expect(fixture.renewals.withLock { $0 } == 2)
     }
 
     @Test func operationCancelledDuringARenewalIsNotSentAgain() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
-        let world = World(gate: gate.stream)
-        world.valid.withLock { $0 = "token 2" }
-        let client = client(world)
+        let fixture = World(gate: gate.stream)
+        fixture.valid.withLock { $0 = "token 2" }
+        let client = client(fixture)
         let leaving = Task { await Result { try await client.run(.of(.form)) } }
-        while world.renewals.withLock({ $0 }) == 0 { await Task.yield() }
+        while fixture.renewals.withLock({ $0 }) == 0 { await Task.yield() }
         async let staying = client.run(.of(.raw))
         leaving.cancel()
         #expect(await leaving.value.failure?.isCancelled == true)
         gate.continuation.yield()
         #expect(try await staying.shown == "token 2")
-        #expect(!world.tokens.withLock { $0.dropFirst(2).count > 1 })
+        #expect(!fixture.tokens.withLock { $0.dropFirst(2).count > 1 })
     }
 
     @Test func hangingRenewalTimesOutForAllWaitingOperations() async {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let never = AsyncStream.makeStream(of: Void.self)
-        let world = World(gate: never.stream)
-        world.valid.withLock { $0 = "token 9" }
-        let client = client(world)
+        let fixture = World(gate: never.stream)
+        fixture.valid.withLock { $0 = "token 9" }
+        let client = client(fixture)
         async let result = Result { try await client.run(.of(.component)) }
-        while world.renewals.withLock({ $0 }) == 0 {
+        while fixture.renewals.withLock({ $0 }) == 0 {
             await Task.yield()
         }
         await clock.waitForSleepers(1)
@@ -183,60 +184,60 @@ import Testing
     }
 
     @Test func expiringCredentialIsRenewedBeforeUse() async throws {
-        let world = World()
-        world.valid.withLock { $0 = "token 2" }
-        var rules = world.rules
+        let fixture = World()
+        fixture.valid.withLock { $0 = "token 2" }
+        var rules = fixture.rules
         rules.isExpiring = { $0 == "token 1" }
-        let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), world)
+        let client = TestClients.client(AuthInterceptor(rules, origins: origins), fixture)
         for _ in 1...2 { #expect(try await client.run(.of(.component)).shown == "token 2") }
-        #expect(world.tokens.withLock { $0 } == ["token 2", "token 2"])
-        #expect(world.renewals.withLock { $0 } == 1)
+        #expect(fixture.tokens.withLock { $0 } == ["token 2", "token 2"])
+        #expect(fixture.renewals.withLock { $0 } == 1)
     }
 
     @Test func otherOriginsReceiveNoCredentialAndCauseNoRenewal() async {
-        let world = World()
-        let named = AuthInterceptor(world.rules, origins: [Origin(scheme: "https", host: "host")])
-        let declared = AuthInterceptor(world.rules)
+        let fixture = World()
+        let named = AuthInterceptor(fixture.rules, origins: [Origin(scheme: "https", host: "host")])
+        let declared = AuthInterceptor(fixture.rules)
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://elsewhere")
         for auth in [named, declared] {
-            let result = await Result { try await BeagleNetTests.client(auth, world).run(.of(.component)) }
+            let result = await Result { try await TestClients.client(auth, fixture).run(.of(.component)) }
             #expect(result.failure?.response?.status == .unauthorized)
         }
-        #expect(world.tokens.withLock { $0 } == ["none", "none"])
-        #expect(world.loads.withLock { $0 } == 0)
-        #expect(world.renewals.withLock { $0 } == 0)
+        #expect(fixture.tokens.withLock { $0 } == ["none", "none"])
+        #expect(fixture.loads.withLock { $0 } == 0)
+        #expect(fixture.renewals.withLock { $0 } == 0)
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
     func credentialWithoutDeclaredOriginsIsAnErrorWithAdvice(kind: NetworkOperation.Kind) async throws {
-        let world = World()
-        let client = BeagleNetTests.client(AuthInterceptor(world.rules), world)
+        let fixture = World()
+        let client = TestClients.client(AuthInterceptor(fixture.rules), fixture)
         let error = try #require(await Result { try await client.run(.of(kind)) }.failure)
         #expect(error.kind == .badRequest && error.phase == .build && !error.mayHaveReachedServer)
         #expect(error.message.contains("AuthInterceptor"))
         for cure in ["base URL", "HttpRequestBuilder.origins"] { #expect(error.advice?.contains(cure) == true) }
         #expect(!error.description.contains("token 1"))
-        #expect(world.tokens.withLock { $0 } == [])
+        #expect(fixture.tokens.withLock { $0 } == [])
         let rules = AuthInterceptor<String>.Rules(load: { nil }, attach: { _, _ in })
-        let signedOut = await Result { try await BeagleNetTests.client(AuthInterceptor(rules), world).run(.of(kind)) }
+        let signedOut = await Result { try await TestClients.client(AuthInterceptor(rules), fixture).run(.of(kind)) }
         #expect(signedOut.failure?.response?.status == .unauthorized)
     }
 
     @Test func originsOfTheBuilderReceiveTheCredential() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host/api")
-        let world = World()
-        let client = BeagleNetTests.client(AuthInterceptor(world.rules), world)
+        let fixture = World()
+        let client = TestClients.client(AuthInterceptor(fixture.rules), fixture)
         #expect(try await client.run(.of(.component)).shown == "token 1")
     }
 
     @Test func resetLoadsTheCredentialAgain() async throws {
-        let world = World()
-        let auth = AuthInterceptor(world.rules, origins: origins)
-        let client = BeagleNetTests.client(auth, world)
+        let fixture = World()
+        let auth = AuthInterceptor(fixture.rules, origins: origins)
+        let client = TestClients.client(auth, fixture)
         _ = try await client.run(.of(.component))
         auth.reset()
         _ = try await client.run(.of(.component))
-        #expect(world.loads.withLock { $0 } == 2)
+        #expect(fixture.loads.withLock { $0 } == 2)
     }
 
     @Test("a request rejected with one user's credential is not sent with another's")
@@ -255,7 +256,7 @@ import Testing
             ),
             origins: origins
         )
-        let client = BeagleNetTests.client(auth, runs)
+        let client = TestClients.client(auth, runs)
         let ofA = Task { await Result { try await client.run(.of(.form)) } }
         let run = await runs.next()
         token.withLock { $0 = "B" }
@@ -281,7 +282,7 @@ import Testing
         let runs = ScriptedRuns { operation, _ in operation.attempt > 1 ? .init("again") : nil }
         let token = Lock("A")
         let auth = AuthInterceptor(rules(token), origins: origins)
-        let client = BeagleNetTests.client(RetryInterceptor(), auth, runs)
+        let client = TestClients.client(RetryInterceptor(), auth, runs)
         let ofA = Task { await Result { try await client.run(.of(kind, headers: ["Idempotency-Key": "k1"])) } }
         await runs.next().finish(.failure(.status(503)))
         await clock.waitForSleepers(1)
@@ -294,11 +295,11 @@ import Testing
     }
 
     @Test func taskThatOutlivesTheLoadHasCredentials() async throws {
-        let world = World()
+        let fixture = World()
         let gate = AsyncStream.makeStream(of: Void.self)
         let lasting = Lock<Task<String?, any Error>?>(nil)
         let client = Lock<NetworkClientDefault?>(nil)
-        var rules = world.rules
+        var rules = fixture.rules
         rules.load = {
             let task = Task {
                 for await _ in gate.stream { break }
@@ -307,7 +308,7 @@ import Testing
             lasting.withLock { $0 = task }
             return "token 1"
         }
-        let ours = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), world)
+        let ours = TestClients.client(AuthInterceptor(rules, origins: origins), fixture)
         client.withLock { $0 = ours }
         #expect(try await ours.run(.of(.component)).shown == "token 1")
         gate.continuation.yield()
@@ -332,7 +333,7 @@ import Testing
     func rejectionAfterAFailedRenewalIsReturned() async throws {
         let runs = ScriptedRuns()
         let renewals = Lock(0)
-        let client = BeagleNetTests.client(AuthInterceptor(rules(Lock("A"), renewals), origins: origins), runs)
+        let client = TestClients.client(AuthInterceptor(rules(Lock("A"), renewals), origins: origins), runs)
         let ofA = Task { await Result { try await client.run(.of(.form)) } }
         let late = await runs.next()
         let refused = Task { await Result { try await client.run(.of(.raw)) } }
@@ -360,7 +361,7 @@ import Testing
             return renewed
         }
         let runs = ScriptedRuns()
-        let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), runs)
+        let client = TestClients.client(AuthInterceptor(rules, origins: origins), runs)
         let refused = Task { await Result { try await client.run(.of(.raw)) } }
         await runs.next().finish(.failure(.status(401)))
         while renewals.withLock({ $0 }) == 0 { await Task.yield() }
@@ -378,7 +379,7 @@ import Testing
         var rules = rules(Lock("A"))
         rules.isExpiring = { $0 == "A" }
         let answers = ScriptedResponses(.success(.init("1")))
-        _ = try await BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers).run(.of(.form))
+        _ = try await TestClients.client(AuthInterceptor(rules, origins: origins), answers).run(.of(.form))
         #expect(answers.operations.withLock { $0.first?.transfer.head.headerFields[.authorization] } == "A")
     }
 
@@ -399,7 +400,7 @@ import Testing
                 attach: { token, head in head.headerFields[.authorization] = token }
             )
             let answers = ScriptedResponses(.failure(.status(401)))
-            let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), answers)
+            let client = TestClients.client(AuthInterceptor(rules, origins: origins), answers)
             let error = await Result { try await client.run(.of(.form)) }.failure
             #expect(error?.kind == NetworkError(wrapping: failure).kind)
             #expect(error?.mayHaveReachedServer == false)
@@ -408,13 +409,13 @@ import Testing
     }
 
     @Test func rejectionByAnotherServerCausesNoRenewal() async throws {
-        let world = World()
+        let fixture = World()
         let stamp = HeadersInterceptor(origins: origins) { _ in throw NetworkError.status(401) }
-        let client = BeagleNetTests.client(AuthInterceptor(world.rules, origins: origins), stamp, world)
+        let client = TestClients.client(AuthInterceptor(fixture.rules, origins: origins), stamp, fixture)
         let error = await Result { try await client.run(.of(.form)) }.failure
         #expect(error?.kind == .status)
         #expect(error?.mayHaveReachedServer == false)
-        #expect(world.renewals.withLock { $0 } == 0)
+        #expect(fixture.renewals.withLock { $0 } == 0)
     }
 
     @Test func credentialIsLoadedAgainAfterAFailedRenewal() async {
@@ -431,26 +432,26 @@ import Testing
             ),
             origins: origins
         )
-        let client = BeagleNetTests.client(auth, ScriptedResponses(.failure(.status(401))))
+        let client = TestClients.client(auth, ScriptedResponses(.failure(.status(401))))
         for _ in 1...2 { _ = await Result { try await client.run(.of(.component)) } }
         #expect(loads.withLock { $0 } == 2)
     }
 
     @Test func renewalMayUseTheSameClient() async throws {
-        let world = World()
-        world.valid.withLock { $0 = "token 2" }
+        let fixture = World()
+        fixture.valid.withLock { $0 = "token 2" }
         let slot = Lock<NetworkClientDefault?>(nil)
-        var rules = world.rules
+        var rules = fixture.rules
         let renew = rules.renew
         rules.renew = { token in
             let client = slot.withLock { $0 }
             _ = await Result { try await client?.run(.of(.raw)) }
             return try await renew(token)
         }
-        let client = BeagleNetTests.client(AuthInterceptor(rules, origins: origins), world)
+        let client = TestClients.client(AuthInterceptor(rules, origins: origins), fixture)
         slot.withLock { $0 = client }
         #expect(try await client.run(.of(.component)).shown == "token 2")
-        #expect(world.tokens.withLock { $0 } == ["token 1", "none", "token 2"])
+        #expect(fixture.tokens.withLock { $0 } == ["token 1", "none", "token 2"])
         slot.withLock { $0 = nil }
     }
 

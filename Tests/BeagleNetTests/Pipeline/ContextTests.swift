@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct ContextTests {
     private enum Screen: NetworkOperation.ContextKey { static let defaultValue = "none" }
@@ -101,11 +102,11 @@ import Testing
     }
 
     @Test func storedResponseIsFoundWhateverTheContext() async {
-        let world = StoreWorld()
-        var operation = NetworkOperation.asking()
+        let fixture = CacheFixture()
+        var operation = NetworkOperation.storable()
         operation.context[Screen.self] = "home"
-        #expect(await world.heard(operation) == ["1"])
+        #expect(await fixture.results(of: operation) == ["1"])
         operation.context[Screen.self] = "search"
-        #expect(await world.heard(operation) == ["stored 1"])
+        #expect(await fixture.results(of: operation) == ["stored 1"])
     }
 }

@@ -2,13 +2,14 @@ import BeagleNet
 import BeagleNetTesting
 import Dispatch
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct DeliveryTests {
     private let component = NetworkOperation(Request(url: URL(string: "http://host/screen")!, type: .fetchComponent))
 
     /// Emits a hundred results and then the last.
     private func client() -> NetworkClientDefault {
-        BeagleNetTests.client(
+        TestClients.client(
             ScriptedRuns { _, emit in
                 for number in 1...100 { emit(.init("\(number)", isStale: true)) }
                 return .init("last")

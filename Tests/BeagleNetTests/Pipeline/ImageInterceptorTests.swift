@@ -3,6 +3,7 @@ import BeagleNetTesting
 import Foundation
 import Synchronization
 import Testing
+import TestClients
 
 @testable import BeagleNet
 
@@ -318,21 +319,21 @@ import Testing
     private static let small = ImageSamples.png(37, 23)
 
     /// A store with an image from before the limit was set, and a network that returns another.
-    private func world(stored: Data = bomb, network: Data, _ fields: HTTPFields = [:]) async -> StoreWorld {
+    private func fixture(stored: Data = bomb, network: Data, _ fields: HTTPFields = [:]) async -> CacheFixture {
         let current = Lock((stored, HTTPFields()))
-        let world = StoreWorld(answers: { _ in
+        let fixture = CacheFixture(responses: { _ in
             let (data, fields) = current.withLock { $0 }
             let head = HTTPResponse(status: .ok, headerFields: fields)
             return .success(TransferResponse(head: head, body: HTTPBody(data), url: "http://host/"))
         })
-        _ = await world.heard(.asking(.image))
+        _ = await fixture.results(of: .storable(.image))
         Beagle.dependencies.interceptors.add(ImageInterceptor())
         current.withLock { $0 = (network, fields) }
-        return world
+        return fixture
     }
 
     /// The names of all results that a caller receives.
-    private func heard(_ world: StoreWorld, _ policy: RequestPolicy) async -> [String] {
+    private func heard(_ fixture: CacheFixture, _ policy: RequestPolicy) async -> [String] {
         @Sendable func name(_ result: NetworkOperation.Result) -> String {
             let data = result.response?.data
             let name = data == Self.bomb ? "bomb" : data == Self.small ? "small" : "other"
@@ -340,7 +341,9 @@ import Testing
         }
         let heard = Lock<[String]>([])
         let outcome = await Result {
-            try await world.client.run(.asking(.image, policy)) { result in heard.withLock { $0.append(name(result)) } }
+            try await fixture.client.run(.storable(.image, policy)) { result in
+                heard.withLock { $0.append(name(result)) }
+            }
         }
         switch outcome {
         case .success(let result): return heard.withLock { $0 } + [name(result)]
@@ -350,45 +353,45 @@ import Testing
 
     /// A rejected stored image is never returned. It is requested again if the policy allows it.
     @Test(arguments: RequestPolicy.allCases) func storedBombIsRejected(policy: RequestPolicy) async {
-        let world = await world(network: Self.small)
-        #expect(await heard(world, policy) == [policy == .cacheOnly ? "too_large" : "small"])
-        #expect(world.requests == (policy == .cacheOnly ? 1 : 2))
+        let fixture = await fixture(network: Self.small)
+        #expect(await heard(fixture, policy) == [policy == .cacheOnly ? "too_large" : "small"])
+        #expect(fixture.requests == (policy == .cacheOnly ? 1 : 2))
         // The valid image replaces it in the store.
-        if policy != .cacheOnly { #expect(await heard(world, .cacheFirst) == ["stored small"]) }
+        if policy != .cacheOnly { #expect(await heard(fixture, .cacheFirst) == ["stored small"]) }
     }
 
     @Test(arguments: RequestPolicy.allCases) func bombInStoreAndNetworkIsRejected(policy: RequestPolicy) async {
-        let world = await world(network: Self.bomb)
-        #expect(await heard(world, policy) == ["too_large"])
-        #expect(await heard(world, policy) == ["too_large"])
+        let fixture = await fixture(network: Self.bomb)
+        #expect(await heard(fixture, policy) == ["too_large"])
+        #expect(await heard(fixture, policy) == ["too_large"])
     }
 
     /// Whatever other fields the rejected response has.
     @Test(arguments: [[:], [.cacheControl: "no-store"], [.setCookie: "a=1"]] as [HTTPFields])
     func bombDoesNotReplaceAStoredImage(fields: HTTPFields) async {
-        let world = await world(stored: Self.small, network: Self.bomb, fields)
+        let fixture = await fixture(stored: Self.small, network: Self.bomb, fields)
         for policy in [RequestPolicy.networkOnly, .networkFirst] {
-            #expect(await heard(world, policy) == ["too_large"])
+            #expect(await heard(fixture, policy) == ["too_large"])
         }
-        #expect(await heard(world, .cacheAndNetwork) == ["stored small stale", "too_large"])
-        #expect(await heard(world, .cacheFirst) == ["stored small"])
+        #expect(await heard(fixture, .cacheAndNetwork) == ["stored small stale", "too_large"])
+        #expect(await heard(fixture, .cacheFirst) == ["stored small"])
     }
 
     @Test func storedBombIsRejectedIfTheNetworkFails() async {
         let isLost = Lock(false)
-        let world = StoreWorld(answers: { _ in
+        let fixture = CacheFixture(responses: { _ in
             if isLost.withLock({ $0 }) { return .failure(.lost) }
             return .success(
                 TransferResponse(head: HTTPResponse(status: .ok), body: HTTPBody(Self.bomb), url: "http://host/")
             )
         })
-        _ = await world.heard(.asking(.image))
+        _ = await fixture.results(of: .storable(.image))
         Beagle.dependencies.interceptors.add(ImageInterceptor())
         isLost.withLock { $0 = true }
         // The app receives the network's error.
-        #expect(await heard(world, .networkFirst) == ["network"])
-        #expect(await heard(world, .cacheFirst) == ["network"])
-        #expect(await heard(world, .cacheAndNetwork) == ["network"])
+        #expect(await heard(fixture, .networkFirst) == ["network"])
+        #expect(await heard(fixture, .cacheFirst) == ["network"])
+        #expect(await heard(fixture, .cacheAndNetwork) == ["network"])
     }
 
     /// A rejected stored image isn't returned to callers that join while another is requested.
@@ -422,11 +425,11 @@ import Testing
 
     /// An image in memory needs no run, even with the limit above the cache.
     @Test @MainActor func storedImageIsReturnedImmediately() async throws {
-        let world = await world(network: Self.small)
-        _ = await heard(world, .networkOnly)
+        let fixture = await fixture(network: Self.small)
+        _ = await heard(fixture, .networkOnly)
         let isOver = Lock(false)
         Task { isOver.withLock { $0 = true } }
-        let result = try await world.client.run(.asking(.image))
+        let result = try await fixture.client.run(.storable(.image))
         #expect(!isOver.withLock { $0 })
         #expect(result.source == .cache && result.response?.data == Self.small)
     }

@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 /// The small interceptors, for each kind of operation.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct InterceptorKindTests {
@@ -190,19 +191,19 @@ import Testing
     func ageLimitAppliesToCacheFirstOperationsOnly(kind: NetworkOperation.Kind, policy: RequestPolicy) async throws {
         let limit = RequestPolicyInterceptor(ttl: .seconds(10))
         let expected: Duration? = (isStorable(kind) || kind == .raw) && policy == .cacheFirst ? .seconds(10) : nil
-        let asked = try await asked(.asking(kind, policy), limit)
+        let asked = try await asked(.storable(kind, policy), limit)
         #expect(asked.maxAge == expected)
         #expect(asked.policy == policy)
     }
 
     @Test("a stored response is refetched; a kind that is never stored is requested once", arguments: messages)
     func storedResponseIsReturnedAsStaleAndRefetched(kind: NetworkOperation.Kind) async {
-        let world = StoreWorld(RequestPolicyInterceptor(ttl: .zero))
-        world.answers(.text("{}"))
-        #expect(await world.heard(.asking(kind)) == ["{}"])
-        let again = await world.heard(.asking(kind))
+        let fixture = CacheFixture(RequestPolicyInterceptor(ttl: .zero))
+        fixture.respond(with: .text("{}"))
+        #expect(await fixture.results(of: .storable(kind)) == ["{}"])
+        let again = await fixture.results(of: .storable(kind))
         #expect(again == (isStorable(kind) ? ["stored {} stale", "{}"] : ["{}"]))
-        #expect(world.requests == 2)
+        #expect(fixture.requests == 2)
     }
 
     // MARK: - Logs

@@ -1,4 +1,5 @@
 import Testing
+import TestClients
 
 @testable import BeagleNet
 

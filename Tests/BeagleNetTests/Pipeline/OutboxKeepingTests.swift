@@ -2,6 +2,7 @@
 import BeagleNetTesting
 import Foundation
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxKeepingTests {
     private let folder = OutboxFolder()

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Foundation
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxKeyTests {
     private let folder = OutboxFolder()

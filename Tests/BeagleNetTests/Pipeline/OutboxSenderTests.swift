@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Foundation
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxSenderTests {
     private let folder = OutboxFolder()

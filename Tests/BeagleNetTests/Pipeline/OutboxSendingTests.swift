@@ -1,6 +1,7 @@
 import BeagleNetTesting
 import Foundation
 import Testing
+import TestClients
 
 @testable import BeagleNet
 

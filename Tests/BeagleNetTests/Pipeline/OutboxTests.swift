@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Foundation
 import Testing
+import TestClients
 
 /// A temporary directory for an outbox.
 struct OutboxFolder {

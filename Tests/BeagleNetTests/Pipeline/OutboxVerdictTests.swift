@@ -1,6 +1,7 @@
 import BeagleNetTesting
 import CurlPeers
 import Testing
+import TestClients
 
 @testable import BeagleNet
 

@@ -4,6 +4,7 @@ import CurlPeers
 import Foundation
 import Synchronization
 import Testing
+import TestClients
 
 @testable import BeagleNet
 

@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 /// The interceptors that change an operation, together, while many callers run, cancel and close scopes concurrently.
 @Suite(.beagle(), .timeLimit(.minutes(5))) struct PipelineStressTests {
@@ -52,7 +53,7 @@ import Testing
             )
         }
 
-        func answer(_ request: TransferRequest) -> StoreWorld.Outcome {
+        func answer(_ request: TransferRequest) -> CacheFixture.Outcome {
             let token = request.head.headerFields[.authorization]
             let body = String(decoding: request.body?.data ?? Data(), as: UTF8.self)
             return state.withLock { state in

@@ -1,39 +1,40 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 @Suite("refetching on events", .beagle(), .timeLimit(.minutes(1))) struct RefetchTests {
     private let clock = ManualClock()
     private let events = AsyncStream.makeStream(of: Void.self)
 
-    private func world() -> StoreWorld {
+    private func fixture() -> CacheFixture {
         Beagle.dependencies.clock = clock
-        return StoreWorld()
+        return CacheFixture()
     }
 
     @Test func eventRefetchesWatchedOperations() async {
-        let world = world()
+        let fixture = fixture()
         let heard = EventRecorder()
-        world.client.watch(.asking(), heard.receive)
+        fixture.client.watch(.storable(), heard.receive)
         await heard.waitForEvents(1)
-        world.client.refetch(on: events.stream)
-        world.answers(.text("2"))
+        fixture.client.refetch(on: events.stream)
+        fixture.respond(with: .text("2"))
         events.continuation.yield()
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .milliseconds(250))
         clock.advance(by: .milliseconds(250))
         await heard.waitForEvents(3)
         #expect(heard.all == ["1", "1 stale", "2"])
-        #expect(world.requests == 2)
+        #expect(fixture.requests == 2)
     }
 
     @Test func networkOnlyFollowerReceivesNoStoredResponse() async {
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = EventRecorder()
-        client.watch(.asking(), heard.receive)
+        client.watch(.storable(), heard.receive)
         let first = await runs.next()
-        let asking = Task { try await client.run(.asking(.component, .networkOnly)) }
+        let asking = Task { try await client.run(.storable(.component, .networkOnly)) }
         while client.activeSubscribers < 2 { await Task.yield() }
         client.refetch(.cacheFirst, afterRun: true)
         first.finish("stored", from: .cache)
@@ -43,13 +44,13 @@ import Testing
     }
 
     @Test func eachOfTwoEventStreamsRefetches() async {
-        let world = world()
+        let fixture = fixture()
         let others = AsyncStream.makeStream(of: Void.self)
         let heard = EventRecorder()
-        world.client.watch(.asking(), heard.receive)
+        fixture.client.watch(.storable(), heard.receive)
         await heard.waitForEvents(1)
-        world.client.refetch(on: events.stream)
-        world.client.refetch(on: others.stream, .networkOnly, gathering: .seconds(1))
+        fixture.client.refetch(on: events.stream)
+        fixture.client.refetch(on: others.stream, .networkOnly, gathering: .seconds(1))
         for (number, (continuation, wait)) in [
             (events.continuation, Duration.milliseconds(250)), (others.continuation, .seconds(1)),
         ].enumerated() {
@@ -59,7 +60,7 @@ import Testing
             await heard.waitForEvents(3 + 2 * number)
         }
         #expect(heard.all == ["1", "1 stale", "1", "1 stale", "1"])
-        #expect(world.requests == 3)
+        #expect(fixture.requests == 3)
     }
 
     @Test func burstOfEventsCausesOneRefetch() async {
@@ -76,7 +77,7 @@ import Testing
         Beagle.dependencies.clock = clock
         let client = client(runs)
         let heard = EventRecorder()
-        client.watch(.asking(), heard.receive)
+        client.watch(.storable(), heard.receive)
         await runs.next().finish("1")
         await heard.waitForEvents(1)
         client.refetch(on: stream, gathering: .seconds(1))
@@ -103,7 +104,7 @@ import Testing
         let runs = ScriptedRuns()
         let client = client(runs)
         let heard = EventRecorder()
-        client.watch(.asking(), heard.receive)
+        client.watch(.storable(), heard.receive)
         let run = await runs.next()
         client.refetch(on: events.stream)
         events.continuation.yield()
@@ -131,7 +132,7 @@ import Testing
         }
         let client = client(runs)
         let heard = EventRecorder()
-        client.watch(.asking(), heard.receive)
+        client.watch(.storable(), heard.receive)
         _ = Caller.$name.withValue("A") { client.refetch(on: events.stream) }
         events.continuation.yield()
         await clock.waitForSleepers(1)
@@ -142,38 +143,38 @@ import Testing
     }
 
     @Test func endedEventStreamsAreReleased() async {
-        let world = world()
-        for _ in 1...3 { world.client.refetch(on: AsyncStream { $0.finish() }) }
-        let token = world.client.refetch(on: events.stream)
-        while world.client.listeners > 1 { await Task.yield() }
+        let fixture = fixture()
+        for _ in 1...3 { fixture.client.refetch(on: AsyncStream { $0.finish() }) }
+        let token = fixture.client.refetch(on: events.stream)
+        while fixture.client.listeners > 1 { await Task.yield() }
         token.cancel()
-        while world.client.listeners > 0 { await Task.yield() }
+        while fixture.client.listeners > 0 { await Task.yield() }
     }
 
     @Test func cacheOnlyOperationIsNotRefetched() async {
-        let world = world()
-        _ = await world.heard(.asking())
+        let fixture = fixture()
+        _ = await fixture.results(of: .storable())
         let (stored, other) = (EventRecorder(), EventRecorder())
-        world.client.watch(.asking(.component, .cacheOnly), stored.receive)
-        world.client.watch(.asking(.image), other.receive)
+        fixture.client.watch(.storable(.component, .cacheOnly), stored.receive)
+        fixture.client.watch(.storable(.image), other.receive)
         await other.waitForEvents(1)
-        world.client.refetch(on: events.stream)
+        fixture.client.refetch(on: events.stream)
         events.continuation.yield()
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         await other.waitForEvents(3)
         #expect(stored.all == ["1"])
-        withExtendedLifetime(world) {}
+        withExtendedLifetime(fixture) {}
     }
 
     @Test func tokenEndsListening() async {
-        let world = world()
+        let fixture = fixture()
         let heard = EventRecorder()
-        world.client.watch(.asking(), heard.receive)
+        fixture.client.watch(.storable(), heard.receive)
         await heard.waitForEvents(1)
         let ended = AsyncStream.makeStream(of: Void.self)
         events.continuation.onTermination = { _ in ended.continuation.finish() }
-        let token = world.client.refetch(on: events.stream)
+        let token = fixture.client.refetch(on: events.stream)
         events.continuation.yield()
         await clock.waitForSleepers(1)
         token.cancel()
@@ -188,9 +189,9 @@ import Testing
         events.continuation.onTermination = { _ in ended.continuation.finish() }
         weak var client: NetworkClientDefault?
         do {
-            let world = world()
-            client = world.client
-            world.client.refetch(on: events.stream)
+            let fixture = fixture()
+            client = fixture.client
+            fixture.client.refetch(on: events.stream)
             events.continuation.yield()
             await clock.waitForSleepers(1)
         }

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Dispatch
 import Testing
+import TestClients
 
 /// The hub's rules, by the letter under which INTERNALS.md lists them.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct RequestCoalescerTests {

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Dispatch
 import Testing
+import TestClients
 
 /// The behaviour of urql's client and SwiftGraphQL's exchanges for concurrent operations, case by case
 /// (https://github.com/urql-graphql/urql, packages/core/src/client.test.ts; the names are those of its behaviours).

@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 /// Retries of subscriptions.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct RetrySubscriptionTests {
@@ -84,7 +85,7 @@ import Testing
 
     @Test func lostSubscriptionDoesNotOpenTheCircuit() async throws {
         let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
-        let client = BeagleNetTests.client(retry(limit: 3), breaker, runs)
+        let client = TestClients.client(retry(limit: 3), breaker, runs)
         client.watch(.of(.subscription), heard.receive)
         for _ in 1...3 {
             let run = await runs.next()

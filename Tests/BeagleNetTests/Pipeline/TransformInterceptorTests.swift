@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct TransformInterceptorTests {
     struct NotSealed: Error {}

@@ -3,6 +3,7 @@ import BeagleNetTesting
 import CurlPeers
 import Foundation
 import Testing
+import TestClients
 
 @Suite(.leavesNothing, .beagle(.live), .timeLimit(.minutes(1))) struct FormStateTests {
     private var client: any NetworkClient { Beagle.dependencies.networkClient }

@@ -1,18 +1,16 @@
-import Foundation
-import Testing
-
-@testable import BeagleNet
+package import Foundation
+package import BeagleNet
 
 /// The beginnings of images.
-enum ImageSamples {
-    struct Sample: Sendable, CustomTestStringConvertible {
-        let name: String
-        let header: ImageHeader
-        let data: Data
+package enum ImageSamples {
+    package struct Sample: Sendable, CustomStringConvertible {
+        package let name: String
+        package let header: ImageHeader
+        package let data: Data
 
-        var testDescription: String { name }
+        package var description: String { name }
 
-        init(_ name: String, _ format: ImageFormat, _ width: Int, _ height: Int, _ base64: String) {
+        package init(_ name: String, _ format: ImageFormat, _ width: Int, _ height: Int, _ base64: String) {
             self.name = name
             header = ImageHeader(format: format, width: width, height: height)
             data = Data(base64Encoded: base64)!
@@ -20,7 +18,7 @@ enum ImageSamples {
     }
 
     /// Images written by Pillow 13 with libheif and libjxl, up to the last byte of the size.
-    static let written = [
+    package static let written = [
         Sample("PNG", .png, 37, 23, "iVBORw0KGgoAAAANSUhEUgAAACUAAAAX"),
         Sample(
             "JPEG",
@@ -68,7 +66,7 @@ enum ImageSamples {
     ]
 
     /// Images whose size is not at the end of the sample.
-    static let scattered = [
+    package static let scattered = [
         // x265 codes 64 x 64, which another box crops to 37 x 23.
         Sample(
             "HEIC",
@@ -118,7 +116,7 @@ enum ImageSamples {
     ]
 
     /// A PNG of 70 bytes that declares these dimensions, at most 2,147,483,647 each (PNG 3, 11.2.1).
-    static func png(_ width: Int, _ height: Int) -> Data {
+    package static func png(_ width: Int, _ height: Int) -> Data {
         var data = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data("IHDR".utf8)
         for side in [width, height] { data += withUnsafeBytes(of: UInt32(side).bigEndian) { Data($0) } }
         data += Data([8, 6, 0, 0, 0, 0, 0, 0, 0])
@@ -126,25 +124,25 @@ enum ImageSamples {
     }
 
     /// A JPEG of these segments and a frame.
-    static func jpeg(_ segments: Data...) -> Data {
+    package static func jpeg(_ segments: Data...) -> Data {
         let frame = Data([0xFF, 0xC0, 0, 17, 8, 0, 23, 0, 37])
         return segments.reduce(Data([0xFF, 0xD8])) { $0 + $1 } + frame
     }
 
     /// A box of ISO/IEC 14496-12.
-    static func box(_ type: String, _ content: Data, size: UInt32? = nil) -> Data {
+    package static func box(_ type: String, _ content: Data, size: UInt32? = nil) -> Data {
         let size = size ?? UInt32(content.count + 8)
         return withUnsafeBytes(of: size.bigEndian) { Data($0) } + Data(type.utf8) + content
     }
 
     /// An AVIF whose properties are these boxes.
-    static func avif(_ properties: Data, size: UInt32? = nil) -> Data {
+    package static func avif(_ properties: Data, size: UInt32? = nil) -> Data {
         let meta = Data(count: 4) + box("iprp", box("ipco", properties, size: size))
         return box("ftyp", Data("avif\0\0\0\0mif1avif".utf8)) + box("meta", meta)
     }
 
     /// A HEIF with one item of this type, whose bytes lie in the file or, if `isInside`, in its `meta` box.
-    static func item(_ type: String, _ content: Data, isInside: Bool, claims properties: Data) -> Data {
+    package static func item(_ type: String, _ content: Data, isInside: Bool, claims properties: Data) -> Data {
         let info = Data([2, 0, 0, 0, 0, 1, 0, 0]) + Data(type.utf8) + Data([0])
         let items = box("iinf", Data([0, 0, 0, 0, 0, 1]) + box("infe", info))
         // Version 1: 4 bytes an offset, 4 a length; one item of two extents.
@@ -163,7 +161,7 @@ enum ImageSamples {
         return file(file(0).count + 8) + box("mdat", content)
     }
 
-    static func extent(_ width: UInt8, _ height: UInt8) -> Data {
+    package static func extent(_ width: UInt8, _ height: UInt8) -> Data {
         box("ispe", Data([0, 0, 0, 0, 0, 0, 0, width, 0, 0, 0, height]))
     }
 }

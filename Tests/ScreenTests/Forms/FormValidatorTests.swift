@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 @Suite(.beagle()) struct FormValidatorTests {
     private func key(_ validator: FormValidator, _ value: FormValue) -> String? {

@@ -1,7 +1,7 @@
-import BeagleNet
+package import BeagleNet
 
 extension Result where Failure == NetworkError {
-    init(_ body: () async throws -> Success) async {
+    package init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())
         } catch {
@@ -9,7 +9,7 @@ extension Result where Failure == NetworkError {
         }
     }
 
-    var failure: NetworkError? {
+    package var failure: NetworkError? {
         if case .failure(let error) = self { return error }
         return nil
     }

@@ -2,6 +2,7 @@
 import BeagleNetTesting
 import CurlPeers
 import Testing
+import TestClients
 
 /// Screens and prefetches over libcurl and real sockets.
 @Suite(

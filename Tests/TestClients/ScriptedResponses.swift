@@ -1,13 +1,15 @@
-import BeagleNet
+package import BeagleNet
 
 extension NetworkOperation.Kind {
     /// Every kind that the package defines.
-    static let known: [NetworkOperation.Kind] = [.component, .image, .form, .raw, .query, .mutation, .subscription]
+    package static let known: [NetworkOperation.Kind] = [
+        .component, .image, .form, .raw, .query, .mutation, .subscription,
+    ]
 }
 
 extension NetworkOperation {
     /// An operation of a kind, as a client would make it.
-    static func of(_ kind: Kind, method: String = "POST", headers: [String: String] = [:]) -> NetworkOperation {
+    package static func of(_ kind: Kind, method: String = "POST", headers: [String: String] = [:]) -> NetworkOperation {
         let url = URL(string: "http://host/\(kind)")!
         let data = Request.RequestData(method: method, headers: headers, body: .json(["a": 1]))
         let type: Request.RequestType =
@@ -24,13 +26,17 @@ extension NetworkOperation {
     }
 }
 
+extension BeagleEnvironment {
+    package static let example = BeagleEnvironment(name: "example", baseURL: URL(string: "http://example.com"))
+}
+
 extension NetworkError {
     /// A failure after which the server may have acted.
-    static let lost = NetworkError(.network, during: .firstByte, "the connection was lost")
+    package static let lost = NetworkError(.network, during: .firstByte, "the connection was lost")
     /// A failure before anything was sent.
-    static let refused = NetworkError(.connect, during: .connect, "the connection was refused")
+    package static let refused = NetworkError(.connect, during: .connect, "the connection was refused")
 
-    static func status(_ code: Int, _ fields: HTTPFields = [:]) -> NetworkError {
+    package static func status(_ code: Int, _ fields: HTTPFields = [:]) -> NetworkError {
         var error = NetworkError(.status, during: .response, "the server returned \(code)")
         error.response = HTTPResponse(status: .init(code: code), headerFields: fields)
         return error
@@ -38,21 +44,21 @@ extension NetworkError {
 }
 
 /// The end of a pipeline that returns these outcomes in turn, and then repeats the last one.
-struct ScriptedResponses: Interceptor {
-    let operations = Lock<[NetworkOperation]>([])
+package struct ScriptedResponses: Interceptor {
+    package let operations = Lock<[NetworkOperation]>([])
     private let outcomes: [Result<NetworkOperation.Result, NetworkError>]
 
-    init(_ outcomes: Result<NetworkOperation.Result, NetworkError>...) {
+    package init(_ outcomes: Result<NetworkOperation.Result, NetworkError>...) {
         self.init(outcomes)
     }
 
-    init(_ outcomes: [Result<NetworkOperation.Result, NetworkError>]) {
+    package init(_ outcomes: [Result<NetworkOperation.Result, NetworkError>]) {
         self.outcomes = outcomes
     }
 
-    var count: Int { operations.withLock { $0.count } }
+    package var count: Int { operations.withLock { $0.count } }
 
-    func intercept(
+    package func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
@@ -72,10 +78,14 @@ struct ScriptedResponses: Interceptor {
 }
 
 /// Changes each operation.
-struct Changing: Interceptor {
-    let change: @Sendable (inout NetworkOperation) -> Void
+package struct Changing: Interceptor {
+    package let change: @Sendable (inout NetworkOperation) -> Void
 
-    func intercept(
+    package init(change: @escaping @Sendable (inout NetworkOperation) -> Void) {
+        self.change = change
+    }
+
+    package func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
@@ -86,7 +96,7 @@ struct Changing: Interceptor {
     }
 
     /// Adds an origin-scoped field.
-    static func adding(_ name: HTTPField.Name, _ value: String) -> Changing {
+    package static func adding(_ name: HTTPField.Name, _ value: String) -> Changing {
         Changing { operation in
             operation.transfer.head.headerFields.append(HTTPField(name: name, value: value))
             operation.transfer.originScopedFields.insert(name)
@@ -95,7 +105,7 @@ struct Changing: Interceptor {
 }
 
 /// A client with these interceptors, which uses no network.
-func client(_ interceptors: any Interceptor...) -> NetworkClientDefault {
+package func client(_ interceptors: any Interceptor...) -> NetworkClientDefault {
     Beagle.dependencies.interceptors = interceptors
     return NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
 }

@@ -1,19 +1,19 @@
-import BeagleNet
+package import BeagleNet
 
 /// A transport that a test scripts. By default it completes requests on another thread.
-final class ScriptedTransport: CookieTransport {
-    typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
+package final class ScriptedTransport: CookieTransport {
+    package typealias Completion = @Sendable (Result<TransferResponse, NetworkError>) -> Void
 
     /// The requests received, in order.
-    let requests = Lock<[TransferRequest]>([])
+    package let requests = Lock<[TransferRequest]>([])
     /// The number of times that a token was cancelled.
-    let cancels = Lock(0)
+    package let cancels = Lock(0)
     private let script: @Sendable (TransferRequest, @escaping Completion) -> Void
     private let onCancel: @Sendable () -> Void
-    let storesCookies = false
+    package let storesCookies = false
 
     /// Passes each request and its completion to `script`, inside `perform`.
-    init(
+    package init(
         onCancel: @escaping @Sendable () -> Void = {},
         script: @escaping @Sendable (TransferRequest, @escaping Completion) -> Void
     ) {
@@ -22,14 +22,14 @@ final class ScriptedTransport: CookieTransport {
     }
 
     /// Completes each request on another thread.
-    convenience init(answer: @escaping @Sendable (TransferRequest) -> Result<TransferResponse, NetworkError>) {
+    package convenience init(answer: @escaping @Sendable (TransferRequest) -> Result<TransferResponse, NetworkError>) {
         self.init { request, completion in
             Task.detached { completion(answer(request)) }
         }
     }
 
     /// Completes each request with this status and body.
-    convenience init(status: HTTPResponse.Status = .ok, _ body: String = "", _ fields: HTTPFields = [:]) {
+    package convenience init(status: HTTPResponse.Status = .ok, _ body: String = "", _ fields: HTTPFields = [:]) {
         self.init { request in
             .success(
                 TransferResponse(
@@ -41,7 +41,7 @@ final class ScriptedTransport: CookieTransport {
         }
     }
 
-    func perform(_ request: TransferRequest, completion: @escaping Completion) -> any RequestToken {
+    package func perform(_ request: TransferRequest, completion: @escaping Completion) -> any RequestToken {
         requests.withLock { $0.append(request) }
         script(request, completion)
         return Token(transport: self)
@@ -58,17 +58,19 @@ final class ScriptedTransport: CookieTransport {
 }
 
 /// Holds one completion until the test calls it.
-final class HeldCompletion: Sendable {
+package final class HeldCompletion: Sendable {
     private let completion = Lock<ScriptedTransport.Completion?>(nil)
     private let arrivals = AsyncStream.makeStream(of: Void.self)
 
+    package init() {}
+
     /// A transport whose completion is held here, and called with an error when the request is cancelled.
-    func cancellableTransport() -> ScriptedTransport {
+    package func cancellableTransport() -> ScriptedTransport {
         transport { self.complete(.failure(.cancelled)) }
     }
 
     /// A transport whose completion is held here.
-    func transport(onCancel: @escaping @Sendable () -> Void = {}) -> ScriptedTransport {
+    package func transport(onCancel: @escaping @Sendable () -> Void = {}) -> ScriptedTransport {
         ScriptedTransport(onCancel: onCancel) { _, completion in
             self.completion.withLock { $0 = completion }
             self.arrivals.continuation.yield()
@@ -76,17 +78,17 @@ final class HeldCompletion: Sendable {
     }
 
     /// Waits until a completion is held.
-    func isHeld() async {
+    package func isHeld() async {
         for await _ in arrivals.stream { break }
     }
 
     /// Calls the completion and keeps it.
-    func complete(_ result: Result<TransferResponse, NetworkError>) {
+    package func complete(_ result: Result<TransferResponse, NetworkError>) {
         completion.withLock { $0 }?(result)
     }
 
     /// Releases the completion without calling it.
-    func drop() {
+    package func drop() {
         let dropped = completion.withLock { completion in
             defer { completion = nil }
             return completion
@@ -96,5 +98,5 @@ final class HeldCompletion: Sendable {
 }
 
 extension NetworkError {
-    static let cancelled = NetworkError(.cancelled, during: .firstByte, "the request was cancelled")
+    package static let cancelled = NetworkError(.cancelled, during: .firstByte, "the request was cancelled")
 }

@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 @Suite(.beagle()) struct ScreenContextTests {
     private static let context = ScreenContext([

@@ -1,6 +1,7 @@
 import BeagleNet
 import BeagleNetTesting
 import Testing
+import TestClients
 
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct AsyncFormValidatorTests {
     /// A check that a test answers.

@@ -3,6 +3,7 @@ import BeagleNetTesting
 import CurlPeers
 import Foundation
 import Testing
+import TestClients
 
 /// Forms of the default client over real sockets.
 @Suite(

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetTesting
 import Foundation
 import Testing
+import TestClients
 
 @Suite(.beagle()) struct FormStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")

@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
-@testable import BeagleNet
+package import BeagleNet
 
 /// Images of 37 x 23 with an orientation.
 extension ImageSamples {
-    enum OrientedFormat: CaseIterable {
+    package enum OrientedFormat: CaseIterable {
         case jpeg, png, webp, tiff, bigTIFF
 
-        var format: ImageFormat {
+        package var format: ImageFormat {
             switch self {
             case .jpeg: .jpeg
             case .png: .png
@@ -17,16 +17,16 @@ extension ImageSamples {
         }
     }
 
-    enum ByteOrder: CaseIterable {
+    package enum ByteOrder: CaseIterable {
         case little, big
 
-        func bytes(_ number: Int, _ count: Int) -> Data {
+        package func bytes(_ number: Int, _ count: Int) -> Data {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
             return Data(self == .little ? bytes : bytes.reversed())
         }
     }
 
-    static func oriented(_ format: OrientedFormat, _ orientation: Int, _ order: ByteOrder) -> Data {
+    package static func oriented(_ format: OrientedFormat, _ orientation: Int, _ order: ByteOrder) -> Data {
         let entry = field(274, orientation, order)
         return switch format {
         case .jpeg: jpeg(exifSegment(tiff(entry, order: order)))
@@ -40,12 +40,12 @@ extension ImageSamples {
     // MARK: - TIFF and EXIF
 
     /// A field of a directory, which is a single 16-bit integer by default.
-    static func field(_ tag: Int, _ value: Int, _ order: ByteOrder, type: Int = 3, count: Int = 1) -> Data {
+    package static func field(_ tag: Int, _ value: Int, _ order: ByteOrder, type: Int = 3, count: Int = 1) -> Data {
         let value = type == 3 ? order.bytes(value, 2) + Data(count: 2) : order.bytes(value, 4)
         return order.bytes(tag, 2) + order.bytes(type, 2) + order.bytes(count, 4) + value
     }
 
-    static func tiff(_ fields: Data..., order: ByteOrder = .big) -> Data {
+    package static func tiff(_ fields: Data..., order: ByteOrder = .big) -> Data {
         let head = Data((order == .little ? "II" : "MM").utf8) + order.bytes(42, 2) + order.bytes(8, 4)
         return fields.reduce(head + order.bytes(fields.count, 2)) { $0 + $1 } + Data(count: 4)
     }
@@ -58,50 +58,53 @@ extension ImageSamples {
         }
     }
 
-    static func exifSegment(_ exif: Data, _ marker: UInt8 = 0xE1) -> Data {
+    package static func exifSegment(_ exif: Data, _ marker: UInt8 = 0xE1) -> Data {
         Data([0xFF, marker]) + ByteOrder.big.bytes(exif.count + 8, 2) + Data("Exif\0\0".utf8) + exif
     }
 
     // MARK: - Chunks
 
-    static func chunk(_ type: String, _ content: Data) -> Data {
+    package static func chunk(_ type: String, _ content: Data) -> Data {
         ByteOrder.big.bytes(content.count, 4) + Data(type.utf8) + content + Data(count: 4)
     }
 
     /// A PNG with these chunks after its header.
-    static func png(chunks: Data) -> Data { png(37, 23).prefix(33) + chunks }
+    package static func png(chunks: Data) -> Data { png(37, 23).prefix(33) + chunks }
 
-    static func riffChunk(_ type: String, _ content: Data) -> Data {
+    package static func riffChunk(_ type: String, _ content: Data) -> Data {
         Data(type.utf8) + ByteOrder.little.bytes(content.count, 4) + content + Data(count: content.count % 2)
     }
 
     /// A WebP in the extended format with these chunks.
-    static func webp(_ chunks: Data) -> Data {
+    package static func webp(_ chunks: Data) -> Data {
         let content = Data("WEBP".utf8) + riffChunk("VP8X", Data([8, 0, 0, 0, 36, 0, 0, 22, 0, 0])) + chunks
         return Data("RIFF".utf8) + ByteOrder.little.bytes(content.count, 4) + content
     }
 
     // MARK: - Boxes
 
-    static func rotation(_ turns: UInt8) -> Data { box("irot", Data([turns])) }
+    package static func rotation(_ turns: UInt8) -> Data { box("irot", Data([turns])) }
 
-    static func mirroring(_ axis: UInt8) -> Data { box("imir", Data([axis])) }
+    package static func mirroring(_ axis: UInt8) -> Data { box("imir", Data([axis])) }
 
     /// A HEIF with these properties after its size.
     ///
     /// - Parameters:
     ///   - associations: The `ipma` box.
     ///   - primary: The `pitm` box.
-    static func heif(_ brand: String, _ properties: Data, _ associations: Data, primary: Data = primary(1)) -> Data {
+    package static func heif(_ brand: String, _ properties: Data, _ associations: Data, primary: Data = primary(1))
+        -> Data
+    {
         let properties = box("iprp", box("ipco", extent(37, 23) + properties) + associations)
         let brands = box("ftyp", Data("\(brand)\0\0\0\0mif1\(brand)".utf8))
         return brands + box("meta", Data(count: 4) + primary + properties)
     }
 
-    static func primary(_ item: Int) -> Data { box("pitm", Data(count: 4) + ByteOrder.big.bytes(item, 2)) }
+    package static func primary(_ item: Int) -> Data { box("pitm", Data(count: 4) + ByteOrder.big.bytes(item, 2)) }
 
     /// The `ipma` box, which gives items their properties. The first property has the number 1.
-    static func associations(_ items: (id: Int, properties: [Int])..., version: UInt8 = 0, isLong: Bool = false) -> Data
+    package static func associations(_ items: (id: Int, properties: [Int])..., version: UInt8 = 0, isLong: Bool = false)
+        -> Data
     {
         let head = Data([version, 0, 0, isLong ? 1 : 0]) + ByteOrder.big.bytes(items.count, 4)
         let entries = items.map { item in

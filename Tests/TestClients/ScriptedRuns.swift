@@ -1,18 +1,18 @@
-import BeagleNet
+package import BeagleNet
 
 /// The end of a pipeline, controlled by a test: each run returns the outcome that the test gives it.
-final class ScriptedRuns: Interceptor {
+package final class ScriptedRuns: Interceptor {
     /// One run, until the test has finished it.
-    struct Run: Sendable {
-        let operation: NetworkOperation
-        let emit: Interceptor.Emit
+    package struct Run: Sendable {
+        package let operation: NetworkOperation
+        package let emit: Interceptor.Emit
         fileprivate let outcome: AsyncStream<Result<NetworkOperation.Result, NetworkError>>.Continuation
 
-        func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
+        package func finish(_ outcome: Result<NetworkOperation.Result, NetworkError>) {
             self.outcome.yield(outcome)
         }
 
-        func finish(_ text: String, from source: NetworkOperation.Result.Source = .network) {
+        package func finish(_ text: String, from source: NetworkOperation.Result.Source = .network) {
             finish(.success(.init(text, from: source)))
         }
     }
@@ -23,24 +23,24 @@ final class ScriptedRuns: Interceptor {
     private let immediate: (@Sendable (NetworkOperation, Emit) -> NetworkOperation.Result?)?
 
     /// - Parameter immediate: Ends a run immediately if it returns a result.
-    init(immediate: (@Sendable (NetworkOperation, Emit) -> NetworkOperation.Result?)? = nil) {
+    package init(immediate: (@Sendable (NetworkOperation, Emit) -> NetworkOperation.Result?)? = nil) {
         self.immediate = immediate
     }
 
     /// The number of runs that began.
-    var count: Int { begun.withLock { $0.count } }
-    var policies: [RequestPolicy] { begun.withLock { $0.map(\.operation.policy) } }
+    package var count: Int { begun.withLock { $0.count } }
+    package var policies: [RequestPolicy] { begun.withLock { $0.map(\.operation.policy) } }
     /// The number of runs that were cancelled.
-    var cancels: Int { cancelled.withLock { $0 } }
+    package var cancels: Int { cancelled.withLock { $0 } }
 
     /// Waits for the next run. Returns a run without effect if the test was cancelled.
-    func next() async -> Run {
+    package func next() async -> Run {
         for await run in arrivals.stream { return run }
         let nowhere = AsyncStream.makeStream(of: Result<NetworkOperation.Result, NetworkError>.self)
         return Run(operation: .of(.raw), emit: { _ in }, outcome: nowhere.continuation)
     }
 
-    func intercept(
+    package func intercept(
         _ operation: NetworkOperation,
         next: Next,
         emit: @escaping Emit
@@ -61,14 +61,14 @@ final class ScriptedRuns: Interceptor {
 }
 
 extension NetworkOperation.Result {
-    init(_ text: String, from source: Source = .network, isStale: Bool = false, hasNext: Bool = false) {
+    package init(_ text: String, from source: Source = .network, isStale: Bool = false, hasNext: Bool = false) {
         self.init(NetworkResponse(text: text), from: source)
         self.isStale = isStale
         self.hasNext = hasNext
     }
 
     /// The text of the response, with the state of the result.
-    var shown: String {
+    package var shown: String {
         if let progress { return "\(progress.bytesReceived) bytes" }
         switch connection {
         case .open: return "open"
@@ -82,13 +82,15 @@ extension NetworkOperation.Result {
 }
 
 /// Records the events of a subscriber, in order.
-final class EventRecorder: Sendable {
+package final class EventRecorder: Sendable {
     private let events = Lock<[String]>([])
     private let arrivals = AsyncStream.makeStream(of: Void.self)
 
-    var all: [String] { events.withLock { $0 } }
+    package init() {}
 
-    func receive(_ event: NetworkOperation.Event) {
+    package var all: [String] { events.withLock { $0 } }
+
+    package func receive(_ event: NetworkOperation.Event) {
         let text =
             switch event {
             case .result(let result): result.shown
@@ -100,7 +102,7 @@ final class EventRecorder: Sendable {
     }
 
     /// Waits until `count` events have been received.
-    func waitForEvents(_ count: Int) async {
+    package func waitForEvents(_ count: Int) async {
         if all.count >= count { return }
         for await _ in arrivals.stream where all.count >= count { return }
     }
