@@ -124,7 +124,9 @@ import TestClients
         if limited == .byOperation { operation.deadline = .seconds(2) }
         let results = Lock<[String]>([])
         let asking = Task { [operation] in
-            await Result { try await client.run(operation) { result in results.withLock { $0.append(result.summary) } } }
+            await Result {
+                try await client.run(operation) { result in results.withLock { $0.append(result.summary) } }
+            }
         }
         await held.isHeld()
         await clock.waitForSleepers(1)
