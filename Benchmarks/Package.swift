@@ -25,13 +25,28 @@ let package = Package(
     targets: [
         .target(name: "Load", swiftSettings: settings),
         .executableTarget(name: "bench-transport", dependencies: ["Load", beagleNet], swiftSettings: settings),
+        .target(
+            name: "BenchApp",
+            dependencies: [
+                beagleNet, .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "bench-client",
             dependencies: [
-                "Load", beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet"),
+                "BenchApp", "Load", beagleNet, .product(name: "BeagleNetReplay", package: "BeagleNet"),
                 .product(name: "BeagleNetGraphQL", package: "BeagleNet"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "bench-cache",
+            dependencies: [
+                "AllocationCount", "BenchApp", beagleNet,
+                .product(name: "BeagleNetDiskCache", package: "BeagleNet"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

@@ -17,10 +17,16 @@ func ask(_ client: any NetworkClient, _ show: @escaping @Sendable (NetworkOperat
     // snippet.end
 }
 
-func signOut(_ client: any NetworkClient, _ auth: AuthInterceptor<String>, _ store: any ResponseStore) async {
+func signOut(
+    _ client: any NetworkClient,
+    _ auth: AuthInterceptor<String>,
+    _ dependencies: BeagleDependencies,
+    _ store: any ResponseStore
+) async {
     // snippet.signOut
     auth.reset()
     client.endAll()
+    dependencies.partition = ""
     await store.removeAll()
     // snippet.end
 }

@@ -5,6 +5,7 @@ public final class MemoryResponseStore: ResponseStore {
     private struct State: Sendable {
         var entries = RecentEntries()
         var bytes = 0
+        var removals = 0
     }
 
     /// The most bytes to hold: bodies, fields, and 1 KiB for each response.
@@ -29,6 +30,8 @@ public final class MemoryResponseStore: ResponseStore {
     /// The bytes that they take: bodies, fields, and 1 KiB for each response.
     public var bytes: Int { state.withLock { $0.bytes } }
 
+    /// The number of times that a user's or all responses were removed.
+    public var removals: Int { state.withLock { $0.removals } }
     /// The store itself.
     public var memory: MemoryResponseStore? { self }
 
@@ -88,13 +91,14 @@ public final class MemoryResponseStore: ResponseStore {
 
     /// Removes the responses of a user.
     public func removeAll(of partition: String) {
+        state.withLock { $0.removals += 1 }
         removeAll { $0.partition == partition }
     }
 
     /// Removes all responses.
     public func removeAll() {
         let removed = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(removals: state.removals + 1) }
             return state
         }
         withExtendedLifetime(removed) {}

@@ -7,6 +7,11 @@ public protocol ResponseStore: Sendable {
     /// such part.
     var memory: MemoryResponseStore? { get }
 
+    /// The number of calls of `removeAll(of:)` and `removeAll()` so far. A cache doesn't store a response that was
+    /// requested before such a call. If it is always 0, the default, a response that arrives after its user signed out
+    /// may still be stored.
+    var removals: Int { get }
+
     /// Whether a response can be stored. A store that outlives the process accepts persistent keys only.
     ///
     /// - Parameters:
@@ -45,6 +50,8 @@ public protocol ResponseStore: Sendable {
 extension ResponseStore {
     /// Nothing in memory.
     public var memory: MemoryResponseStore? { nil }
+    /// Doesn't count.
+    public var removals: Int { 0 }
     /// All keys and sizes.
     public func accepts(_ key: ResponseKey, byteCount: Int) -> Bool { true }
     /// The value itself.

@@ -8,9 +8,9 @@ public struct TieredResponseStore: ResponseStore {
     private let tier: MemoryResponseStore
     /// The store on the disk.
     public let disk: any ResponseStore
-    /// The number of removals. A response that was read from the disk before a removal isn't added to the memory after
+    /// The number of changes. A response that was read from the disk before a change isn't added to the memory after
     /// it.
-    private let removals = Lock(0)
+    private let changes = Lock(0)
 
     /// Creates a store of two tiers.
     ///
@@ -24,6 +24,8 @@ public struct TieredResponseStore: ResponseStore {
 
     /// The tier in memory.
     public var memory: MemoryResponseStore? { tier }
+    /// The number of removals from the memory, which are before and after those from the disk.
+    public var removals: Int { tier.removals }
 
     /// Whether one of the tiers accepts the response.
     public func accepts(_ key: ResponseKey, byteCount: Int) -> Bool {
@@ -41,15 +43,15 @@ public struct TieredResponseStore: ResponseStore {
     /// only some of the variants.
     public func responses(for key: ResponseKey) async -> [StoredResponse] {
         guard key.isPersistent else { return tier.responses(for: key) }
-        let removals = removals.withLock { $0 }
+        let changes = changes.withLock { $0 }
         let stored = await disk.responses(for: key)
-        return self.removals.withLock { count in
+        return self.changes.withLock { count in
             var responses = tier.responses(for: key)
             // The memory has more if the disk failed, or has evicted something.
             for response in stored where !responses.contains(where: { $0.isSameVariant(as: response, orNewer: true) }) {
                 responses.removeAll { $0.isSameVariant(as: response) }
                 responses.append(response)
-                if count == removals { tier.insert(response, for: key) }
+                if count == changes { tier.insert(response, for: key) }
             }
             return responses
         }
@@ -100,7 +102,7 @@ public struct TieredResponseStore: ResponseStore {
     ///
     /// Removals do so twice: a response that is read between them may be added and is removed again.
     private func forget(_ change: (MemoryResponseStore) -> Void) {
-        removals.withLock { count in
+        changes.withLock { count in
             count += 1
             change(tier)
         }

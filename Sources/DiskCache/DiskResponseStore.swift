@@ -45,6 +45,7 @@ public final class DiskResponseStore: ResponseStore {
     private let database: Lock<ResponseDatabase>
     /// Whether a wrong encryption key was reported.
     private let hasReportedKey = Lock(false)
+    private let removalCount = Lock(0)
     /// All writing, in order.
     private let writing = DispatchQueue(label: "DiskResponseStore.writing", qos: .utility)
     /// Reading of large bodies.
@@ -337,6 +338,9 @@ public final class DiskResponseStore: ResponseStore {
         if !isStored, let file { try files.remove([file]) }
     }
 
+    /// The number of times that this process removed a user's or all responses.
+    public var removals: Int { removalCount.withLock { $0 } }
+
     /// Removes the responses of a key.
     public func remove(_ key: ResponseKey) async {
         guard key.isPersistent else { return }
@@ -358,6 +362,7 @@ public final class DiskResponseStore: ResponseStore {
     /// Removes the responses of a user, and returns their space to the file system in the background. Databases that were
     /// moved aside are removed, too, because they may have some.
     public func removeAll(of partition: String) async {
+        removalCount.withLock { $0 += 1 }
         await remove(thoroughly: true) { digests in
             let digest = try digests.partition(partition)
             return { try $0.removeAll(ofPartition: digest) }
@@ -366,6 +371,7 @@ public final class DiskResponseStore: ResponseStore {
 
     /// Removes all responses, and returns their space to the file system in the background.
     public func removeAll() async {
+        removalCount.withLock { $0 += 1 }
         await remove(thoroughly: true) { _ in { try $0.removeAll() } }
     }
 

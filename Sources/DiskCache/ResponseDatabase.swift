@@ -204,10 +204,10 @@ final class ResponseDatabase: Sendable {
 }
 
 extension ResponseDatabase {
-    /// The rows of a key, in one read transaction.
+    /// The rows of a key. One statement needs no transaction around it.
     func rows(of key: ResponseKey) throws -> [ResponseRow] {
         let digest = try digests.key(key)
-        return try pool.read { try ResponseTable(db: $0).rows(of: digest) }
+        return try pool.unsafeRead { try ResponseTable(db: $0).rows(of: digest) }
     }
 
     /// Returns some free pages to the file system. If there are no more, empties the write-ahead log, unless another

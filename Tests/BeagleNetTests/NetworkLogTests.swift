@@ -209,6 +209,26 @@ import TestClients
         )
     }
 
+    @Test func logHasTheDecisionOfTheCache() async throws {
+        let logger = MemoryLogger()
+        Beagle.dependencies.logger = logger
+        Beagle.dependencies.interceptors.replace(with: LogInterceptor())
+        Beagle.dependencies.interceptors.add(CacheInterceptor())
+        let transport = ScriptedTransport("1", [.cacheControl: "max-age=60"])
+        let request = Request(url: URL(string: "http://host/")!, type: .rawRequest(Request.RequestData()))
+        let client = client(transport)
+        for _ in 0..<2 { _ = try await client.executeRequest(request) }
+        let lines = logger.messages.map {
+            $0.replacing(/in \d+ ms/, with: "in 1 ms").replacing(/ttl=\d+/, with: "ttl=9")
+        }
+        #expect(
+            lines == [
+                "GET http://host/ -> 200 in 1 ms [cache fwd=uri-miss; 1 bytes of unknown type]",
+                "GET http://host/ -> 200 in 1 ms [cache hit; ttl=9; 1 bytes of unknown type]",
+            ]
+        )
+    }
+
     private static let logSaysWhetherAGraphQLResponseHasErrorsArguments: [(String, String)] = [
         (#"{"data":{}}"#, "200"), (#"{"errors":[{"message":"no"}],"data":null}"#, "200 with GraphQL errors"),
         ("<html>", "200"),

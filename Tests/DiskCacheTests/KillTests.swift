@@ -9,7 +9,7 @@ import Testing
 
 /// `BEAGLENET_KILLS` sets the number of rounds, such as 300 for a long run.
 @Suite(.timeLimit(.minutes(60))) struct KillTests {
-    private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap { Int($0) } ?? 20
+    private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap { Int($0) } ?? 10
 
     /// The probe lies beside the test bundle.
     private var probe: String {

@@ -2,6 +2,7 @@ import BeagleNet
 import BeagleNetCurl
 import BeagleNetGraphQL
 import BeagleNetReplay
+import BenchApp
 import Dispatch
 import Load
 import Synchronization

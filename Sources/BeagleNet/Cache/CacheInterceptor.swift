@@ -45,9 +45,9 @@ public struct CacheInterceptor: Interceptor {
     /// policy except `networkOnly`. RFC 9111 (4.2.4) permits that unless the response must be validated. No by default:
     /// only operations with the policy `networkFirst`, and responses with `stale-if-error`, are.
     public let servesStaleOffline: Bool
-    /// The time for which an operation with the policy `networkFirst` waits for the server if a response is stored. After
-    /// it, the stored response is used, marked stale, and the server's is stored when it arrives. `nil`, the default, waits
-    /// until the operation's deadline.
+    /// The time for which an operation with the policy `networkFirst` waits for the server if a response is stored; 5
+    /// seconds by default. After it, the stored response is used, marked stale, and the server's is stored when it
+    /// arrives. `nil` waits until the operation's deadline.
     public let networkWait: Duration?
 
     /// Creates a cache.
@@ -55,12 +55,12 @@ public struct CacheInterceptor: Interceptor {
     /// - Parameters:
     ///   - store: The store of the responses; by default one in memory of at most 16 MiB.
     ///   - servesStaleOffline: Whether stale responses are served if the server can't be reached; no by default.
-    ///   - networkWait: The time for which `networkFirst` waits for the server if a response is stored; no limit by
-    ///     default.
+    ///   - networkWait: The time for which `networkFirst` waits for the server if a response is stored; 5 seconds
+    ///     by default, and no limit if `nil`.
     public init(
         _ store: any ResponseStore = MemoryResponseStore(),
         servesStaleOffline: Bool = false,
-        networkWait: Duration? = nil
+        networkWait: Duration? = .seconds(5)
     ) {
         self.store = store
         self.servesStaleOffline = servesStaleOffline

@@ -13,6 +13,8 @@ struct CacheLookup: Sendable {
     let key: ResponseKey
     let decision: CachePolicy.Decision
     let now: Date
+    /// The number of removals from the store before the lookup.
+    let removals: Int
     /// The beginning of a response whose transfer ended early, if the rest may be requested.
     private(set) var beginning: StoredResponse?
 
@@ -23,21 +25,23 @@ struct CacheLookup: Sendable {
         _ memory: MemoryResponseStore,
         of store: any ResponseStore
     ) {
+        let removals = store.removals
         var key = key
         if let ruleKey = key.varianceKey, let rule = memory.responses(for: ruleKey).first {
             key = key.reduced(by: rule)
         }
-        self.init(operation, key, memory.responses(for: key), store)
+        self.init(operation, key, memory.responses(for: key), store, removals)
         if mayContinue { beginning = matching(memory.responses(for: key.beginningKey), store) }
     }
 
     /// Looks into a store that may have to be waited for.
     nonisolated(nonsending) init(_ operation: NetworkOperation, _ key: ResponseKey, _ store: any ResponseStore) async {
+        let removals = store.removals
         var key = key
         if let ruleKey = key.varianceKey, let rule = await store.responses(for: ruleKey).first {
             key = key.reduced(by: rule)
         }
-        self.init(operation, key, await store.responses(for: key), store)
+        self.init(operation, key, await store.responses(for: key), store, removals)
         if mayContinue { beginning = matching(await store.responses(for: key.beginningKey), store) }
     }
 
@@ -57,10 +61,10 @@ struct CacheLookup: Sendable {
         _ operation: NetworkOperation,
         _ key: ResponseKey,
         _ responses: [StoredResponse],
-        _ store: any ResponseStore
+        _ store: any ResponseStore,
+        _ removals: Int
     ) {
-        self.operation = operation
-        self.key = key
+        (self.operation, self.key, self.removals) = (operation, key, removals)
         now = operation.now
         decision = CachePolicy.decision(
             for: operation.transfer.head,
@@ -72,7 +76,7 @@ struct CacheLookup: Sendable {
     }
 
     private init(_ lookup: CacheLookup, _ decision: CachePolicy.Decision) {
-        (operation, key, now) = (lookup.operation, lookup.key, lookup.now)
+        (operation, key, now, removals) = (lookup.operation, lookup.key, lookup.now, lookup.removals)
         self.decision = decision
     }
 

@@ -31,6 +31,7 @@ final class CacheObservation: RequestObservation {
         }
         record = SendRecord(operation)
         operation.run?.sendRecord = record
+        operation.run?.forwardReason = lookup.forwarded.reason
         self.operation = operation
     }
 
@@ -319,9 +320,9 @@ final class CacheObservation: RequestObservation {
         }
     }
 
-    /// Whether a response is for the user of the key.
+    /// Whether a response is for the user of the key, who hasn't signed out since the request.
     private func isForThisUser(_ response: NetworkResponse) -> Bool {
-        record.allowsStoring(response, for: operation, lookup.key, next)
+        store.removals == lookup.removals && record.allowsStoring(response, for: operation, lookup.key, next)
     }
 
     /// Puts the stored response in the place of a 304.
@@ -441,7 +442,7 @@ extension NetworkOperation.Result {
     /// The head of a streamed response, as a response without data.
     fileprivate var streamedHead: NetworkResponse? {
         guard case .stream(let stream) = content else { return nil }
-        return NetworkResponse(data: Data(), response: stream.response, url: stream.url, metrics: stream.metrics)
+        return stream.withoutBody
     }
 }
 

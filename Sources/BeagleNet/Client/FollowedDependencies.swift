@@ -34,6 +34,7 @@ final class FollowedDependencies: Sendable {
                 origins: environmentBuilder.ownOrigins,
                 callerContexts: dependencies.callerContexts,
                 policy: dependencies.policy,
+                partition: dependencies.partition,
                 builder: environmentBuilder,
                 isOffline: (transport as? any OfflineTransport)?.isOffline ?? false
             )
@@ -54,7 +55,7 @@ final class FollowedDependencies: Sendable {
         followed = given?.follower(keeping: [
             LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
             BodyDecoderKey.self, InterceptorsKey.self, ClockKey.self,
-            CallerContextsKey.self, PolicyKey.self, OperationScopeKey.self,
+            CallerContextsKey.self, PolicyKey.self, PartitionKey.self, OperationScopeKey.self,
         ])
         source = followed ?? dependencies
         self.transport = transport

@@ -58,7 +58,7 @@ final class NetworkLog: RequestObservation {
         case .response(let response):
             if style == .exchanges { exchange(response, response.data.count) } else { self.response(response) }
         case .stream(var stream):
-            let head = NetworkResponse(response: stream.response, url: stream.url, metrics: stream.metrics)
+            let head = stream.withoutBody
             if style != .exchanges { response(head, stream.body) }
             if let data = stream.body.data {
                 if style == .exchanges { exchange(head, data.count) }
@@ -94,7 +94,8 @@ final class NetworkLog: RequestObservation {
             outcome += attempts > 1 ? " and" : " after"
             outcome += redirects > 1 ? " \(redirects) redirects" : " 1 redirect"
         }
-        exchange(outcome, "\(count) bytes of \(redactor.mediaType(response.rawHead.contentType))")
+        let cache = response.cacheStatus.map { "cache \($0); " } ?? ""
+        exchange(outcome, "\(cache)\(count) bytes of \(redactor.mediaType(response.rawHead.contentType))")
     }
 
     private func exchange(endedBy error: NetworkError) {

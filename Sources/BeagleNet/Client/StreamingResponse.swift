@@ -59,6 +59,13 @@ public struct StreamingResponse: Sendable {
         cacheStatus = response.cacheStatus
     }
 
+    /// The response as far as it is known, with no data.
+    var withoutBody: NetworkResponse {
+        var head = NetworkResponse(response: response, url: url, metrics: metrics)
+        head.cacheStatus = cacheStatus
+        return head
+    }
+
     /// Reads the rest of the body and returns the complete response.
     ///
     /// - Parameter limit: The maximum size of the body, 256 MiB by default.

@@ -140,7 +140,7 @@ public struct NetworkOperation: Sendable {
     /// Set one per user if one client serves several users or if responses are stored: operations of different
     /// partitions never share a response.
     ///
-    /// Empty by default. Set it before the operation runs. If an interceptor sets it, the `key` doesn't include it, so
+    /// Empty by default: then it is that of the client's `dependencies.partition`. Set it before the operation runs. If an interceptor sets it, the `key` doesn't include it, so
     /// that the cache neither stores nor finds a response.
     public var partition: String {
         get { fields.value.partition }
@@ -228,8 +228,11 @@ public struct NetworkOperation: Sendable {
         for credentialOwner: Int
     ) -> NetworkOperation {
         var operation = self
+        if partition.isEmpty, !operationEnvironment.partition.isEmpty {
+            operation.partition = operationEnvironment.partition
+        }
         let (comparedContent, scopedFields) = (
-            ComparedContent.of(self, transfer, for: credentialOwner), transfer.originScopedFields
+            ComparedContent.of(operation, transfer, for: credentialOwner), transfer.originScopedFields
         )
         let brought: HTTPFields =
             scopedFields.isEmpty ? [:] : transfer.head.headerFields.filter { scopedFields.contains($0.name) }
@@ -247,7 +250,7 @@ public struct NetworkOperation: Sendable {
         operation.additions = nil
         operation.currentRun = OperationRun(
             comparedContent: comparedContent,
-            partition: partition,
+            partition: operation.partition,
             operationEnvironment: operationEnvironment,
             scopedFields: scopedFields,
             requestScopedFields: brought,

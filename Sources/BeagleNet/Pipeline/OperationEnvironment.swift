@@ -18,6 +18,8 @@ final class OperationEnvironment: Sendable {
     let callerContexts: [any CallerContext]
     /// The policy of operations that don't set one.
     let policy: RequestPolicy?
+    /// The partition of operations that don't set one.
+    let partition: String
     /// The current time: the system's, unless the app has a clock of its own.
     let now: @Sendable () -> Date
     /// The builder of the client's messages, or `nil` if no client made the operation.
@@ -37,6 +39,7 @@ final class OperationEnvironment: Sendable {
         origins: Set<Origin>,
         callerContexts: [any CallerContext] = [],
         policy: RequestPolicy? = nil,
+        partition: String = "",
         builder: HttpRequestBuilder? = nil,
         isOffline: Bool = false
     ) {
@@ -46,6 +49,7 @@ final class OperationEnvironment: Sendable {
         self.origins = origins
         self.callerContexts = callerContexts
         self.policy = policy
+        self.partition = partition
         self.builder = builder
         self.isOffline = isOffline
         capturesLogger = logger.captured() != nil
@@ -66,6 +70,7 @@ final class OperationEnvironment: Sendable {
             origins: builder.ownOrigins,
             callerContexts: callerContexts,
             policy: policy,
+            partition: partition,
             builder: builder,
             isOffline: isOffline
         )

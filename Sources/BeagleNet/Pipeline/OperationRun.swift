@@ -24,6 +24,7 @@ package final class OperationRun: Sendable {
         var firstCredentialOwner: Int?
         var deadlineTimer: DeadlineTimer?
         var sendRecord: SendRecord?
+        var forwardReason: CacheStatus.ForwardReason?
         var shared: [ObjectIdentifier: any Sendable] = [:]
     }
 
@@ -111,6 +112,12 @@ package final class OperationRun: Sendable {
     var sendRecord: SendRecord? {
         get { state.withLock { $0.sendRecord } }
         set { state.withLock { $0.sendRecord = newValue } }
+    }
+
+    /// The reason for which a cache passed the operation on to the server; `nil` without a cache.
+    package var forwardReason: CacheStatus.ForwardReason? {
+        get { state.withLock { $0.forwardReason } }
+        set { state.withLock { $0.forwardReason = newValue } }
     }
 
     /// Returns a value that the attempts share.

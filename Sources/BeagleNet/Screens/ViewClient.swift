@@ -208,7 +208,7 @@ public final class ViewClient: Sendable {
         Prefetch.Key(
             url: operation.request.url.absoluteString,
             additionalData: request.additionalData,
-            partition: request.partition,
+            partition: client.container.partition(or: request.partition),
             timeout: request.timeout,
             container: ObjectIdentifier(client.container),
             credentialOwner: client.container.credentialOwner,

@@ -46,6 +46,7 @@ private struct EntryReader {
         entry.redirects = int(own["redirects"]) ?? 0
         entry.parent = own["parent"]?.string
         entry.isFromStore = own["fromStore"]?.bool ?? false
+        entry.cacheStatus = own["cacheStatus"]?.string
         entry.isInterrupted = own["interrupted"]?.bool ?? false
         entry.redactions = own["redactions"]?.elements.compactMap(\.string) ?? []
     }
@@ -294,6 +295,7 @@ extension EntryReader {
         "timings": ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"],
         "_beagle": [
             "v", "id", "kind", "operationName", "attempt", "redirects", "parent", "noResponse", "fromStore",
+            "cacheStatus",
             "interrupted", "redactions", "requestOmitted", "requestTruncated", "requestSize", "responseOmitted",
             "responseTruncated", "trailers", "interim",
         ],

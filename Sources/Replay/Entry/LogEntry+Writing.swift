@@ -185,6 +185,7 @@ extension LogEntry {
             if let parent { output.member("parent", parent) }
             if response == nil { output.member("noResponse", true) }
             if isFromStore { output.member("fromStore", true) }
+            if let cacheStatus { output.member("cacheStatus", cacheStatus) }
             if isInterrupted { output.member("interrupted", true) }
             if !redactions.isEmpty { output.strings("redactions", redactions) }
             if let body = request.body {

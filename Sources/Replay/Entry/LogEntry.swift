@@ -38,6 +38,9 @@ public struct LogEntry: Sendable, Hashable {
     public var parent: String?
     /// Whether the response came from a store, without a request to the server.
     public var isFromStore: Bool
+    /// The part that the client's cache had, in the words of RFC 9211, such as `hit; ttl=37` or `fwd=stale`; `nil` if
+    /// there was no cache, or in recordings of other tools.
+    public var cacheStatus: String?
     /// Whether the program ended before the response was complete.
     public var isInterrupted: Bool
     /// The places from which secrets were removed, such as `request.headers.Authorization`.
@@ -63,6 +66,7 @@ public struct LogEntry: Sendable, Hashable {
         redirects: Int = 0,
         parent: String? = nil,
         isFromStore: Bool = false,
+        cacheStatus: String? = nil,
         isInterrupted: Bool = false,
         redactions: [String] = [],
         messages: [LoggedMessage] = [],
@@ -82,6 +86,7 @@ public struct LogEntry: Sendable, Hashable {
         self.redirects = redirects
         self.parent = parent
         self.isFromStore = isFromStore
+        self.cacheStatus = cacheStatus
         self.isInterrupted = isInterrupted
         self.redactions = redactions
         self.messages = messages

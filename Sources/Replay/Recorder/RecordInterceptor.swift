@@ -50,6 +50,7 @@ public struct RecordInterceptor: RequestObserver {
             operationName: operation.operationName,
             attempt: operation.attempt,
             run: operation.run,
+            cacheStatus: operation.run?.forwardReason.map { CacheStatus(forwardReason: $0) },
             parent: operation.run?.lastEntry.withLock { $0 }?.description
         )
     }
@@ -126,7 +127,8 @@ extension RequestLog {
                 timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
                 kind: context.kind,
                 operationName: context.operationName,
-                isFromStore: true
+                isFromStore: true,
+                cacheStatus: response.cacheStatus?.description
             )
         }
         session.queue.add(

@@ -68,6 +68,7 @@ extension TransferRecorder {
         /// The duration, if the metrics don't include it.
         let elapsed: Duration?
         let isFromStore: Bool
+        let cacheStatus: CacheStatus?
 
         init(
             of sent: RequestDraft,
@@ -77,7 +78,8 @@ extension TransferRecorder {
             uploaded: Int64 = 0,
             file: String? = nil,
             elapsed: Duration? = nil,
-            isFromStore: Bool = false
+            isFromStore: Bool = false,
+            cacheStatus: CacheStatus? = nil
         ) {
             self.sent = sent
             self.received = received
@@ -87,6 +89,7 @@ extension TransferRecorder {
             self.file = file.map { ($0, FileStamp($0)) }
             self.elapsed = elapsed
             self.isFromStore = isFromStore
+            self.cacheStatus = cacheStatus
         }
 
         var redactor: Redactor { sent.redactor }
@@ -120,7 +123,8 @@ extension TransferRecorder.RequestDraft {
             attempt: context.attempt,
             redirects: redirects,
             parent: parent,
-            isFromStore: outcome?.isFromStore ?? false
+            isFromStore: outcome?.isFromStore ?? false,
+            cacheStatus: (outcome?.cacheStatus ?? context.cacheStatus)?.description
         )
     }
 

@@ -17,6 +17,8 @@ final class TransferRecorder: Sendable {
         var attempt = 1
         /// The operation's run; `nil` for a transfer outside of an operation.
         var run: OperationRun?
+        /// The reason for which a cache passed the operation on; `nil` without a cache.
+        var cacheStatus: CacheStatus?
         /// The entry that led to this transfer.
         var parent: String?
     }
@@ -235,7 +237,7 @@ final class TransferRecorder: Sendable {
             body: LoggedBody(.data(response.data), mediaType: ""),
             metrics: TransferMetrics()
         )
-        end(sent, received, nil, elapsed: .zero, isFromStore: true)
+        end(sent, received, nil, elapsed: .zero, isFromStore: true, cacheStatus: response.cacheStatus)
     }
 
     // MARK: conversations
@@ -287,7 +289,8 @@ final class TransferRecorder: Sendable {
         _ metrics: TransferMetrics? = nil,
         file: String? = nil,
         elapsed: Duration? = nil,
-        isFromStore: Bool = false
+        isFromStore: Bool = false,
+        cacheStatus: CacheStatus? = nil
     ) {
         let isUntimed = (received?.metrics ?? metrics)?.total == .zero
         let outcome = OutcomeDraft(
@@ -298,7 +301,8 @@ final class TransferRecorder: Sendable {
             uploaded: state.withLock { $0.sent === sent ? $0.uploaded : 0 },
             file: file,
             elapsed: elapsed ?? (isUntimed ? sent.started.duration(to: .now) : nil),
-            isFromStore: isFromStore
+            isFromStore: isFromStore,
+            cacheStatus: cacheStatus
         )
         var bytes = LogJob.headBytes + sent.inMemory
         if case .data(let data)? = outcome.received?.body.content { bytes += data.count }

@@ -43,12 +43,22 @@ struct CacheFlags: ParsableArguments {
     )
     var user: String?
 
+    @Option(
+        name: .customLong("cache-size"),
+        help: ArgumentHelp(
+            "Remove the least recently used responses if the directory has more, such as 500k or 2G. (default: 150M)",
+            valueName: "bytes"
+        )
+    )
+    var size: ByteSize?
+
     func validate() throws {
         if folder == "" { throw ValidationError("'--cache' requires a directory name.") }
         if user == "" { throw ValidationError("'--cache-user' requires a name.") }
         guard folder == nil else { return }
         if mode != nil { throw ValidationError("'--cache-mode' requires '--cache'.") }
         if user != nil { throw ValidationError("'--cache-user' requires '--cache'.") }
+        if size != nil { throw ValidationError("'--cache-size' requires '--cache'.") }
     }
 }
 

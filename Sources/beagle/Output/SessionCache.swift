@@ -16,7 +16,8 @@ struct SessionCache: Sendable {
         -> Self?
     {
         guard let flags, let folder = flags.folder else { return nil }
-        let disk = try DiskResponseStore(folder: folder) { console.note($0) }
+        let maxBytes = flags.size?.bytes ?? DiskResponseStore.defaultMaxBytes
+        let disk = try DiskResponseStore(folder: folder, maxBytes: maxBytes) { console.note($0) }
         let policy = flags.mode?.policy
         // A stale response that these policies find is emitted before the network's response. The tool shows only one
         // response, so it needs the stale one only if there is no other.

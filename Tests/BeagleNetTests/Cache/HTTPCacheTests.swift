@@ -322,15 +322,45 @@ import TestClients
         let fixture = fixture { request in
             .text(request.head.headerFields[.authorization] ?? "", [.cacheControl: "max-age=60"])
         }
-        func told(_ token: String, _ user: String) async -> String {
+        func response(_ token: String, _ user: String) async -> String {
             await text(fixture, operation("GET", "/a", ["Authorization": token]).of(partition: user))
         }
-        #expect(await told("t1", "ana") == "t1")
-        #expect(await told("t2", "ana") == "stored t1")
-        #expect(await told("t3", "ben") == "t3")
+        #expect(await response("t1", "ana") == "t1")
+        #expect(await response("t2", "ana") == "stored t1")
+        #expect(await response("t3", "ben") == "t3")
         fixture.store.removeAll(of: "ana")
-        #expect(await told("t4", "ana") == "t4")
-        #expect(await told("t5", "ben") == "stored t3")
+        #expect(await response("t4", "ana") == "t4")
+        #expect(await response("t5", "ben") == "stored t3")
+    }
+
+    @Test(arguments: [true, false]) func responseThatArrivesAfterSignOutIsNotStored(removesAll: Bool) async {
+        let requests = Lock(0)
+        let fixture = fixture { [store] _ in
+            let number = requests.withLock { requests in
+                requests += 1
+                return requests
+            }
+            if number == 1 { removesAll ? store.removeAll() : store.removeAll(of: "ana") }
+            return .text("\(number)", [.cacheControl: "max-age=60"])
+        }
+        let operation = operation().of(partition: "ana")
+        #expect(await text(fixture, operation) == "1")
+        #expect(await text(fixture, operation) == "2")
+        #expect(await text(fixture, operation) == "stored 2")
+    }
+
+    @Test func partitionOfTheContainerIsThatOfItsOperations() async {
+        let fixture = CacheFixture(Changing.adding(.cookie, "session=1"), store: store)
+        fixture.respond(with: .text("1", [.cacheControl: "max-age=60"]))
+        // Which user the cookie stands for isn't known.
+        for _ in 0..<2 { #expect(await text(fixture, operation()) == "1") }
+        Beagle.dependencies.partition = "ana"
+        #expect(await text(fixture, operation()) == "1")
+        #expect(await text(fixture, operation()) == "stored 1")
+        #expect(await text(fixture, operation().of(partition: "ana")) == "stored 1")
+        Beagle.dependencies.partition = "ben"
+        #expect(await text(fixture, operation()) == "1")
+        #expect(fixture.requests == 4)
     }
 }
 

@@ -316,7 +316,7 @@ import TestClients
     @Test func slowServerIsReplacedByTheStoredResponse() async throws {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
-        Beagle.dependencies.interceptors.replace(with: CacheInterceptor(store, networkWait: .seconds(2)))
+        Beagle.dependencies.interceptors.replace(with: CacheInterceptor(store))
         let gate = try LoopbackServer.Gate()
         let count = Lock(0)
         let server = try LoopbackServer { _ in
@@ -332,7 +332,8 @@ import TestClients
         let slow = Task { try await client.run(NetworkOperation(request)) }
         await server.until { $0.requestCount == 2 }
         await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(2))
+        // The default of `networkWait`.
+        clock.advance(by: .seconds(5))
         let result = try await slow.value
         #expect(try result.response?.text() == "1")
         #expect(result.isStale)

@@ -213,6 +213,9 @@ import Testing
         }
         // The last run gives a stored response and one from the network.
         #expect(entries.map(\.isFromStore).sorted { !$0 && $1 } == [false, false, true, true])
+        let reasons = entries.map { $0.cacheStatus?.prefix { $0 != ";" } }
+        #expect(reasons.filter { $0 == "hit" }.count == 2)
+        #expect(Set(reasons) == ["hit", "fwd=uri-miss", "fwd=bypass"])
         #expect(entries.allSatisfy { $0.response?.body.content == .data(Data("screen".utf8)) })
     }
 

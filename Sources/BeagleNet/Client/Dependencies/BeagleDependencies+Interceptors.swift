@@ -28,6 +28,22 @@ extension BeagleDependencies {
         set { self[PolicyKey.self] = newValue }
     }
 
+    /// The user of operations that don't set a `partition` themselves; empty, the default, without one.
+    ///
+    /// Set it when a user signs in, to a name that stays the same when a token is renewed, and clear it at sign-out. With
+    /// it, responses are stored although interceptors or cookies identify the user.
+    ///
+    /// ```swift
+    /// dependencies.partition = account.id
+    /// ```
+    public var partition: String {
+        get { self[PartitionKey.self] }
+        set { self[PartitionKey.self] = newValue }
+    }
+
+    /// The partition of a request that has this one of its own; empty if it has none.
+    func partition(or own: String) -> String { own.isEmpty ? partition : own }
+
     /// The scope that owns all operations of a `NetworkClientDefault` that follows this container, or `nil`, the
     /// default.
     ///
@@ -53,6 +69,10 @@ enum ClockKey: DependencyDefault {
 
 enum PolicyKey: DependencyDefault {
     static func live(_ dependencies: BeagleDependencies) -> RequestPolicy? { nil }
+}
+
+enum PartitionKey: DependencyDefault {
+    static func live(_ dependencies: BeagleDependencies) -> String { "" }
 }
 
 enum OperationScopeKey: DependencyDefault {

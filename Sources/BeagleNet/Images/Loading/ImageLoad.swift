@@ -67,7 +67,7 @@ final class ImageLoad: Sendable {
             urls: sources.map(\.text),
             headers: request.headers,
             policy: request.policy,
-            partition: request.partition,
+            partition: client.container.partition(or: request.partition),
             container: ObjectIdentifier(client.container),
             credentialOwner: client.container.credentialOwner,
             message: message

@@ -107,6 +107,7 @@ extension LogEntry {
         members["number"] = number.map { .integer(Int64($0)) }
         if !id.isEmpty { members["id"] = .string(id) }
         if let size = response?.body.size, size >= 0 { members["bytes"] = .integer(size) }
+        members["cache"] = cacheStatus.map { .string($0) }
         members["kind"] = kind.map { .string($0) }
         members["operation"] = operationName.map { .string($0) }
         members["error"] = error.map { .string($0) }

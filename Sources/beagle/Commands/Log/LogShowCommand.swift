@@ -114,6 +114,7 @@ struct EntryText {
             Timestamp.text(of: entry.started), entry.kind, entry.operationName.map { "operation \($0)" },
             entry.serverAddress, entry.connection.map { "connection \($0)" },
             entry.attempt > 1 ? "attempt \(entry.attempt)" : nil, entry.isFromStore ? "served from a store" : nil,
+            entry.cacheStatus.map { "cache: \($0.printable)" },
             entry.isInterrupted ? "interrupted" : nil, entry.id.isEmpty ? nil : "id \(entry.id)",
         ].compactMap(\.self)
     }

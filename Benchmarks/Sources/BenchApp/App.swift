@@ -1,19 +1,19 @@
-import BeagleNet
+public import BeagleNet
 import BeagleNetHTTP
 import HTTPTypes
 import Logging
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    public import FoundationEssentials
 #else
-    import Foundation
+    public import Foundation
 #endif
 
 extension BeagleDependencies {
     /// The configuration of a new app: swift-log as it is without a bootstrap, a valid token, and a header of the app's own.
     ///
     /// - Parameter logsAll: whether each request is logged, by a handler that formats the line and drops it.
-    func configure(likeAnAppAt url: URL, logsAll: Bool) {
+    public func configure(likeAnAppAt url: URL, logsAll: Bool) {
         environment = BeagleEnvironment(name: "benchmark", baseURL: url)
         if logsAll { logger = SwiftLogLogger(Logger(label: "benchmark") { _ in FormattingHandler() }) }
         let rules = AuthInterceptor<String>.Rules(
