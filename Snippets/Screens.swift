@@ -55,6 +55,17 @@ func exclude() -> ViewClient {
     return views
 }
 
+func declareCapabilities(_ dependencies: BeagleDependencies) throws {
+    // snippet.capabilities
+    dependencies.screenCapabilities = try ScreenCapabilities(
+        components: ["beagle:container", "beagle:text", .init("custom:avatar", version: "2")],
+        actions: ["beagle:pushView", "beagle:sendRequest"]
+    ) { finding in
+        print(finding.kind.rawValue, finding.name, finding.screen)
+    }
+    // snippet.end
+}
+
 func keepOffline() async throws {
     // snippet.offline
     let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)
