@@ -66,6 +66,18 @@ func declareCapabilities(_ dependencies: BeagleDependencies) throws {
     // snippet.end
 }
 
+func allow(_ dependencies: BeagleDependencies, _ action: ScreenAction, _ home: FetchedScreen<JSONValue>) throws {
+    // snippet.permissions
+    dependencies.screenRequestRules.standard.hosts["pay.example.com"] = [.get, .post]
+    let context = ScreenContext(["user": ["id": 7]], screen: home.response.url)
+    do {
+        print(try action.request(in: context)?.url ?? "no request")
+    } catch {
+        if let refusal = error.underlying as? ScreenRequestRules.Refusal { print(refusal.rule, refusal.pointer) }
+    }
+    // snippet.end
+}
+
 func keepOffline() async throws {
     // snippet.offline
     let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)

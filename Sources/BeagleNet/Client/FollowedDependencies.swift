@@ -57,6 +57,7 @@ final class FollowedDependencies: Sendable {
             LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
             BodyDecoderKey.self, InterceptorsKey.self, ClockKey.self,
             CallerContextsKey.self, PolicyKey.self, OperationScopeKey.self, ScreenCapabilitiesKey.self,
+            ScreenRequestRulesKey.self,
         ])
         source = followed ?? dependencies
         self.transport = transport
