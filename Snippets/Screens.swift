@@ -55,6 +55,29 @@ func exclude() -> ViewClient {
     return views
 }
 
+func declareCapabilities(_ dependencies: BeagleDependencies) throws {
+    // snippet.capabilities
+    dependencies.screenCapabilities = try ScreenCapabilities(
+        components: ["beagle:container", "beagle:text", .init("custom:avatar", version: "2")],
+        actions: ["beagle:pushView", "beagle:sendRequest"]
+    ) { finding in
+        print(finding.kind.rawValue, finding.name, finding.screen)
+    }
+    // snippet.end
+}
+
+func allow(_ dependencies: BeagleDependencies, _ action: ScreenAction, _ home: FetchedScreen<JSONValue>) throws {
+    // snippet.permissions
+    dependencies.screenRequestRules.standard.hosts["pay.example.com"] = [.get, .post]
+    let context = ScreenContext(["user": ["id": 7]], screen: home.response.url)
+    do {
+        print(try action.request(in: context)?.url ?? "no request")
+    } catch {
+        if let refusal = error.underlying as? ScreenRequestRules.Refusal { print(refusal.rule, refusal.pointer) }
+    }
+    // snippet.end
+}
+
 func keepOffline() async throws {
     // snippet.offline
     let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)

@@ -105,11 +105,14 @@ package enum CachePolicy {
         digest: (String) -> String = { $0 }
     ) -> StoredResponse? {
         var latest: StoredResponse?
+        let needsCapabilities = request.headerFields.contains(.beagleCapabilities)
         for response in responses where latest.map({ $0.responseTime < response.responseTime }) ?? true {
             let matches = response.selectingFields.allSatisfy { field in
                 SelectingField(field.name, of: request.headerFields).value.map(digest) == field.value
             }
-            if matches { latest = response }
+            if matches, !needsCapabilities || response.selectingFields.contains(where: { $0.name == capabilities }) {
+                latest = response
+            }
         }
         return latest
     }

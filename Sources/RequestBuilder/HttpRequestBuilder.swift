@@ -25,6 +25,8 @@ public struct HttpRequestBuilder: Sendable {
     public var additionalHeaders: [String: String] = [:]
     /// The headers for the origin of `baseURL` and for `origins`.
     package var environmentHeaders: [String: String] = [:]
+    /// The value of `Beagle-Capabilities` for screens of the app's own origins, or `nil` to omit the header.
+    package var capabilities: String?
     /// The value of `beagle-platform`, sent only to `origins` and the origin of `baseURL`, or `nil` to omit the header.
     ///
     /// The default is `IOS` on Apple's platforms and `nil` elsewhere, because a Beagle backend rejects unknown
@@ -93,6 +95,19 @@ public struct HttpRequestBuilder: Sendable {
     package func build(
         _ request: Request,
         options: TransferOptions,
+        _ delivery: TransferRequest.Delivery
+    ) throws(NetworkError) -> TransferRequest {
+        guard capabilities != nil, case .fetchComponent = request.type else {
+            return try compatible(request, options, delivery)
+        }
+        var message = try compatible(request, options, delivery)
+        addCapabilities(to: &message)
+        return message
+    }
+
+    private func compatible(
+        _ request: Request,
+        _ options: TransferOptions,
         _ delivery: TransferRequest.Delivery
     ) throws(NetworkError) -> TransferRequest {
         switch compatibility {
@@ -176,7 +191,7 @@ public struct HttpRequestBuilder: Sendable {
     }
 
     /// Returns whether an origin is one of `origins` or that of `baseURL`.
-    private func declares(_ origin: Origin) -> Bool {
+    func declares(_ origin: Origin) -> Bool {
         origins.contains(origin) || baseURL.map { Origin($0) == origin } ?? false
     }
 

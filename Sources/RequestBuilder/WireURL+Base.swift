@@ -1,10 +1,10 @@
-import BeagleNetHTTP
+package import BeagleNetHTTP
 
 extension WireURL {
     /// Parses a URL without its fragment; a path that begins with `/` is resolved against `base`.
     ///
     /// - Throws: `NetworkError` of kind `.badURL` or `.unsupportedScheme`, with secrets redacted.
-    init(_ url: URL, base: URL?) throws(NetworkError) {
+    package init(_ url: URL, base: URL?) throws(NetworkError) {
         var text = url.absoluteString
         guard !Expression.occurs(inURL: text) else { throw .unevaluated }
         if let parsed = try Self(parsing: &text) {

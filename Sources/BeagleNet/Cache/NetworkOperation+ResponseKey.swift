@@ -85,7 +85,9 @@ extension NetworkOperation {
     }
 
     private func isAccountField(_ name: HTTPField.Name) -> Bool {
-        !Self.generalFields.contains(name) || transfer.originScopedFields.contains(name)
+        // The app's own, although only declared origins receive them. The hash selects among the stored responses.
+        if name == .beagleCapabilities || name == .beagleCapabilityList { return false }
+        return !Self.generalFields.contains(name) || transfer.originScopedFields.contains(name)
     }
 
     /// Fields that don't identify a user. `Vary` says whether a response depends on them.

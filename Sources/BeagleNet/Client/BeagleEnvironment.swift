@@ -31,10 +31,14 @@ public struct BeagleEnvironment: Sendable, Hashable {
     }
 
     /// Returns the builder for requests to this backend.
-    func applied(to builder: HttpRequestBuilder) -> HttpRequestBuilder {
+    func applied(
+        to builder: HttpRequestBuilder,
+        _ capabilities: ScreenCapabilities? = nil
+    ) -> HttpRequestBuilder {
         var builder = builder
         builder.baseURL = baseURL ?? builder.baseURL
         builder.environmentHeaders = headers
+        builder.capabilities = capabilities?.hash
         return builder
     }
 }

@@ -13,6 +13,7 @@ final class FollowedDependencies: Sendable {
         let environment: BeagleEnvironment
         /// The builder for requests to the environment.
         let environmentBuilder: HttpRequestBuilder
+        let capabilities: ScreenCapabilities?
         /// The headers that only the app knows to be secret.
         let secretFields: Set<HTTPField.Name>
         let operationEnvironment: OperationEnvironment
@@ -24,7 +25,8 @@ final class FollowedDependencies: Sendable {
         init(_ dependencies: BeagleDependencies, logger: any BeagleLogger, transport: any HTTPTransport) {
             builder = dependencies.httpRequestBuilder
             environment = dependencies.environment
-            environmentBuilder = environment.applied(to: builder)
+            capabilities = dependencies.screenCapabilities
+            environmentBuilder = environment.applied(to: builder, capabilities)
             let redactor = dependencies.redactor
             secretFields = Set(redactor.secrets.compactMap(HTTPField.Name.init(_:)))
             operationEnvironment = OperationEnvironment(
@@ -56,6 +58,7 @@ final class FollowedDependencies: Sendable {
             LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
             BodyDecoderKey.self, InterceptorsKey.self, ClockKey.self,
             CallerContextsKey.self, PolicyKey.self, PartitionKey.self, OperationScopeKey.self,
+            ScreenCapabilitiesKey.self, ScreenRequestRulesKey.self,
         ])
         source = followed ?? dependencies
         self.transport = transport

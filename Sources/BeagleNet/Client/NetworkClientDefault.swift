@@ -393,7 +393,7 @@ public final class NetworkClientDefault: NetworkClient {
             let pipeline = try settings.pipeline.get()
             var sent: NetworkOperation
             if let own = ownBuilder.withLock({ $0 })?.value {
-                let builder = settings.environment.applied(to: own)
+                let builder = settings.environment.applied(to: own, settings.capabilities)
                 let operationEnvironment = settings.operationEnvironment.with(builder)
                 let transfer = try transfer(of: operation, settings, builder)
                 sent = operation.sending(transfer, operationEnvironment, for: pipeline.credentialOwner)
@@ -403,6 +403,9 @@ public final class NetworkClientDefault: NetworkClient {
             }
             if let own = operation.request.options, own.guards(beyond: options) {
                 sent.reasonNotToStore = TransferOptions.guardsAreNotStored
+            }
+            if let capabilities = settings.capabilities, sent.sends(capabilities) {
+                sent.revision = CapabilityRevision(capabilities: capabilities)
             }
             return (sent, pipeline)
         } catch {

@@ -7,9 +7,9 @@ struct Beagle1FormReader {
     let context: ScreenContext
 
     /// Returns the form, or `nil` if it isn't sent to a server.
-    func form(_ json: JSONValue) throws(NetworkError) -> ScreenForm? {
+    func form(_ json: JSONValue, at pointer: String) throws(NetworkError) -> ScreenForm? {
         // `action` is the name before 1.0.
-        let submission = ScreenAction.list(json["onSubmit"]) + ScreenAction.list(json["action"])
+        let submission = ["onSubmit", "action"].flatMap { ScreenAction.list(json[$0], at: "\(pointer)/\($0)") }
         guard let action = submission.first(where: { $0.type.lowercased() == "beagle:formremoteaction" }) else {
             return nil
         }

@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 public import BeagleNetHTTP
 import BeagleNetRequestBuilder
 #if canImport(FoundationEssentials)
@@ -167,7 +168,9 @@ public final class OfflineSet: Sendable {
                 guard seen.count <= maxParts else { throw .tooManyParts(maxParts) }
                 let response = try await response(to: operation, client, refreshes)
                 // A screen that can't be parsed is missing, although its response is stored.
-                if visit.kind != .image { visits += try self.visits(from: response, of: visit) }
+                if visit.kind != .image {
+                    visits += try self.visits(from: response, of: visit, client.container, &found.missing)
+                }
                 found.parts.append(Part(visit, response))
             } catch {
                 if Task.isCancelled { throw error }
@@ -218,8 +221,16 @@ public final class OfflineSet: Sendable {
     }
 
     /// The routes, lazy components and images of a screen.
-    private func visits(from response: NetworkResponse, of visit: Visit) throws(NetworkError) -> [Visit] {
+    ///
+    /// Those that the rules for requests of screens forbid are missing.
+    private func visits(
+        from response: NetworkResponse,
+        of visit: Visit,
+        _ container: BeagleDependencies,
+        _ missing: inout [Missing]
+    ) throws(NetworkError) -> [Visit] {
         let plan = try ParsedScreen(parsing: response.data, vocabulary: vocabulary).plan
+        let check = ScreenRequestCheck(screen: response.url, in: container)
         return plan.references.compactMap { reference in
             guard let url = reference.resolvedURL, reference.isPrefetchable || reference.obstacle == .notMarked else {
                 return nil
@@ -227,6 +238,12 @@ public final class OfflineSet: Sendable {
             let isRoute = reference.kind == .route
             let isIncludedImage = includesImages && reference.kind == .image
             guard isRoute ? visit.depth < depth : reference.kind == .lazy || isIncludedImage else {
+                return nil
+            }
+            do throws(NetworkError) {
+                try check.check(reference, container)
+            } catch {
+                missing.append(Missing(url: url, kind: reference.kind, parent: visit.url, error: error))
                 return nil
             }
             var request = ScreenRequest(url)

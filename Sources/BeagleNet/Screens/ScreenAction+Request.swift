@@ -12,6 +12,8 @@ extension ScreenAction {
     /// | `beagle:formRemoteAction` | the values of `form` |
     /// | `beagle:submitForm` | the request of `form` |
     ///
+    /// The container's `ScreenRequestRules` say which URLs, methods and header fields a screen may ask for.
+    ///
     /// Values become a part of a URL as they are. Encode a value that may contain `/`, `?` or `#`.
     ///
     /// - Parameters:
@@ -20,7 +22,7 @@ extension ScreenAction {
     ///   - dependencies: The container whose `urlBuilder` turns paths into URLs, `Beagle.dependencies` by default.
     /// - Returns: The request, or `nil` if the action has none, such as `beagle:popView` or the push of a local screen.
     /// - Throws: `NetworkError`: `.badRequest` if an expression has no value, the method isn't known, or there is no form
-    ///   to submit; `.badURL` if the URL isn't valid.
+    ///   to submit; `.badURL` if the URL isn't valid; `.blocked` if a rule forbids the request.
     public func request(
         in context: ScreenContext,
         form: ScreenForm? = nil,
@@ -34,6 +36,15 @@ extension ScreenAction {
         case "beagle:formremoteaction", "beagle:submitform": try formRequest(form, dependencies)
         default: nil
         }
+    }
+
+    /// The positions of the parts of a request that the action itself has.
+    var pointers: RequestOfScreen.Pointers {
+        RequestOfScreen.Pointers(
+            url: pointer(to: member("url") == nil && member("path") != nil ? "path" : "url"),
+            method: pointer(to: "method"),
+            headers: pointer(to: "headers")
+        )
     }
 
     /// Returns the URL of a text with expressions.
@@ -67,7 +78,10 @@ extension ScreenAction {
             headers: try headers(member("headers"), context),
             body: body.flatMap { $0 == .null ? nil : RequestBody.json($0) }
         )
-        return Request(url: try url(member("url"), context, dependencies), type: .rawRequest(data))
+        let url = try url(member("url"), context, dependencies)
+        let asked = RequestOfScreen(url, data.method ?? "GET", data.headers ?? [:], at: pointers)
+        try ScreenRequestCheck(screen: context.screen, in: dependencies).check(asked)
+        return Request(url: url, type: .rawRequest(data))
     }
 
     private func screenRequest(
@@ -84,10 +98,29 @@ extension ScreenAction {
         if method != nil || body != .null {
             additional.httpData = .init(method: try screenMethod(method), body: try Self.body(body))
         }
+        let url = try url(target, context, dependencies)
+        let asked = RequestOfScreen(url, method ?? "GET", additional.headers, at: routePointers(route))
+        try ScreenRequestCheck(screen: context.screen, in: dependencies).check(asked)
         return Request(
-            url: try url(target, context, dependencies),
+            url: url,
             type: .fetchComponent,
             additionalData: additional == HttpAdditionalData() ? nil : additional
+        )
+    }
+
+    /// The positions of a route's parts.
+    private func routePointers(_ route: JSONValue) -> RequestOfScreen.Pointers {
+        let start =
+            if member("route") != nil {
+                pointer(to: "route")
+            } else {
+                pointer + (json["_beagleAction_"] == nil ? "/properties" : "")
+            }
+        let data = start + (route["httpAdditionalData"] == nil ? "" : "/httpAdditionalData")
+        return RequestOfScreen.Pointers(
+            url: start + (route["url"] == nil ? "/path" : "/url"),
+            method: data + "/method",
+            headers: data + "/headers"
         )
     }
 

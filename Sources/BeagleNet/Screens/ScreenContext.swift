@@ -11,10 +11,19 @@ public import BeagleNetHTTP
 public struct ScreenContext: Sendable, Hashable {
     /// The values by the id of their context.
     public var values: [String: JSONValue]
+    /// The URL of the screen, such as that of `FetchedScreen.response`; `nil` if it isn't known.
+    ///
+    /// `ScreenRequestRules` depend on its origin. If it isn't known, the origin is that of the container's base URL.
+    public var screen: String?
 
     /// Creates a context.
-    public init(_ values: [String: JSONValue] = [:]) {
+    ///
+    /// - Parameters:
+    ///   - values: The values by the id of their context; empty by default.
+    ///   - screen: The URL of the screen; `nil` by default.
+    public init(_ values: [String: JSONValue] = [:], screen: String? = nil) {
         self.values = values
+        self.screen = screen
     }
 
     /// Returns a value with the values of its expressions.

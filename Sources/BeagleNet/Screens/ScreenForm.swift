@@ -63,18 +63,33 @@ public struct ScreenForm: Sendable {
     /// sends it only once, and reads the server's errors.
     ///
     /// - Parameter dependencies: The container whose `urlBuilder` turns paths into URLs, `Beagle.dependencies` by default.
-    /// - Throws: `NetworkError`: `.badURL` if the target isn't a path or URL, or an error if stored values can't be read.
+    /// - Throws: `NetworkError`: `.badURL` if the target isn't a path or URL, `.blocked` if the container's
+    ///   `ScreenRequestRules` forbid the request, or an error if stored values can't be read.
     public func request(
         in dependencies: BeagleDependencies = Beagle.dependencies
     ) throws(NetworkError) -> Request {
         let data: HttpAdditionalData? =
             headers.isEmpty && form.httpData == nil
             ? nil : HttpAdditionalData(httpData: form.httpData, headers: headers)
+        let url = try target.url(in: dependencies)
+        try check(url, in: dependencies)
         return Request(
-            url: try target.url(in: dependencies),
+            url: url,
             type: .submitForm(try form.data()),
             additionalData: data
         )
+    }
+
+    /// Checks the rules for requests of screens. A target that isn't a URL is left to the submission, which refuses it.
+    func check(in dependencies: BeagleDependencies) throws(NetworkError) {
+        guard let url = dependencies.urlBuilder.build(path: target) else { return }
+        try check(url, in: dependencies)
+    }
+
+    private func check(_ url: URL, in dependencies: BeagleDependencies) throws(NetworkError) {
+        let method = form.httpData?.method.rawValue ?? form.method.rawValue
+        let asked = RequestOfScreen(url, method, headers, at: action.pointers)
+        try ScreenRequestCheck(screen: bindings.base.screen, in: dependencies).check(asked)
     }
 }
 
@@ -89,14 +104,14 @@ extension ScreenForm {
     ///   - context: The values of contexts. They take precedence over the values that the screen's components declare.
     ///     An empty context by default.
     /// - Throws: `NetworkError`: `.badRequest` if an expression has no value, or if the method isn't one of a form;
-    ///   `.unsupported` if `data` of a simple form isn't an object, or contains one in a member. Use
+    ///   `.blocked` if the `ScreenRequestRules` of the current container forbid a form's request; `.unsupported` if `data` of a simple form isn't an object, or contains one in a member. Use
     ///   `ScreenAction.request(in:form:dependencies:)` for such a request.
     public static func forms(
         in screen: JSONValue,
         context: ScreenContext = ScreenContext()
     ) throws(NetworkError) -> [ScreenForm] {
         var forms: [ScreenForm] = []
-        try ScreenFormReader(given: context).read(screen, context, &forms)
+        try ScreenFormReader(given: context).read(screen, at: "", context, &forms)
         return forms
     }
 }

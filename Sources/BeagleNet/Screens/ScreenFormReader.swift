@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 import BeagleNetHTTP
 
 /// A search for the forms of a screen.
@@ -5,22 +6,32 @@ struct ScreenFormReader {
     let given: ScreenContext
 
     /// Appends the forms in a value.
-    func read(_ value: JSONValue, _ outer: ScreenContext, _ forms: inout [ScreenForm]) throws(NetworkError) {
+    func read(
+        _ value: JSONValue,
+        at pointer: String,
+        _ outer: ScreenContext,
+        _ forms: inout [ScreenForm]
+    ) throws(NetworkError) {
         switch value {
         case .array(let elements):
-            for element in elements { try read(element, outer, &forms) }
+            for (index, element) in elements.enumerated() {
+                try read(element, at: "\(pointer)/\(index)", outer, &forms)
+            }
         case .object(let members):
             let context = declare(members["context"], in: outer)
             let form: ScreenForm? =
                 switch value.componentType {
-                case "beagle:form": try Beagle1FormReader(context: context).form(value)
-                case "beagle:simpleform": try SimpleFormReader(context: context).form(value)
+                case "beagle:form": try Beagle1FormReader(context: context).form(value, at: pointer)
+                case "beagle:simpleform": try SimpleFormReader(context: context).form(value, at: pointer)
                 default: nil
                 }
-            if let form { forms.append(form) }
+            if let form {
+                try form.check(in: Beagle.dependencies)
+                forms.append(form)
+            }
             // Components in a context are data.
             for (name, member) in members.sorted(by: { $0.key < $1.key }) where name != "context" {
-                try read(member, context, &forms)
+                try read(member, at: "\(pointer)/\(JSONPointer.escaped(name))", context, &forms)
             }
         default: break
         }

@@ -6,8 +6,8 @@ struct SimpleFormReader {
     let context: ScreenContext
 
     /// Returns the form, or `nil` if it doesn't send a request.
-    func form(_ json: JSONValue) throws(NetworkError) -> ScreenForm? {
-        let submission = ScreenAction.list(json["onSubmit"])
+    func form(_ json: JSONValue, at pointer: String) throws(NetworkError) -> ScreenForm? {
+        let submission = ScreenAction.list(json["onSubmit"], at: pointer + "/onSubmit")
         guard let action = submission.first(where: { $0.type.lowercased() == "beagle:sendrequest" }) else { return nil }
         let data = action.member("data") ?? .object([:])
         guard let values = try context.evaluate(data).object else { throw .notAForm("isn't an object") }
@@ -27,7 +27,7 @@ struct SimpleFormReader {
             to: (try context.text(action.member("url")) ?? "").replacing("@{", with: "%40{"),
             headers: try action.headers(action.member("headers"), context),
             action: action,
-            validationErrorActions: ScreenAction.list(json["onValidationError"]),
+            validationErrorActions: ScreenAction.list(json["onValidationError"], at: pointer + "/onValidationError"),
             bindings: bindings
         )
     }

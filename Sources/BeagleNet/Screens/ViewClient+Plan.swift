@@ -1,3 +1,4 @@
+import BeagleNetDependencies
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
@@ -5,11 +6,14 @@ extension ViewClient {
     /// Prefetches what a screen leads to: the routes that it marks, its lazy components, and its images.
     ///
     /// References that can't be prefetched (`ScreenReference.obstacle`) are left out, and so are URLs that the rules
-    /// exclude. References are prefetched in the order of the plan.
+    /// exclude. So are requests that the container's `ScreenRequestRules` forbid; the log has the reason. References are
+    /// prefetched in the order of the plan.
     ///
     /// - Parameters:
     ///   - plan: The plan of the screen.
     ///   - source: The name of the screen, for `report(of:)`; empty by default.
+    ///   - screen: The URL of the screen, for the `ScreenRequestRules`; `nil`, the default, if it has the origin of the
+    ///     container's base URL.
     ///   - partition: The user, as in `ScreenRequest.partition`; empty by default.
     ///   - images: The prefetcher of the images; `nil`, the default, doesn't prefetch them.
     /// - Returns: The number of screens and lazy components that will be prefetched, or are already.
@@ -17,13 +21,22 @@ extension ViewClient {
     public func prefetch(
         _ plan: ScreenPlan,
         from source: String = "",
+        screen: String? = nil,
         partition: String = "",
         images: ImagePrefetcher? = nil
     ) -> Int {
+        let container = currentClient.container
+        let check = ScreenRequestCheck(screen: screen, in: container)
         var count = 0
         var imageRequests: [ImageRequest] = []
         for reference in plan.references where reference.isPrefetchable {
             guard let url = reference.resolvedURL else { continue }
+            do throws(NetworkError) {
+                try check.check(reference, container)
+            } catch {
+                container.logger.log(NetworkMessage("\(error.message), so it isn't prefetched", .warning))
+                continue
+            }
             switch reference.kind {
             case .route, .lazy:
                 var request = ScreenRequest(url)
@@ -39,6 +52,14 @@ extension ViewClient {
         }
         images?.prefetch(imageRequests)
         return count
+    }
+}
+
+extension ScreenRequestCheck {
+    /// Checks the request of a reference. Without a URL there is nothing to send.
+    func check(_ reference: ScreenReference, _ container: BeagleDependencies) throws(NetworkError) {
+        guard let text = reference.resolvedURL, let url = container.urlBuilder.build(path: text) else { return }
+        try check(RequestOfScreen(reference, to: url))
     }
 }
 

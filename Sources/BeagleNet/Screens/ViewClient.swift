@@ -79,6 +79,18 @@ public final class ViewClient: Sendable {
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
         let client = currentClient
         let decoder = decoder ?? client.container.bodyDecoder
+        let fetched = try await fetch(request, as: type, decoder, client, onStored)
+        inspect(fetched.response, client.container)
+        return fetched
+    }
+
+    private func fetch<Screen: Decodable & Sendable>(
+        _ request: ScreenRequest,
+        as type: Screen.Type,
+        _ decoder: any BodyDecoder,
+        _ client: any NetworkClient,
+        _ onStored: (@Sendable (FetchedScreen<Screen>) -> Void)?
+    ) async throws(NetworkError) -> FetchedScreen<Screen> {
         let operation = try request.operation(client)
         if let result = await prefetched(request, operation, client),
             let screen = Self.decoded(result, as: type, decoder, wasPrefetched: true)

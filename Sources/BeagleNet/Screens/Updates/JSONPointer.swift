@@ -36,6 +36,11 @@ struct JSONPointer: Sendable, Hashable {
         self.tokens = tokens
     }
 
+    /// A name or index as a part of a pointer's text (RFC 6901, 3).
+    static func escaped(_ token: String) -> String {
+        token.replacing("~", with: "~0").replacing("/", with: "~1")
+    }
+
     /// Whether a place is this one or inside of it.
     func contains(_ other: JSONPointer) -> Bool { other.tokens.starts(with: tokens) }
 }
