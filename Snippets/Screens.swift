@@ -55,6 +55,15 @@ func exclude() -> ViewClient {
     return views
 }
 
+func followHints() async throws -> JSONValue {
+    // snippet.hints
+    let views = ViewClient(hintedImages: ImageLoader())
+    let home = try await views.fetch("/home", as: JSONValue.self)
+    print(views.report().hinted, "images were started early,", views.report().failedHints, "failed")
+    // snippet.end
+    return home.screen
+}
+
 func keepOffline() async throws {
     // snippet.offline
     let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)
