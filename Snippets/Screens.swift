@@ -64,6 +64,15 @@ func followHints() async throws -> JSONValue {
     return home.screen
 }
 
+func openScreen(_ views: ViewClient, _ loader: ImageLoader, _ show: (JSONValue, ImageTask) async -> Void) async throws {
+    // snippet.scope
+    let home = views.open("home", images: loader)
+    defer { home.close() }
+    let screen = try await home.fetch(ScreenRequest("/home"), as: JSONValue.self).screen
+    await show(screen, home.image(ImageRequest("/banner.png")))
+    // snippet.end
+}
+
 func keepOffline() async throws {
     // snippet.offline
     let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)

@@ -90,11 +90,25 @@ public final class ViewClient: Sendable {
         decoder: (any BodyDecoder)? = nil,
         onStored: (@Sendable (FetchedScreen<Screen>) -> Void)? = nil
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
+        try await fetch(request, as: type, decoder: decoder, onStored: onStored, keepingHints: nil)
+    }
+
+    /// Fetches a screen, and adds the hints of its images to those that its scope cancels.
+    func fetch<Screen: Decodable & Sendable>(
+        _ request: ScreenRequest,
+        as type: Screen.Type,
+        decoder: (any BodyDecoder)?,
+        onStored: (@Sendable (FetchedScreen<Screen>) -> Void)?,
+        keepingHints kept: Lock<[ImageHints]>?
+    ) async throws(NetworkError) -> FetchedScreen<Screen> {
         let client = currentClient
         let decoder = decoder ?? client.container.bodyDecoder
         var operation = try request.operation(client)
         let hints = hintedImages.map { ImageHints(of: request, $0, self) }
-        if let hints { operation.onHead = { hints.receive($0, to: $1) } }
+        if let hints {
+            operation.onHead = { hints.receive($0, to: $1) }
+            kept?.withLock { $0.append(hints) }
+        }
         do throws(NetworkError) {
             let screen = try await fetch(request, operation, client, decoder, hints, as: type, onStored)
             hints?.finish()
@@ -177,7 +191,8 @@ public final class ViewClient: Sendable {
         let prefetch = makePrefetch(request, source, client)
         let isAccepted = state.withLock { state in
             state.reports[source, default: PrefetchReport()].requested += 1
-            if let prefetch, state.prefetches[prefetch.key].map({ !$0.isOutdated(rules.lifetime) }) == true {
+            if let present = prefetch.flatMap({ state.prefetches[$0.key] }), !present.isOutdated(rules.lifetime) {
+                present.sources.withLock { _ = $0.insert(source) }
                 // It counts once.
                 state.reports[source, default: PrefetchReport()].requested -= 1
                 return true
@@ -205,6 +220,20 @@ public final class ViewClient: Sendable {
             return removed
         }
         for prefetch in removed { prefetch.cancel() }
+    }
+
+    /// Cancels the pending prefetches that only this screen wants.
+    func cancelPrefetches(from source: String) {
+        let cancelled = state.withLock { state in
+            let cancelled = state.prefetches.values.filter { prefetch in
+                prefetch.sources.withLock { $0.remove(source) != nil && $0.isEmpty } && prefetch.isPending
+                    && prefetch.waitingFetches == 0
+            }
+            for prefetch in cancelled { remove(prefetch.key, from: &state) }
+            return cancelled
+        }
+        for prefetch in cancelled { prefetch.cancel() }
+        if !cancelled.isEmpty { startNext() }
     }
 
     /// The outcomes of the prefetches that a screen has requested.
