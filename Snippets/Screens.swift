@@ -78,6 +78,24 @@ func allow(_ dependencies: BeagleDependencies, _ action: ScreenAction, _ home: F
     // snippet.end
 }
 
+func followHints() async throws -> JSONValue {
+    // snippet.hints
+    let views = ViewClient(hintedImages: ImageLoader())
+    let home = try await views.fetch("/home", as: JSONValue.self)
+    print(views.report().hinted, "images were started early,", views.report().failedHints, "failed")
+    // snippet.end
+    return home.screen
+}
+
+func openScreen(_ views: ViewClient, _ loader: ImageLoader, _ show: (JSONValue, ImageTask) async -> Void) async throws {
+    // snippet.scope
+    let home = views.open("home", images: loader)
+    defer { home.close() }
+    let screen = try await home.fetch(ScreenRequest("/home"), as: JSONValue.self).screen
+    await show(screen, home.image(ImageRequest("/banner.png")))
+    // snippet.end
+}
+
 func keepOffline() async throws {
     // snippet.offline
     let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)

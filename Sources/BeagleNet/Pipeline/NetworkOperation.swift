@@ -26,6 +26,7 @@ public struct NetworkOperation: Sendable {
         var series: MessageSeries?
         var elapsed: (@Sendable () -> Duration)?
         var priorityControl: PriorityControl?
+        var onHead: TransferRequest.HeadObserver?
     }
 
     /// The header fields and messages that interceptors have added.
@@ -155,6 +156,14 @@ public struct NetworkOperation: Sendable {
         set { fields.value.priorityControl = newValue }
     }
 
+    /// Observes the heads of the responses; `nil` by default.
+    ///
+    /// It isn't part of the `key`: of operations that share a run, only the first observes it.
+    var onHead: TransferRequest.HeadObserver? {
+        get { fields.value.onHead }
+        set { fields.value.onHead = newValue }
+    }
+
     /// Values that interceptors share with each other.
     public var context: Context {
         _read { yield fields.value.context }
@@ -246,6 +255,7 @@ public struct NetworkOperation: Sendable {
             // Another subscriber may raise the priority.
             transfer.priorityControl = PriorityControl(transfer.options.priority)
         }
+        if let onHead = fields.value.onHead { transfer.onHead = onHead }
         operation.transfer = transfer
         operation.additions = nil
         operation.currentRun = OperationRun(

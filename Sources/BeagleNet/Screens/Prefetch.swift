@@ -27,8 +27,10 @@ final class Prefetch: Sendable {
 
     let key: Key
     let origin: Origin?
-    /// The screen that requested it.
+    /// The screen that requested it first.
     let source: String
+    /// The screens that want it and are open.
+    let sources: Lock<Set<String>>
     /// The number of the last change of the origin before the prefetch.
     let change: Int
     let operation: NetworkOperation
@@ -41,6 +43,7 @@ final class Prefetch: Sendable {
     init(_ key: Key, _ operation: NetworkOperation, from source: String, _ client: any NetworkClient) {
         self.key = key
         self.source = source
+        sources = Lock([source])
         self.client = client
         origin = Origin(operation.request.url)
         change = client.container.originChanges?.lastNumber ?? 0

@@ -13,6 +13,11 @@ public struct PrefetchReport: Sendable, Hashable {
     /// The bytes of the screens that were removed before they were used.
     public internal(set) var wastedBytes = 0
 
+    /// The images that were started because a response named them in a `Link` field.
+    public internal(set) var hinted = 0
+    /// The hinted images that couldn't be loaded.
+    public internal(set) var failedHints = 0
+
     /// The prefetches that may still be used.
     public var unused: Int { requested - refused - used - wasted }
 }

@@ -15,6 +15,9 @@ public struct PrefetchRules: Sendable {
     /// The maximum size of all prefetched screens that weren't used yet, in bytes; 5 MiB by default. The oldest are
     /// removed.
     public var maxBytes = 5 << 20
+    /// The maximum number of images that the `Link` fields of one fetch start, if the client follows them; 8 by default,
+    /// so that a server can't fill the network before the screen is there.
+    public var maxHints = 8
     /// Returns whether a URL may be prefetched; all by default. Exclude URLs that change something although they are
     /// fetched with GET, such as the one that signs the user out.
     public var allows: @Sendable (URL) -> Bool = { _ in true }

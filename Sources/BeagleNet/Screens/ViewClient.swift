@@ -27,6 +27,11 @@ import BeagleNetRequestBuilder
 /// Prefetches have the priority `.prefetch` and the field `Sec-Purpose: prefetch`. Only GET requests are prefetched.
 /// After a 429 or 503, or a response with `Retry-After`, no prefetch is sent to the origin for that time, one minute if
 /// the server doesn't say.
+///
+/// With `hintedImages`, a screen's images start as soon as a response names them in `Link: </a.png>; rel=preload;
+/// as=image` (RFC 8288, 3): in the head of the screen, or, over libcurl, in a 103 response before it (RFC 8297). They have
+/// the priority `.prefetch` until a view wants them. A `CacheInterceptor` keeps those that are complete before. The
+/// `PrefetchRules` apply to them, and a hint that fails never affects the screen.
 public final class ViewClient: Sendable {
     private struct State {
         var prefetches: [Prefetch.Key: Prefetch] = [:]
@@ -39,6 +44,7 @@ public final class ViewClient: Sendable {
     /// The rules of prefetching.
     public let rules: PrefetchRules
     private let client: (any NetworkClient)?
+    private let hintedImages: ImageLoader?
     private let state = Lock(State())
 
     /// Creates a client for screens.
@@ -47,9 +53,16 @@ public final class ViewClient: Sendable {
     ///   - client: The client; `nil`, the default, for the `networkClient` of the container that is current when a
     ///     screen is requested.
     ///   - rules: The rules of prefetching.
-    public init(client: (any NetworkClient)? = nil, rules: PrefetchRules = PrefetchRules()) {
+    ///   - hintedImages: The loader of the images that responses name in `Link` fields; `nil`, the default, ignores the
+    ///     fields.
+    public init(
+        client: (any NetworkClient)? = nil,
+        rules: PrefetchRules = PrefetchRules(),
+        hintedImages: ImageLoader? = nil
+    ) {
         self.client = client
         self.rules = rules
+        self.hintedImages = hintedImages
     }
 
     deinit { removePrefetches() }
@@ -77,30 +90,55 @@ public final class ViewClient: Sendable {
         decoder: (any BodyDecoder)? = nil,
         onStored: (@Sendable (FetchedScreen<Screen>) -> Void)? = nil
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
+        try await fetch(request, as: type, decoder: decoder, onStored: onStored, keepingHints: nil)
+    }
+
+    /// Fetches a screen, and adds the hints of its images to those that its scope cancels.
+    func fetch<Screen: Decodable & Sendable>(
+        _ request: ScreenRequest,
+        as type: Screen.Type,
+        decoder: (any BodyDecoder)?,
+        onStored: (@Sendable (FetchedScreen<Screen>) -> Void)?,
+        keepingHints kept: Lock<[ImageHints]>?
+    ) async throws(NetworkError) -> FetchedScreen<Screen> {
         let client = currentClient
         let decoder = decoder ?? client.container.bodyDecoder
-        let fetched = try await fetch(request, as: type, decoder, client, onStored)
-        inspect(fetched.response, client.container)
-        return fetched
+        var operation = try request.operation(client)
+        let hints = hintedImages.map { ImageHints(of: request, $0, self) }
+        if let hints {
+            operation.onHead = { hints.receive($0, to: $1) }
+            kept?.withLock { $0.append(hints) }
+        }
+        do throws(NetworkError) {
+            let screen = try await fetch(request, operation, client, decoder, hints, as: type, onStored)
+            hints?.finish()
+            inspect(screen.response, client.container)
+            return screen
+        } catch {
+            hints?.cancel()
+            throw error
+        }
     }
 
     private func fetch<Screen: Decodable & Sendable>(
         _ request: ScreenRequest,
-        as type: Screen.Type,
-        _ decoder: any BodyDecoder,
+        _ operation: NetworkOperation,
         _ client: any NetworkClient,
+        _ decoder: any BodyDecoder,
+        _ hints: ImageHints?,
+        as type: Screen.Type,
         _ onStored: (@Sendable (FetchedScreen<Screen>) -> Void)?
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
-        let operation = try request.operation(client)
-        if let result = await prefetched(request, operation, client),
-            let screen = Self.decoded(result, as: type, decoder, wasPrefetched: true)
-        {
-            return screen
+        if let result = await prefetched(request, operation, client) {
+            hints?.receive(result)
+            if let screen = Self.decoded(result, as: type, decoder, wasPrefetched: true) { return screen }
         }
         let result = try await client.run(operation) { result in
+            hints?.receive(result)
             guard let onStored, result.isStale else { return }
             if let screen = Self.decoded(result, as: type, decoder) { onStored(screen) }
         }
+        hints?.receive(result)
         guard let response = result.response else { throw .noResponse }
         do throws(NetworkError) {
             return FetchedScreen(try response.decode(as: type, with: decoder), result)
@@ -154,7 +192,8 @@ public final class ViewClient: Sendable {
         let prefetch = makePrefetch(request, source, client)
         let isAccepted = state.withLock { state in
             state.reports[source, default: PrefetchReport()].requested += 1
-            if let prefetch, state.prefetches[prefetch.key].map({ !$0.isOutdated(rules.lifetime) }) == true {
+            if let present = prefetch.flatMap({ state.prefetches[$0.key] }), !present.isOutdated(rules.lifetime) {
+                present.sources.withLock { _ = $0.insert(source) }
                 // It counts once.
                 state.reports[source, default: PrefetchReport()].requested -= 1
                 return true
@@ -184,11 +223,36 @@ public final class ViewClient: Sendable {
         for prefetch in removed { prefetch.cancel() }
     }
 
+    /// Cancels the pending prefetches that only this screen wants.
+    func cancelPrefetches(from source: String) {
+        let cancelled = state.withLock { state in
+            let cancelled = state.prefetches.values.filter { prefetch in
+                prefetch.sources.withLock { $0.remove(source) != nil && $0.isEmpty } && prefetch.isPending
+                    && prefetch.waitingFetches == 0
+            }
+            for prefetch in cancelled { remove(prefetch.key, from: &state) }
+            return cancelled
+        }
+        for prefetch in cancelled { prefetch.cancel() }
+        if !cancelled.isEmpty { startNext() }
+    }
+
     /// The outcomes of the prefetches that a screen has requested.
     ///
     /// - Parameter source: The name that the screen gave to `prefetch(_:from:)`.
     public func report(of source: String = "") -> PrefetchReport {
         state.withLock { $0.reports[source] ?? PrefetchReport() }
+    }
+
+    /// Returns whether an image that a response names may be loaded now.
+    func allowsHint(_ url: URL) -> Bool {
+        guard let origin = Origin(url), rules.allows(url), rules.isNetworkSuitable() else { return false }
+        return state.withLock { $0.pauses[origin].map { $0 < .now } ?? true }
+    }
+
+    /// Counts a hinted image in the report of the unnamed screen.
+    func countHint(_ count: (inout PrefetchReport) -> Void) {
+        state.withLock { count(&$0.reports["", default: PrefetchReport()]) }
     }
 
     /// The number of prefetches that wait or are running.

@@ -357,6 +357,7 @@ final class Hop {
             case .interim(let response):
                 interim.append(response)
                 request.options.extras?.onInterim?.function(response)
+                request.onHead?(response, request.head)
             case .complete(let response): try begin(response)
             }
             // Otherwise libcurl would resend the request itself, or wait for a body that is discarded.
@@ -445,6 +446,7 @@ final class Hop {
     }
 
     private func beginBody(of response: RawHead) throws(NetworkError) {
+        if let observe = request.onHead { observe(response.head, request.head) }
         if decodes, response.isEncoded, let encoding = response.head.headerFields[.contentEncoding] {
             decoder = try ContentDecoder(contentEncoding: encoding)
         }

@@ -160,16 +160,19 @@ extension TransferRequest {
         @usableFromInline package let onProgress: (@Sendable (TransferProgress) -> Void)?
         package let onRedirect: RedirectObserver?
         package let onHop: HopObserver?
+        package let onHead: HeadObserver?
 
         fileprivate init?(
             _ onProgress: (@Sendable (TransferProgress) -> Void)?,
             _ onRedirect: RedirectObserver?,
-            _ onHop: HopObserver?
+            _ onHop: HopObserver?,
+            _ onHead: HeadObserver?
         ) {
-            if onProgress == nil, onRedirect == nil, onHop == nil { return nil }
+            if onProgress == nil, onRedirect == nil, onHop == nil, onHead == nil { return nil }
             self.onProgress = onProgress
             self.onRedirect = onRedirect
             self.onHop = onHop
+            self.onHead = onHead
         }
     }
 
@@ -184,7 +187,7 @@ extension TransferRequest {
     /// It is called at most every 50 ms, and once more at the end.
     public var onProgress: (@Sendable (TransferProgress) -> Void)? {
         @inlinable get { observers?.onProgress }
-        set { observers = Observers(newValue, onRedirect, onHop) }
+        set { observers = Observers(newValue, onRedirect, onHop, onHead) }
     }
 
     /// A closure that is called on the transport's thread with each redirect that is followed.
@@ -193,7 +196,7 @@ extension TransferRequest {
     /// be sent to the new destination has already been removed.
     package var onRedirect: RedirectObserver? {
         get { observers?.onRedirect }
-        set { observers = Observers(onProgress, newValue, onHop) }
+        set { observers = Observers(onProgress, newValue, onHop, onHead) }
     }
 
     /// A closure that observes a response that isn't the last.
@@ -208,7 +211,21 @@ extension TransferRequest {
     /// If it is set, `TransferMetrics.requestHead` has the head of each request, if the transport supports it.
     package var onHop: HopObserver? {
         get { observers?.onHop }
-        set { observers = Observers(onProgress, onRedirect, newValue) }
+        set { observers = Observers(onProgress, onRedirect, newValue, onHead) }
+    }
+
+    /// A closure that observes the head of a response.
+    ///
+    /// It is called with the head and the head of the request that it belongs to.
+    package typealias HeadObserver = @Sendable (_ response: HTTPResponse, _ request: HTTPRequest) -> Void
+
+    /// A closure that is called on the transport's thread with each informational (1xx) head, and with the final head
+    /// before its body.
+    ///
+    /// It must not block. Only `CurlTransport` calls it.
+    package var onHead: HeadObserver? {
+        get { observers?.onHead }
+        set { observers = Observers(onProgress, onRedirect, onHop, newValue) }
     }
 
     /// Notifies the redirect observer that this request follows a redirect.

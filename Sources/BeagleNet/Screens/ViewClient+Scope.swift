@@ -1,0 +1,98 @@
+public import BeagleNetHTTP
+
+extension ViewClient {
+    /// The loads of an open screen, which end when the user leaves it.
+    ///
+    /// ```swift
+    /// let home = views.open("home", images: loader)
+    /// let screen = try await home.fetch(ScreenRequest("/home"), as: JSONValue.self)
+    /// let banner = home.image(ImageRequest("/banner.png"))
+    /// …
+    /// home.close()
+    /// ```
+    ///
+    /// Lazy components are fetched as screens are. A transfer ends unless another screen or view also waits for it.
+    /// Submissions of forms don't belong to the scope, so that leaving the screen doesn't cancel them. Releasing a scope
+    /// doesn't close it.
+    public final class Scope: Sendable {
+        /// The name of the screen, which is also that of its prefetches in `report(of:)`.
+        public let name: String
+        private let views: ViewClient
+        private let images: ImageLoader
+        private let scope = OperationScope()
+        /// The hints of the fetches, whose images may be running after a fetch has ended.
+        private let hints = Lock<[ImageHints]>([])
+
+        fileprivate init(_ name: String, _ views: ViewClient, _ images: ImageLoader) {
+            self.name = name
+            self.views = views
+            self.images = images
+        }
+
+        /// Whether the screen was left.
+        public var isClosed: Bool { scope.isClosed }
+
+        /// Whether a screen, a lazy component, or an image of the scope is being loaded. Prefetches don't count.
+        public var isLoading: Bool { scope.ownsAny }
+
+        /// Fetches the screen or one of its lazy components, as `ViewClient.fetch` does.
+        ///
+        /// - Throws: `NetworkError`, as `ViewClient.fetch` does, and `.cancelled` if the scope is closed.
+        public func fetch<Screen: Decodable & Sendable>(
+            _ request: ScreenRequest,
+            as type: Screen.Type = Screen.self,
+            decoder: (any BodyDecoder)? = nil,
+            onStored: (@Sendable (FetchedScreen<Screen>) -> Void)? = nil
+        ) async throws(NetworkError) -> FetchedScreen<Screen> {
+            try await scope.run { [views, hints] () throws(NetworkError) in
+                try await views.fetch(request, as: type, decoder: decoder, onStored: onStored, keepingHints: hints)
+            }
+        }
+
+        /// Starts to load an image of the screen. If the scope is closed, the task is cancelled.
+        public func image(_ request: ImageRequest) -> ImageTask {
+            let task = images.start(request)
+            guard let id = scope.add({ task.cancel() }) else {
+                task.cancel()
+                return task
+            }
+            Task { [scope] in
+                do throws(NetworkError) {
+                    _ = try await task.image
+                } catch {
+                    // The view has the error from the task.
+                }
+                scope.remove(id)
+            }
+            return task
+        }
+
+        /// Prefetches a screen that may be opened next, as `ViewClient.prefetch` does.
+        ///
+        /// - Returns: Whether the screen will be prefetched, or is already; `false` if the scope is closed.
+        @discardableResult
+        public func prefetch(_ request: ScreenRequest) -> Bool {
+            guard !isClosed, views.prefetch(request, from: name) else { return false }
+            if isClosed { views.cancelPrefetches(from: name) }
+            return true
+        }
+
+        /// Cancels the scope's fetches, its images and its pending prefetches, before it returns.
+        ///
+        /// A prefetch that a fetch or a screen of another name also wants goes on, and prefetched screens may still be
+        /// used.
+        public func close() {
+            scope.close()
+            for hints in hints.withLock({ $0 }) { hints.cancel() }
+            views.cancelPrefetches(from: name)
+        }
+    }
+
+    /// Opens a screen, whose loads `Scope.close()` cancels.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the screen, for `report(of:)`. Pending prefetches of all open screens of one name end with
+    ///     the first that is closed.
+    ///   - images: The loader of the screen's images, which may be shared with other screens.
+    public func open(_ name: String, images: ImageLoader) -> Scope { Scope(name, self, images) }
+}
