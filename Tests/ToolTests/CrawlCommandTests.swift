@@ -102,6 +102,15 @@ struct CrawlCommandTests {
         #expect(!run.text.contains("s3cret"))
     }
 
+    @Test func serverThatCannotBeReachedIsNotAcceptedByABaseline() async throws {
+        try await withDirectory { directory in
+            let arguments = ["crawl", "http://127.0.0.1:1/home", "--write-baseline", "\(directory)/baseline.jsonl"]
+            let run = try await BeagleProcess(arguments).outcome()
+            #expect(run.exit != 0, "\(run.text)\(run.errors)")
+            #expect(!FileManager.default.fileExists(atPath: "\(directory)/baseline.jsonl"))
+        }
+    }
+
     @Test func serverThatCannotBeReachedIsAFinding() async throws {
         let url = try LoopbackServer(.response(200, [:], "")).url
         let run = try await beagle("crawl", url)

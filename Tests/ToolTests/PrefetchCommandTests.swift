@@ -65,6 +65,27 @@ struct PrefetchCommandTests {
         }
     }
 
+    @Test func headersStayOnTheOriginAfterARedirect() async throws {
+        let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13])
+        let other = try LoopbackServer(.response(200, ["Cache-Control": "max-age=60"], png))
+        let server = try LoopbackServer { request in
+            if request.target == "/i" { return .response(302, ["Location": "\(other.url)/i"]) }
+            return .response(200, ["Cache-Control": "max-age=60"], ScriptedSite.Page.screen(remoteImage("/i")).document)
+        }
+        try await withDirectory { directory in
+            let cached = [
+                "prefetch", "\(server.url)/", "--images", "--cache", "\(directory)/cache", "-H", "X-Tenant: 42",
+            ]
+            let run = try await BeagleProcess(cached).outcome()
+            #expect(run.exit == 107 && run.errors.contains("--cache-user"), "\(run.text)\(run.errors)")
+            let page = ["fetch", "\(server.url)/", "--html", "\(directory)/a.html", "-H", "X-Tenant: 42"]
+            _ = try await BeagleProcess(page).outcome()
+            #expect(server.requests.allSatisfy { $0.has("x-tenant") })
+            #expect(other.requests.count >= 2)
+            #expect(!other.requests.contains { $0.has("x-tenant") })
+        }
+    }
+
     @Test func credentialsStayOnTheOriginAndNeedAUser() async throws {
         let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13])
         let other = try LoopbackServer(.response(200, ["Cache-Control": "max-age=60"], png))

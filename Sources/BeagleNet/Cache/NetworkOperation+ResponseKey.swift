@@ -90,6 +90,9 @@ extension NetworkOperation {
         return !Self.generalFields.contains(name) || transfer.originScopedFields.contains(name)
     }
 
+    /// Whether a field identifies no user.
+    package static func isGeneral(_ name: HTTPField.Name) -> Bool { generalFields.contains(name) }
+
     /// Fields that don't identify a user. `Vary` says whether a response depends on them.
     private static let generalFields: [HTTPField.Name] = [
         .accept, .acceptEncoding, .acceptLanguage, .userAgent, .contentType, .cacheControl, .ifNoneMatch,

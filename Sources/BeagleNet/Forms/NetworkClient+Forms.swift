@@ -35,7 +35,12 @@ extension NetworkClient {
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(NetworkError) -> FormReply {
-        try await form.checks.finish(form.inputs)
+        var checked: Int
+        repeat {
+            checked = form.changes
+            try await form.checks.finish(form.inputs)
+            // A value that was edited in the meantime has not been checked.
+        } while form.changes != checked
         let errors = form.validate()
         guard errors.isEmpty else {
             let reply = FormReply(refusing: errors)

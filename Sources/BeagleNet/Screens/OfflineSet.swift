@@ -141,6 +141,29 @@ public final class OfflineSet: Sendable {
         var headers: [String: String] { request.additionalData.headers }
     }
 
+    /// The parts that are to be visited, those of the smallest depth first.
+    private struct VisitQueue {
+        private var levels: [[Visit]]
+        private var (level, index) = (0, 0)
+
+        init(_ first: [Visit]) { levels = [first] }
+
+        mutating func add(_ visits: [Visit]) {
+            for visit in visits {
+                // A part is at most one level below the one that leads to it.
+                if visit.depth >= levels.count { levels.append([]) }
+                levels[visit.depth].append(visit)
+            }
+        }
+
+        mutating func next() -> Visit? {
+            while level < levels.count, index == levels[level].count { (level, index) = (level + 1, 0) }
+            guard level < levels.count else { return nil }
+            defer { index += 1 }
+            return levels[level][index]
+        }
+    }
+
     /// A part that was visited already.
     private struct SeenPart: Hashable {
         let url: String
@@ -151,14 +174,13 @@ public final class OfflineSet: Sendable {
     private func walk(refreshes: Bool) async throws(NetworkError) {
         let client = client ?? Beagle.dependencies.networkClient
         var found = State(wasChecked: true)
-        var visits = routes.map { route in
+        let first = routes.map { route in
             Visit(request: route, url: "\(route.target)", kind: .route, parent: nil, depth: 0)
         }
         var seen: Set<SeenPart> = []
-        var next = 0
-        while next < visits.count {
-            let visit = visits[next]
-            next += 1
+        // By depth: a part is visited at its smallest depth, from which most routes can be followed.
+        var visits = VisitQueue(first)
+        while let visit = visits.next() {
             do throws(NetworkError) {
                 let operation = try operation(for: visit, client)
                 let url = operation.request.url
@@ -169,7 +191,9 @@ public final class OfflineSet: Sendable {
                 let response = try await response(to: operation, client, refreshes)
                 // A screen that can't be parsed is missing, although its response is stored.
                 if visit.kind != .image {
-                    visits += try self.visits(from: response, of: visit, client.container, &found.missing)
+                    try visits.add(
+                        self.visits(from: response, of: visit, client.container, &found.missing)
+                    )
                 }
                 found.parts.append(Part(visit, response))
             } catch {
@@ -231,6 +255,14 @@ public final class OfflineSet: Sendable {
     ) throws(NetworkError) -> [Visit] {
         let plan = try ParsedScreen(parsing: response.data, vocabulary: vocabulary).plan
         let check = ScreenRequestCheck(screen: response.url, in: container)
+        if plan.omittedCount > 0 {
+            let error = NetworkError(
+                .tooLarge,
+                during: .response,
+                "\(plan.omittedCount) references of the screen were left out, because it has too many"
+            )
+            missing.append(Missing(url: visit.url, kind: visit.kind, parent: visit.parent, error: error))
+        }
         return plan.references.compactMap { reference in
             guard let url = reference.resolvedURL, reference.isPrefetchable || reference.obstacle == .notMarked else {
                 return nil

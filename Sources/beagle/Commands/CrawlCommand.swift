@@ -132,6 +132,8 @@ struct CrawlCommand: AsyncParsableCommand {
         _ = try session.flags.options()
         let (crawl, origin) = try await crawl(in: session)
         let findings = CrawlInspection.findings(of: crawl, limits)
+        // A baseline with this finding would accept a server that doesn't respond.
+        if writeBaseline != nil || old != nil, let failure = crawl.pages.first?.failure { throw failure }
         if let writeBaseline { try CrawlBaseline(findings, on: origin).write(to: writeBaseline) }
         let report = CrawlReport(crawl, findings, on: origin, baseline: old)
         return try result(of: report, on: session.console)

@@ -44,6 +44,7 @@ struct PlanCommand: AsyncParsableCommand {
         guard screens.count == (diff ? 2 : 1) else {
             throw ValidationError(diff ? "'--diff' requires two screens." : "Name one screen: a file, a URL or '-'.")
         }
+        if flags.file != nil { throw ValidationError("'-o' cannot be used with 'plan'; redirect standard output.") }
         if screens == ["-", "-"] { throw ValidationError("Only one screen can be standard input.") }
         if diff, flags.offline { throw ValidationError("'--offline' and '--diff' cannot be used together.") }
     }

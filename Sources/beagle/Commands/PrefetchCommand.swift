@@ -76,7 +76,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         }
         // The memory of the first walk also has responses that the disk may not have, such as those with credentials.
         let stored = try await walk(site, in: session) { set throws(NetworkError) in try await set.check() }
-        return try PrefetchSummary(stored, after: fetched).result(needsUser: needsUser(), on: session.console)
+        return try PrefetchSummary(stored, after: fetched).result(hasUser: cache.user != nil, on: session.console)
     }
 
     /// Walks through the screens with a cache that has only what is on the disk.
@@ -107,11 +107,5 @@ struct PrefetchCommand: AsyncParsableCommand {
         }
         await cache.finish()
         return set
-    }
-
-    /// Whether responses may belong to a user whom the command line doesn't name.
-    private func needsUser() throws -> Bool {
-        guard cache.user == nil else { return false }
-        return try !flags.credentialFields.isEmpty || flags.options().authentication != nil
     }
 }

@@ -109,7 +109,8 @@ struct CrawlInspection {
             if page.isRedirectedElsewhere, page.target != crawl.start {
                 add(.otherOrigin, failure.message)
             } else if failure.code == NetworkError.Kind.tooLarge.rawValue {
-                add(.heavy, failure.message, failure.advice)
+                // -o names the file of the report.
+                add(.broken, failure.message, "increase --max-filesize")
             } else {
                 add(.broken, failure.sentence, failure.advice)
             }

@@ -53,7 +53,7 @@ extension Failure {
             exit: ExitCode.invalidContent,
             code: "redirect",
             phase: .redirect,
-            url.map { "the server redirects to \($0.absoluteString), which was not followed" }
+            url.map { "the redirect was not followed: \($0.absoluteString)" }
                 ?? "the server redirects without a valid URL"
         )
     }

@@ -165,6 +165,7 @@ struct CommonFlags: ParsableArguments {
         if error.kind == .notStored { return "use another --cache-mode to allow using the network" }
         if error.advice?.contains("ImageInterceptor") == true { return "increase --max-pixels" }
         guard error.advisesOnAPI else { return error.advice }
+        if error.advice?.contains("RedirectPolicy.") == true { return "check the redirects of the server" }
         switch error.kind {
         case .timeout where error.advice?.contains("minimumSpeed") == true:
             return "decrease --speed-limit, or increase --speed-time"

@@ -55,6 +55,7 @@ struct ScreenImages {
         transfer.options.maxBodyBytes = min(limit, transfer.options.maxBodyBytes ?? limit)
         if Origin(of: transfer.head) == origin {
             session.flags.apply(to: &transfer.head)
+            transfer.originScopedFields.formUnion(session.flags.header.compactMap(\.name))
         } else {
             transfer.options.dropCredentials()
         }

@@ -123,7 +123,9 @@ struct Failure: Error {
 extension NetworkError {
     /// Whether the advice refers to this library's API, which users of the tool don't see.
     var advisesOnAPI: Bool {
-        ["Timeouts.", "TLSTrust", "TransferOptions.", "AddressGuard"].contains { advice?.contains($0) == true }
+        ["Timeouts.", "TLSTrust", "TransferOptions.", "AddressGuard", "RedirectPolicy."].contains {
+            advice?.contains($0) == true
+        }
     }
 }
 

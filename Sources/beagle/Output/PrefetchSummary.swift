@@ -18,9 +18,9 @@ struct PrefetchSummary {
         }
     }
 
-    /// - Parameter needsUser: Whether responses aren't stored because the command line has credentials, but no user.
+    /// - Parameter hasUser: Whether the command line names the user of the responses.
     /// - Throws: `Failure` with the exit code 107 if something is missing.
-    func result(needsUser: Bool, on console: Console) throws -> CommandResult {
+    func result(hasUser: Bool, on console: Console) throws -> CommandResult {
         let output = Data((lines(console) + [summary]).map { "\($0)\n" }.joined().utf8)
         guard !missing.isEmpty else { return CommandResult(json: json, output: output) }
         var failure = Failure(
@@ -29,8 +29,8 @@ struct PrefetchSummary {
             phase: .response,
             "the prefetch is incomplete: \(missing.count) of \(parts.count + missing.count) parts are missing"
         )
-        if needsUser, missing.contains(where: { $0.error.kind == .notStored }) {
-            failure.advice = "responses to requests with credentials are stored only with --cache-user"
+        if !hasUser, missing.contains(where: { $0.error.kind == .notStored }) {
+            failure.advice = "responses to requests with credentials or other headers are stored only with --cache-user"
         }
         failure.output = output
         failure.details["report"] = json

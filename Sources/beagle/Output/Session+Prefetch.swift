@@ -44,7 +44,9 @@ private struct CommandLineFields: Interceptor {
         var operation = operation
         if operation.origin == origin {
             flags.apply(to: &operation.transfer.head)
-            operation.transfer.originScopedFields.formUnion(flags.credentialFields.map(\.name))
+            // General fields, such as Accept-Language, would otherwise count as a user's.
+            let names = flags.header.compactMap(\.name).filter { !NetworkOperation.isGeneral($0) }
+            operation.transfer.originScopedFields.formUnion(names)
         } else {
             operation.transfer.options.dropCredentials()
         }

@@ -57,6 +57,25 @@ import TestClients
         for await state in form.states where condition(state) { break }
     }
 
+    @Test func valueThatIsEditedDuringItsCheckIsCheckedBeforeItIsSent() async throws {
+        let form = form("ann")
+        let requests = Lock(0)
+        let client = StubClient { _ in
+            requests.withLock { $0 += 1 }
+            return NetworkResponse(response: HTTPResponse(status: .noContent))
+        }
+        let work = Task { try await client.submit(form, to: "http://host/") }
+        await names.isAsked()
+        form["name"] = "bob"
+        names.answer(.success(nil))
+        await names.isAsked()
+        #expect(names.asked == ["ann", "bob"])
+        names.answer(.success(Self.taken))
+        let reply = try await work.value
+        #expect(!reply.isAccepted)
+        #expect(requests.withLock { $0 } == 0)
+    }
+
     @Test func valueIsCheckedWhenItHasNotBeenEditedForAWhile() async {
         let form = form()
         form["name"] = "an"

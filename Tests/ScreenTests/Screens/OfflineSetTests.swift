@@ -27,6 +27,11 @@ struct OfflineSetTests {
             case "/b": return .response(200, ["Cache-Control": "no-store"], Self.screen(routes: ["/guide"], images: []))
             case "/deep": return .response(200, json, Self.screen(routes: ["/guide"], images: []))
             case "/lazy": return .response(200, json, #"{"_beagleComponent_": "beagle:text", "text": "lazy"}"#)
+            case "/d0": return .response(200, json, Self.screen(routes: ["/d1"], images: [], lazy: "/part"))
+            case "/d1", "/part": return .response(200, json, Self.screen(routes: ["/d2"], images: []))
+            case "/d2": return .response(200, json, Self.screen(routes: ["/d3"], images: []))
+            case "/many":
+                return .response(200, json, Self.screen(routes: [], images: Array(repeating: "/1.gif", count: 10_001)))
             case "/2.gif": return .response(404)
             default: return .response(200, ["Content-Type": "image/gif"], "GIF89a")
             }
@@ -34,7 +39,7 @@ struct OfflineSetTests {
         Beagle.dependencies.environment = BeagleEnvironment(name: "test", baseURL: URL(string: server.url))
     }
 
-    private static func screen(routes: [String], images: [String]) -> String {
+    private static func screen(routes: [String], images: [String], lazy: String = "/lazy") -> String {
         let routes = routes.map { route in
             """
             {"_beagleComponent_": "beagle:button", "onPress": [
@@ -46,7 +51,7 @@ struct OfflineSetTests {
             {"_beagleComponent_": "beagle:image", "path": {"_beagleImagePath_": "remote", "url": "\(image)"}}
             """
         }
-        let lazy = [#"{"_beagleComponent_": "beagle:lazyComponent", "path": "/lazy"}"#]
+        let lazy = [#"{"_beagleComponent_": "beagle:lazyComponent", "path": "\#(lazy)"}"#]
         let children = (routes + images + lazy).joined(separator: ", ")
         return #"{"_beagleComponent_": "beagle:container", "children": [\#(children)]}"#
     }
@@ -66,6 +71,21 @@ struct OfflineSetTests {
         #expect(!server.requests.contains { $0.target == "/deep" })
         // Each is requested once, although several screens have it.
         #expect(server.requests.count(where: { $0.target == "/1.gif" }) == 1)
+    }
+
+    @Test func screenCountsAtItsSmallestDepth() async throws {
+        // "/d2" is two routes away through "/d1", and one through the lazy component.
+        let set = OfflineSet("d", routes: [ScreenRequest("/d0")], depth: 2, includesImages: false)
+        try await set.refresh()
+        #expect(set.parts.contains { $0.url == "/d3" }, "\(set.parts.map(\.url))")
+    }
+
+    @Test func referencesThatWereLeftOutAreMissing() async throws {
+        let set = OfflineSet("many", routes: [ScreenRequest("/many")])
+        try await set.refresh()
+        #expect(!set.isComplete)
+        #expect(set.missing.map(\.error.kind) == [.tooLarge])
+        #expect(set.missing.first?.url == "/many")
     }
 
     @Test func cyclesEnd() async throws {

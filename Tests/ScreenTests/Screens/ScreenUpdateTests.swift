@@ -18,6 +18,8 @@ import Testing
         (#"{"a":1}"#, #"[{"op":"remove","path":""}]"#, nil),
         (#"{"a":1}"#, #"[{"op":"replace","path":"/a","value":null}]"#, #"{"a":null}"#),
         (#"{"a":1}"#, #"[{"op":"replace","path":"/b","value":1}]"#, nil),
+        // A mark that combines with the separator before it.
+        ("{\"\u{301}x\":1}", "[{\"op\":\"replace\",\"path\":\"/\u{301}x\",\"value\":2}]", "{\"\u{301}x\":2}"),
         (#"{"a":1}"#, #"[{"op":"replace","path":"","value":[]}]"#, "[]"),
         // Arrays.
         ("[1,2]", #"[{"op":"add","path":"/1","value":9}]"#, "[1,9,2]"),

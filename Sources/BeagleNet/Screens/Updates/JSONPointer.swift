@@ -15,14 +15,16 @@ struct JSONPointer: Sendable, Hashable {
             tokens = []
             return
         }
-        guard text.hasPrefix("/") else { return nil }
+        guard text.unicodeScalars.first == "/" else { return nil }
         var tokens: [String] = []
-        for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+        // By scalars: a character may consist of a separator and a mark that combines with it.
+        let parts = text.unicodeScalars.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for part in parts {
             var token = ""
             var rest = part[...]
-            while let character = rest.popFirst() {
-                guard character == "~" else {
-                    token.append(character)
+            while let scalar = rest.popFirst() {
+                guard scalar == "~" else {
+                    token.unicodeScalars.append(scalar)
                     continue
                 }
                 switch rest.popFirst() {
