@@ -15,7 +15,7 @@ struct PrefetchCommandTests {
                 let kinds = run.lines.dropLast().map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
                 #expect(
                     kinds == [
-                        "stored route", "stored image", "stored route", "stored route", "stored lazy", "stored image",
+                        "stored route", "stored image", "stored lazy", "stored image", "stored route", "stored route",
                     ]
                 )
                 #expect(run.lines.last?.hasSuffix("missing 0") == true, "\(run.text)")

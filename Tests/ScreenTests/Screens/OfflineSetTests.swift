@@ -26,7 +26,7 @@ struct OfflineSetTests {
             case "/a": return .response(200, json, Self.screen(routes: ["/deep"], images: ["/1.gif", "/2.gif"]))
             case "/b": return .response(200, ["Cache-Control": "no-store"], Self.screen(routes: ["/guide"], images: []))
             case "/deep": return .response(200, json, Self.screen(routes: ["/guide"], images: []))
-            case "/lazy": return .response(200, json, #"{"_beagleComponent_": "beagle:text", "text": "lazy"}"#)
+            case "/lazy", "/d3": return .response(200, json, #"{"_beagleComponent_": "beagle:text", "text": "lazy"}"#)
             case "/d0": return .response(200, json, Self.screen(routes: ["/d1"], images: [], lazy: "/part"))
             case "/d1", "/part": return .response(200, json, Self.screen(routes: ["/d2"], images: []))
             case "/d2": return .response(200, json, Self.screen(routes: ["/d3"], images: []))
