@@ -1,3 +1,4 @@
+import BeagleNet
 import BeagleNetHTTP
 import BeagleNetTesting
 import Foundation
@@ -77,6 +78,40 @@ struct CrawlCommandTests {
                 #expect(try JSONValue(parsing: json.output)["summary"]?["screens"] == 4)
             }
         }
+    }
+
+    @Test func cutOffCrawlExitsWith107() async throws {
+        try await withBackend { url in
+            let arguments = ["crawl", "\(url)/home", "--slow", "60000", "--max-requests", "2", "--format"]
+            for format in CrawlCommand.Format.allCases {
+                let run = try await BeagleProcess(arguments + [format.rawValue]).outcome()
+                #expect(run.exit == 107 && run.text.contains("omitted"), "\(run.text)")
+                #expect(run.text.contains("targets that were not requested: "), "\(run.text)")
+            }
+        }
+    }
+
+    @Test func responsesOverALimitAreErrors() async throws {
+        let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data(count: 2_000)
+        let screen = ScriptedSite.Page.screen(remoteImage("/i"), routeButton("/large")).document
+        let large = Data(screen.utf8) + Data(repeating: UInt8(ascii: " "), count: ParsedScreen.maxBytes)
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/i": .response(200, [:], png)
+            case "/large": .response(200, [:], large)
+            default: .response(200, [:], screen)
+            }
+        }
+        let small = try await beagle("crawl", server.url, "--slow", "60000", "--max-filesize", "1000")
+        #expect(small.exit == 107 && !small.text.contains("-o"), "\(small.text)")
+        for target in ["/i", "/large"] {
+            let line = small.lines.first { $0.contains(" \(target) ") } ?? ""
+            #expect(line.contains("error") && line.contains("broken"), "\(small.text)")
+            #expect(line.hasSuffix("the 1000 bytes allowed; increase --max-filesize"), "\(small.text)")
+        }
+        let great = try await beagle("crawl", server.url, "--slow", "60000", "--max-filesize", "1G")
+        let line = great.lines.first { $0.contains(" /large ") } ?? ""
+        #expect(line.contains("the \(ParsedScreen.maxBytes) bytes allowed; divide the screen"), "\(great.text)")
     }
 
     @Test func credentialsStayOnTheOrigin() async throws {

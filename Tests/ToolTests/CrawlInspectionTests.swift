@@ -116,6 +116,14 @@ struct CrawlInspectionTests {
         )
     }
 
+    @Test func redirectThatIsNotFollowedEndsWithItsURL() async throws {
+        let site = ScriptedSite([
+            "/": .screen(routeButton("/away")), "/away": .init(redirect: "https://other/b?token=s3cretvalue"),
+        ])
+        let finding = try #require(try await site.findings().first)
+        #expect(finding.sentence == "the redirect was not followed: https://other/b?token=REDACTED")
+    }
+
     // MARK: - Cycles
 
     @Test func routesThatLeadBackAreListed() async throws {

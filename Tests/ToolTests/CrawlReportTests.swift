@@ -41,6 +41,21 @@ struct CrawlReportTests {
         #expect(xml.contains(#"tests="1" failures="1""#) && xml.contains(#"name="/""#))
     }
 
+    @Test func everyFormatSaysThatRequestsWereLeftOut() async throws {
+        let site = ScriptedSite(["/": .screen(routeButton("/a"), routeButton("/b")), "/a": .screen()])
+        let crawl = try await site.crawl(maxRequests: 2)
+        let findings = CrawlInspection.findings(of: crawl, CrawlLimits())
+        let report = CrawlReport(crawl, findings, on: ScriptedSite.origin, baseline: nil)
+        let message = "targets that were not requested: 1"
+        #expect(report.faultCount == 1)
+        #expect(report.text(Console(.never)).contains("\(message); increase --max-requests"))
+        #expect(report.json["findings"]?[0]?["rule"] == "omitted")
+        #expect(report.junit.contains(#"tests="2" failures="1""#) && report.junit.contains(message))
+        let result = try report.sarif()["runs"]?[0]?["results"]?[0]
+        #expect(result?["level"] == "warning")
+        #expect(result?["message"]?["text"]?.string?.contains(message) == true)
+    }
+
     /// The members that the SARIF 2.1.0 schema requires, and the values that it allows.
     @Test func sarifHasTheRequiredMembers() async throws {
         let sarif = try await report(Self.pages).sarif()

@@ -1,3 +1,4 @@
+import BeagleNet
 import BeagleNetHTTP
 import Foundation
 import Testing
@@ -36,6 +37,22 @@ struct CrawlerTests {
         #expect(crawl.unrequestedCount == 7)
     }
 
+    /// A screen is in memory only until its references are read.
+    @Test func screensOfALevelAreNotKept() async throws {
+        let living = Lock((now: 0, most: 0))
+        let buttons = (0..<50).map { routeButton("/\($0)") }.joined(separator: ",")
+        let base = try #require(URL(string: "https://site/"))
+        let crawler = Crawler(base: base, origin: ScriptedSite.origin, depth: 1, maxRequests: 100, concurrency: 1) {
+            target in
+            let text = ScriptedSite.Page.screen(target.url == "https://site/" ? buttons : routeButton("/0")).document
+            let screen = try ParsedScreen(parsing: counted(text, in: living))
+            return CrawlResponse(duration: .zero, content: .success(.screen(screen)))
+        }
+        let crawl = try await crawler.crawl(from: CrawlTarget(base))
+        #expect(crawl.screens.count == 51)
+        #expect(living.withLock(\.most) < 5)
+    }
+
     /// Unsafe methods, bodies, other origins and undeclared URLs are never requested.
     @Test func onlySafeRequestsToTheOriginAreSent() async throws {
         let site = ScriptedSite([
@@ -71,4 +88,20 @@ struct CrawlerTests {
         )
         await #expect(throws: CancellationError.self) { _ = try await crawler.crawl(from: CrawlTarget(base)) }
     }
+}
+
+/// Returns a text as data that is counted while it is in memory.
+private func counted(_ text: String, in living: Lock<(now: Int, most: Int)>) -> Data {
+    let count = text.utf8.count
+    let bytes = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 1)
+    UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: text.utf8)
+    living.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+    return Data(
+        bytesNoCopy: bytes,
+        count: count,
+        deallocator: .custom { pointer, _ in
+            pointer.deallocate()
+            living.withLock { $0.now -= 1 }
+        }
+    )
 }

@@ -277,6 +277,7 @@ struct OutputTests {
         ),
         (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the CAs in --cacert are trusted"),
         (.tooLarge, "increase TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
+        (.tooManyRedirects, "increase RedirectPolicy.limit", [], "check the redirects of the server"),
     ]
 
     @Test(arguments: Self.adviceNamesCommandLineFlagsArguments)

@@ -131,7 +131,7 @@ struct PlanCommandTests {
 
     @Test(arguments: [
         [], ["a", "b"], ["--diff", "a"], ["--diff", "-", "-"], ["a", "--custom", "x"], ["a", "--custom", "x=image"],
-        ["a", "--custom", "custom:a.b=video"],
+        ["a", "--custom", "custom:a.b=video"], ["a", "-o", "b"], ["--diff", "a", "b", "-o", "c"],
     ])
     func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {
         let run = try await BeagleProcess(["plan"] + arguments).outcome()

@@ -73,10 +73,12 @@ struct ScreenPageTests {
     }
 
     @Test func imagesAreInlinedUpToALimit() throws {
-        let image = remoteImage("/i")
-        let screen = ScriptedSite.Page.screen(image, image, image, remoteImage("/x")).document
-        let data = Data(count: ScreenPage.maxImageBytes / 2)
-        let html = try body(screen, images: ["/i": .data(data, "image/png"), "/x": .missing("404 Not Found")])
+        let same = remoteImage("/i")
+        let screen = ScriptedSite.Page.screen(same, same, same, remoteImage("/x")).document
+        let image = ScreenImages.Image.data(Data(count: ScreenPage.maxImageBytes / 2), "image/png")
+        var images = Dictionary(uniqueKeysWithValues: (0..<3).map { ("/children/\($0)/path/url", image) })
+        images["/children/3/path/url"] = .missing("404 Not Found")
+        let html = try body(screen, images: images)
         #expect(html.ranges(of: #"src="data:image/png;base64,AAAA"#).count == 2)
         #expect(html.contains("image /i: the images of the page are too large"))
         #expect(html.contains("image /x: 404 Not Found"))
@@ -107,6 +109,59 @@ struct ScreenPageTests {
             }
         }
     }
+
+    /// Components around an image whose URL is an expression, in each place where the page shows components.
+    private static let surroundings: [(String, String, String)] = [
+        (
+            #"{"_beagleComponent_":"beagle:container","context":{"id":"u","value":"URL"},"children":["#, "@{u}", "]}"
+        ),
+        (#"{"_beagleComponent_":"beagle:scrollView","context":{"id":"u","value":"URL"},"child":"#, "@{u}", "}"),
+        (
+            #"{"_beagleComponent_":"beagle:tabView","context":{"id":"u","value":"URL"},"children":[{"child":"#,
+            "@{u}", "}]}"
+        ),
+        (
+            #"{"_beagleComponent_":"beagle:listView","context":{"id":"u","value":["URL"]},"dataSource":"@{u}","templates":[{"view":"#,
+            "@{item}", "}]}"
+        ),
+    ]
+
+    @Test(arguments: surroundings)
+    func sameExpressionShowsTheImageOfEachContext(_ opening: String, _ path: String, _ closing: String) async throws {
+        let urls = ["/1", "/2"]
+        let parts = urls.map { opening.replacing("URL", with: $0) + remoteImage(path) + closing }
+        let screen = ScriptedSite.Page.screen(parts.joined(separator: ",")).document
+        let server = try LoopbackServer { request in
+            if request.target == "/" { return .response(200, [:], screen) }
+            return .response(200, [:], Self.png + Data(request.target.utf8))
+        }
+        try await withDirectory { directory in
+            let file = "\(directory)/a.html"
+            let run = try await beagle("fetch", "\(server.url)/", "--html", file)
+            #expect(run.exit == 0, "\(run.errors)")
+            let html = try String(contentsOfFile: file, encoding: .utf8)
+            for url in urls {
+                let data = (Self.png + Data(url.utf8)).base64EncodedString()
+                #expect(html.ranges(of: "base64,\(data)").count == 1, "\(url)")
+            }
+        }
+    }
+
+    @Test func imageIsRequestedOnce() async throws {
+        let screen = ScriptedSite.Page.screen(remoteImage("/i"), remoteImage("/i")).document
+        let server = try LoopbackServer { request in
+            request.target == "/" ? .response(200, [:], screen) : .response(200, [:], Self.png)
+        }
+        try await withDirectory { directory in
+            let file = "\(directory)/a.html"
+            #expect(try await beagle("fetch", "\(server.url)/", "--html", file).exit == 0)
+            let html = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(html.ranges(of: "base64,\(Self.png.base64EncodedString())").count == 2)
+            #expect(server.requests.map(\.target) == ["/", "/i"])
+        }
+    }
+
+    private static let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13])
 
     @Test func imagesOfOtherOriginsGetNoCredentials() async throws {
         let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13])

@@ -48,6 +48,7 @@ enum BatchReply {
     private static func advice(for error: NetworkError) -> String? {
         if error.kind == .notStored { return "use another cacheMode to allow using the network" }
         guard error.advisesOnAPI else { return error.advice }
+        if error.advice?.contains("RedirectPolicy.") == true { return "check the redirects of the server" }
         switch error.kind {
         case .timeout: return "allow more time with timeoutMs or connectTimeoutMs"
         case .tls: return "check the certificate and the host name, or name a file of trusted CAs with tlsCA"

@@ -15,7 +15,7 @@ struct CrawlCommand: AsyncParsableCommand {
             errors or warnings.
 
             --write-baseline accepts all findings, and writes them to a file. A later crawl with --baseline reports \
-            only new ones. A finding is identified by its rule, the path of the screen, the JSON pointer and the \
+            only new ones. Both fail if the first screen cannot be loaded. A finding is identified by its rule, the path of the screen, the JSON pointer and the \
             target, so that a baseline is valid on other hosts.
 
             The report is written to standard output, or to the -o file. Secrets in it are redacted.
@@ -27,7 +27,7 @@ struct CrawlCommand: AsyncParsableCommand {
               unknown        warning  the meaning of a URL is not declared; see --custom
               method         warning  a GET with a body, or a route with an unsafe method
               mixed-content  warning  a screen over https refers to an http URL
-              omitted        warning  a screen has too many references
+              omitted        warning  too many references or requests; see --max-requests
               cyclic         info     a route leads back; an error for lazy components
               other-origin   info     the target is on another origin
 

@@ -28,6 +28,7 @@ struct CrawlClient: Sendable {
             var failure = session.flags.failure(for: error)
             // It advises to use another command.
             if failure.exit == ExitCode.invalidContent { failure.advice = nil }
+            if failure.code == NetworkError.Kind.tooLarge.rawValue { failure.advice = try advice(forLarge: target) }
             response.content = .failure(failure)
         }
         response.duration = start.duration(to: .now)
@@ -44,10 +45,26 @@ struct CrawlClient: Sendable {
         var transfer = try HttpRequestBuilder().build(request)
         session.flags.apply(to: &transfer.head)
         transfer.options = try session.flags.options()
+        transfer.options.maxBodyBytes = try maxBytes(of: target)
         transfer.options.redirects = transfer.options.redirects.deciding { [origin] proposal in
             Origin(of: proposal.next) == origin ? .follow : .returnRedirect
         }
         return transfer
+    }
+
+    /// Returns the maximum size of a response, in bytes: that of --max-filesize, and for screens also that of a screen.
+    private func maxBytes(of target: CrawlTarget) throws -> Int? {
+        let limit = try session.flags.options().maxBodyBytes
+        return target.isImage ? limit : min(limit ?? .max, ParsedScreen.maxBytes)
+    }
+
+    /// Returns the advice for a response that is larger than the limit. -o isn't an alternative to a greater limit,
+    /// because it names the file of the report.
+    private func advice(forLarge target: CrawlTarget) throws -> String {
+        guard !target.isImage, try maxBytes(of: target) == ParsedScreen.maxBytes else {
+            return "increase --max-filesize"
+        }
+        return "divide the screen, for example with lazy components"
     }
 
     private func content(of received: ReceivedResponse, to target: CrawlTarget) throws -> CrawlResponse.Content {

@@ -24,7 +24,10 @@ struct CrawlInspection {
 
     private mutating func run() {
         let cycles = CrawlCycles(crawl)
-        if let first = crawl.pages.first { judge(first, from: first, pointer: "") }
+        if let first = crawl.pages.first {
+            judge(first, from: first, pointer: "")
+            addUnrequested(on: first)
+        }
         for (index, page) in crawl.pages.enumerated() {
             if page.omittedCount > 0 {
                 add(.omitted, page, "", page.target.url, "references that were not checked: \(page.omittedCount)")
@@ -34,6 +37,19 @@ struct CrawlInspection {
                 if let cycle = cycles.cycle(at: index, number) { add(cycle, reference, of: page) }
             }
         }
+    }
+
+    /// Adds the number of targets that the crawl left out to the first screen, so that each format of the report has it.
+    private mutating func addUnrequested(on first: CrawlPage) {
+        guard crawl.unrequestedCount > 0 else { return }
+        add(
+            .omitted,
+            first,
+            "",
+            first.target.url,
+            "targets that were not requested: \(crawl.unrequestedCount)",
+            "increase --max-requests"
+        )
     }
 
     // MARK: - References
@@ -109,8 +125,7 @@ struct CrawlInspection {
             if page.isRedirectedElsewhere, page.target != crawl.start {
                 add(.otherOrigin, failure.message)
             } else if failure.code == NetworkError.Kind.tooLarge.rawValue {
-                // -o names the file of the report.
-                add(.broken, failure.message, "increase --max-filesize")
+                add(.broken, failure.message, failure.advice)
             } else {
                 add(.broken, failure.sentence, failure.advice)
             }

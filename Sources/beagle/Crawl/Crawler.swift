@@ -29,9 +29,7 @@ struct Crawler {
             waiting.removeAll { $0.depth == nearest }
             let sent = due.prefix(maxRequests - result.pages.count)
             result.unrequestedCount += due.count - sent.count
-            let responses = try await responses(to: Array(sent))
-            for (target, response) in zip(sent, responses) {
-                let page = CrawlPage(target, depth: nearest, response, base: base, origin: origin)
+            for page in try await pages(of: Array(sent), depth: nearest) {
                 result.add(page)
                 for reference in page.references {
                     guard let target = reference.target, !known.contains(target) else { continue }
@@ -49,16 +47,21 @@ struct Crawler {
         return result
     }
 
-    /// Returns the responses in the order of the targets.
-    private func responses(to targets: [CrawlTarget]) async throws -> [CrawlResponse] {
-        try await withThrowingTaskGroup(of: (Int, CrawlResponse).self) { group in
-            var responses = [CrawlResponse?](repeating: nil, count: targets.count)
+    /// Returns the pages in the order of the targets. A page is created as soon as its response arrives, so that no more
+    /// than `concurrency` screens are in memory.
+    private func pages(of targets: [CrawlTarget], depth: Int) async throws -> [CrawlPage] {
+        try await withThrowingTaskGroup(of: (Int, CrawlPage).self) { group in
+            var pages = [CrawlPage?](repeating: nil, count: targets.count)
             for (index, target) in targets.enumerated() {
-                if index >= concurrency, let (index, response) = try await group.next() { responses[index] = response }
-                group.addTask { [fetch] in (index, try await fetch(target)) }
+                if index >= concurrency, let (index, page) = try await group.next() { pages[index] = page }
+                group.addTask { (index, try await page(of: target, depth: depth)) }
             }
-            for try await (index, response) in group { responses[index] = response }
-            return responses.compactMap(\.self)
+            for try await (index, page) in group { pages[index] = page }
+            return pages.compactMap(\.self)
         }
+    }
+
+    private func page(of target: CrawlTarget, depth: Int) async throws -> CrawlPage {
+        CrawlPage(target, depth: depth, try await fetch(target), base: base, origin: origin)
     }
 }

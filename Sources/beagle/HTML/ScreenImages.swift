@@ -20,16 +20,20 @@ struct ScreenImages {
     let origin: Origin
     let base: URL
 
-    /// Returns the images by their URL in the screen.
+    /// Returns the images by the position of their URL in the screen, as a JSON pointer. Each URL is requested once.
     ///
     /// - Throws: Only if the task is cancelled.
     func images(of plan: ScreenPlan) async throws -> [String: Image] {
-        var (images, bytes) = ([String: Image](), 0)
-        for reference in plan.references where reference.kind == .image && images[reference.url] == nil {
-            guard let url = reference.resolvedURL, images.count < Self.maxCount else { continue }
-            let rest = ScreenPage.maxImageBytes - bytes
-            images[reference.url] = try await image(url, upTo: rest)
-            if case .data(let data, _)? = images[reference.url] { bytes += data.count }
+        var (images, loaded, bytes) = ([String: Image](), [String: Image](), 0)
+        // All elements of a list have the pointers of the template. The page shows the first element.
+        for reference in plan.references where reference.kind == .image && images[reference.pointer] == nil {
+            guard let url = reference.resolvedURL else { continue }
+            if loaded[url] == nil, loaded.count < Self.maxCount {
+                let image = try await image(url, upTo: ScreenPage.maxImageBytes - bytes)
+                if case .data(let data, _) = image { bytes += data.count }
+                loaded[url] = image
+            }
+            images[reference.pointer] = loaded[url]
         }
         return images
     }

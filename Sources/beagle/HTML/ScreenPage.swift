@@ -17,10 +17,10 @@ struct ScreenPage {
     ///
     /// - Parameters:
     ///   - root: The screen.
-    ///   - images: The images by their URL in the screen.
+    ///   - images: The images by the position of their URL in the screen, as a JSON pointer.
     static func html(of root: JSONValue, images: [String: ScreenImages.Image]) -> String {
         var page = ScreenPage(images: images)
-        page.write(root)
+        page.write(Node(value: root, pointer: ""))
         var head = HTMLWriter()
         head.element("title", text: title(of: root))
         return """
@@ -59,9 +59,9 @@ struct ScreenPage {
     // MARK: - Components
 
     /// Writes a component. `JSONValue` limits the nesting, and with it the recursion.
-    private mutating func write(_ value: JSONValue) {
-        guard let component = Component(value) else { return }
-        let style = ComponentStyle(of: component.members)
+    private mutating func write(_ node: Node) {
+        guard let component = Component(node) else { return }
+        let style = ComponentStyle(of: component.members.value)
         switch component.key {
         case "screencomponent", "screen": writeScreen(component, style)
         case "text", "layout:text": writeText(component, style)
@@ -116,7 +116,7 @@ struct ScreenPage {
 
     private mutating func writeScreen(_ component: Component, _ style: ComponentStyle) {
         element("main", style) { page in
-            if let title = component.members["navigationBar"]?["title"]?.string {
+            if let title = component.members["navigationBar"]?["title"]?.value.string {
                 page.writer.element("header", text: title)
             }
             page.writeChildren(of: component)
@@ -125,8 +125,9 @@ struct ScreenPage {
 
     private mutating func writeText(_ component: Component, _ style: ComponentStyle) {
         var style = style
-        style.add("color", ComponentStyle.color(component.members["textColor"]))
-        style.add("text-align", ComponentStyle.keyword(component.members["alignment"], ["left", "center", "right"]))
+        let members = component.members.value
+        style.add("color", ComponentStyle.color(members["textColor"]))
+        style.add("text-align", ComponentStyle.keyword(members["alignment"], ["left", "center", "right"]))
         writer.element("p", ["style": style.css], text: component.text("text"))
     }
 
@@ -140,12 +141,13 @@ struct ScreenPage {
 
     private mutating func writeImage(_ component: Component, _ style: ComponentStyle) {
         let path = component.members["path"]
-        guard let url = path?["url"]?.string ?? path?.string ?? component.members["url"]?.string,
-            path?["_beagleImagePath_"]?.string != "local"
+        let places = [path?["url"], path, component.members["url"]].compactMap(\.self)
+        guard let place = places.first(where: { $0.value.string != nil }), let url = place.value.string,
+            path?["_beagleImagePath_"]?.value.string != "local"
         else {
-            return box("image of the app \(path?["mobileId"]?.string ?? component.text("name"))")
+            return box("image of the app \(path?["mobileId"]?.value.string ?? component.text("name"))")
         }
-        switch images[url] {
+        switch images[place.pointer] {
         case .data(let data, let type)? where imageBytes + data.count <= Self.maxImageBytes:
             imageBytes += data.count
             let source = "data:\(type);base64,\(data.base64EncodedString())"
@@ -160,7 +162,7 @@ struct ScreenPage {
     private mutating func writeList(_ component: Component, _ style: ComponentStyle) {
         let members = component.members
         let templates =
-            (members["templates"]?.array ?? []).compactMap { $0["view"] } + [members["template"]].compactMap(\.self)
+            (members["templates"]?.elements ?? []).compactMap { $0["view"] } + [members["template"]].compactMap(\.self)
         element("ul", style) { page in
             for item in component.children + templates {
                 page.writer.open("li")
@@ -172,11 +174,12 @@ struct ScreenPage {
 
     /// Writes all tabs below each other, because the page has no scripts.
     private mutating func writeTabs(_ component: Component, _ style: ComponentStyle) {
-        let tabs = component.members["children"]?.array ?? component.members["items"]?.array ?? []
+        let lists = [component.members["children"], component.members["items"]].compactMap(\.self)
+        let tabs = lists.first { $0.value.array != nil }?.elements ?? []
         element("div", style) { page in
             for tab in tabs {
                 page.writer.open("section")
-                if let title = tab["title"]?.string { page.writer.element("h2", text: title) }
+                if let title = tab["title"]?.value.string { page.writer.element("h2", text: title) }
                 for name in ["child", "content"] { if let child = tab[name] { page.write(child) } }
                 page.writer.close("section")
             }
@@ -184,32 +187,47 @@ struct ScreenPage {
     }
 }
 
+/// A value of the JSON of a screen, and its position.
+private struct Node {
+    let value: JSONValue
+    /// The position as a JSON pointer.
+    let pointer: String
+
+    /// The member of an object. The page reads no names that need to be escaped in a pointer.
+    subscript(name: String) -> Node? { value[name].map { Node(value: $0, pointer: "\(pointer)/\(name)") } }
+
+    /// The elements of an array; empty for other values.
+    var elements: [Node] {
+        (value.array ?? []).enumerated().map { Node(value: $1, pointer: "\(pointer)/\($0)") }
+    }
+}
+
 /// A component of the JSON of a screen.
 private struct Component {
     /// The members; for Nimbus, those of `properties`.
-    let members: JSONValue
+    let members: Node
     let name: String
     /// The name in lower case.
     let key: String
-    let children: [JSONValue]
+    let children: [Node]
 
     /// Reads a component, or returns `nil` for a value that isn't one.
-    init?(_ value: JSONValue) {
+    init?(_ node: Node) {
         let markers = ["_beagleComponent_", "_:component", "_beagleType_"]
-        guard let text = markers.lazy.compactMap({ value[$0]?.string }).first else { return nil }
+        guard let text = markers.lazy.compactMap({ node.value[$0]?.string }).first else { return nil }
         let type = ComponentType(text)
         (name, key) = (type.name, type.key)
-        members = value["properties"] ?? value
+        members = node["properties"] ?? node
         children =
-            ["child", "content", "initialState"].compactMap { value[$0] }.filter { $0.object != nil }
-            + (value["children"]?.array ?? [])
+            ["child", "content", "initialState"].compactMap { node[$0] }.filter { $0.value.object != nil }
+            + (node["children"]?.elements ?? [])
     }
 
     /// Returns the text of a member, which may also be a number or truth value; empty if it is missing.
     func text(_ name: String) -> String {
-        switch members[name] {
+        switch members.value[name] {
         case .string(let text)?: text
-        case .integer?, .number?, .bool?: members[name].map { "\($0)" } ?? ""
+        case .integer?, .number?, .bool?: members.value[name].map { "\($0)" } ?? ""
         default: ""
         }
     }
