@@ -184,10 +184,15 @@ struct BatchCommandTests {
         #expect(reply["error"]?["code"] == .string(code))
     }
 
-    @Test func adviceSpeaksOfTheLinesMembers() {
-        let error = NetworkError(.timeout, during: .firstByte, "time is up", advice: "increase Timeouts.total")
-        let message = BatchReply.failed(error)["error"]?["message"]?.string
-        #expect(message == "time is up; allow more time with timeoutMs or connectTimeoutMs")
+    private static let advice: [(NetworkError.Kind, String, String)] = [
+        (.timeout, "increase Timeouts.total", "allow more time with timeoutMs or connectTimeoutMs"),
+        (.tooManyRedirects, "increase RedirectPolicy.limit", "check the redirects of the server"),
+    ]
+
+    @Test(arguments: advice)
+    func adviceSpeaksOfTheLinesMembers(_ kind: NetworkError.Kind, _ advice: String, _ words: String) {
+        let error = NetworkError(kind, during: .firstByte, "it failed", advice: advice)
+        #expect(BatchReply.failed(error)["error"]?["message"]?.string == "it failed; \(words)")
     }
 
     @Test func quitEndsItAfterWhatIsUnderWay() async throws {
