@@ -95,9 +95,9 @@ import TestClients
         // Another request completes after a second completion of the first one would have.
         let other = client(ScriptedTransport(status: .accepted))
         other.executeRequest(request) { _ in results.continuation.finish() }
-        var heard: [NetworkClient.NetworkResult] = []
-        for await result in results.stream { heard.append(result) }
-        #expect(heard.count == 1)
+        var received: [NetworkClient.NetworkResult] = []
+        for await result in results.stream { received.append(result) }
+        #expect(received.count == 1)
     }
 
     @Test func transportThatDropsItsCompletionIsAFailure() async {

@@ -204,9 +204,9 @@ import TestClients
         let scope = OperationScope()
         let inner = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let client = CountingClient(inner).scoped(in: scope)
-        let heard = EventRecorder()
-        client.watch(.of(.component), heard.receive)
-        await heard.waitForEvents(1)
+        let received = EventRecorder()
+        client.watch(.of(.component), received.receive)
+        await received.waitForEvents(1)
         #expect(inner.activeOperations == 1)
         scope.close()
         #expect(inner.activeOperations == 0)
@@ -217,15 +217,15 @@ import TestClients
     @Test func watchedOperationsAreRefetchedAndEndedThroughWrappers() async {
         let inner = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let client: any NetworkClient = CountingClient(CountingClient(inner))
-        let heard = EventRecorder()
-        client.watch(.of(.component), heard.receive)
-        await heard.waitForEvents(1)
+        let received = EventRecorder()
+        client.watch(.of(.component), received.receive)
+        await received.waitForEvents(1)
         client.refetch()
-        await heard.waitForEvents(3)
+        await received.waitForEvents(3)
         let events = AsyncStream.makeStream(of: Void.self)
         let token = client.refetch(on: events.stream, .networkOnly, gathering: .zero)
         events.continuation.yield()
-        await heard.waitForEvents(5)
+        await received.waitForEvents(5)
         token.cancel()
         client.endAll()
         #expect(inner.activeOperations == 0)
@@ -241,12 +241,12 @@ import TestClients
             await Result { try await client.run(NetworkOperation(request, policy: .cacheOnly)) }.failure,
         ]
         #expect(errors.map { $0?.kind } == [.unsupported, .notStored])
-        let heard = Lock<NetworkError?>(nil)
+        let received = Lock<NetworkError?>(nil)
         let token = client.watch(.of(.component)) { event in
-            if case .failure(let error) = event { heard.withLock { $0 = error } }
+            if case .failure(let error) = event { received.withLock { $0 = error } }
         }
         #expect(token == nil)
-        errors.append(heard.withLock { $0 })
+        errors.append(received.withLock { $0 })
         #expect(errors[2]?.kind == .unsupported)
         for error in errors {
             #expect(error?.message.contains("SeedClient") == true)

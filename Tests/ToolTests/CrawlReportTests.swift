@@ -49,7 +49,7 @@ struct CrawlReportTests {
         let message = "targets that were not requested: 1"
         #expect(report.faultCount == 1)
         #expect(report.text(Console(.never)).contains("\(message); increase --max-requests"))
-        #expect(report.json["findings"]?[0]?["rule"] == "omitted")
+        #expect(report.json["findings"]?[0]?["rule"] == "unrequested")
         #expect(report.junit.contains(#"tests="2" failures="1""#) && report.junit.contains(message))
         let result = try report.sarif()["runs"]?[0]?["results"]?[0]
         #expect(result?["level"] == "warning")

@@ -33,6 +33,20 @@ struct PlanCommandTests {
         #expect(try await BeagleProcess(["plan", "-"], input: DemoScreens.home).outcome().lines == Self.home)
     }
 
+    @Test func linesAreWrittenToAFile() async throws {
+        let other = #"{"_beagleComponent_":"beagle:text","text":"other"}"#
+        try await withFiles([DemoScreens.home, other, ""]) { files in
+            let run = try await BeagleProcess(["plan", files[0], "-o", files[2]]).outcome()
+            #expect(run.exit == 0 && run.output.isEmpty)
+            let lines = try String(contentsOfFile: files[2], encoding: .utf8).split(separator: "\n").map(String.init)
+            #expect(lines == Self.home)
+            let difference = try await BeagleProcess(["plan", "--diff", files[0], files[1], "-o", files[2]]).outcome()
+            #expect(difference.exit == 104 && difference.output.isEmpty)
+            #expect(try String(contentsOfFile: files[2], encoding: .utf8).hasPrefix("- "))
+            #expect(try await BeagleProcess(["plan", files[0], "--json", "-o", files[2]]).outcome().exit == 64)
+        }
+    }
+
     @Test func jsonHasEachReference() async throws {
         let run = try await BeagleProcess(["plan", "-", "--json"], input: DemoScreens.home).outcome()
         let result = try #require(try run.json()["result"])
@@ -131,7 +145,7 @@ struct PlanCommandTests {
 
     @Test(arguments: [
         [], ["a", "b"], ["--diff", "a"], ["--diff", "-", "-"], ["a", "--custom", "x"], ["a", "--custom", "x=image"],
-        ["a", "--custom", "custom:a.b=video"], ["a", "-o", "b"], ["--diff", "a", "b", "-o", "c"],
+        ["a", "--custom", "custom:a.b=video"],
     ])
     func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {
         let run = try await BeagleProcess(["plan"] + arguments).outcome()

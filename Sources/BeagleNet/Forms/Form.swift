@@ -200,6 +200,30 @@ extension Form {
         errors(of: inputs)
     }
 
+    /// The values of a submission.
+    struct Draft {
+        /// The number of changes to the form.
+        let changes: Int
+        /// The errors of the values.
+        let errors: [FieldError]
+        /// The values to send; `nil` if there are errors.
+        let values: (contents: FormContents, data: Request.FormData)?
+    }
+
+    /// Waits for the asynchronous checks, and returns values that all were checked: if the form is edited in the
+    /// meantime, it checks again.
+    ///
+    /// - Throws: `NetworkError` if a check fails, or the stored values can't be read.
+    func draft() async throws(NetworkError) -> Draft {
+        while true {
+            let changes = changes
+            try await checks.finish(inputs)
+            let errors = validate()
+            let values = errors.isEmpty ? (contents, try data()) : nil
+            if self.changes == changes { return Draft(changes: changes, errors: errors, values: values) }
+        }
+    }
+
     /// Returns the data to send.
     ///
     /// Additional data takes precedence over inputs, and inputs over stored values.

@@ -35,20 +35,13 @@ extension NetworkClient {
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(NetworkError) -> FormReply {
-        var checked: Int
-        repeat {
-            checked = form.changes
-            try await form.checks.finish(form.inputs)
-            // A value that was edited in the meantime has not been checked.
-        } while form.changes != checked
-        let errors = form.validate()
-        guard errors.isEmpty else {
-            let reply = FormReply(refusing: errors)
+        let draft = try await form.draft()
+        guard let (contents, data) = draft.values else {
+            let reply = FormReply(refusing: draft.errors)
             form.monitor.refused(reply)
             return reply
         }
         let url = try target.url(in: container)
-        let (changes, contents) = (form.changes, form.contents)
         let message = FormSubmissionGate.Message(
             destination: FormSubmissionGate.Destination(
                 url: url,
@@ -56,9 +49,9 @@ extension NetworkClient {
                 headers: headers,
                 credentialOwner: container.credentialOwner
             ),
-            data: try form.data()
+            data: data
         )
-        return try await form.submissionGate.result(of: message, changes: changes, progress: progress) {
+        return try await form.submissionGate.result(of: message, changes: draft.changes, progress: progress) {
             identity,
             writeFlag,
             tell in

@@ -141,8 +141,8 @@ public struct NetworkOperation: Sendable {
     /// Set one per user if one client serves several users or if responses are stored: operations of different
     /// partitions never share a response.
     ///
-    /// Empty by default: then it is that of the client's `dependencies.partition`. Set it before the operation runs. If an interceptor sets it, the `key` doesn't include it, so
-    /// that the cache neither stores nor finds a response.
+    /// Empty by default, for that of the client's `dependencies.partition`. Set it before the operation runs. If an
+    /// interceptor sets it, the `key` doesn't include it, so that the cache neither stores nor finds a response.
     public var partition: String {
         get { fields.value.partition }
         set { fields.value.partition = newValue }

@@ -13,8 +13,13 @@ final class ImageHints: Sendable {
     private struct State {
         var urls: Set<String> = []
         var tasks: [ImageTask] = []
+        var running = 0
+        var isFinished = false
         var isCancelled = false
     }
+
+    /// The maximum number of heads that wait to be read: a server may send any number of them.
+    private static let maxWaitingHeads = 64
 
     private let fields: AsyncStream<(links: String, base: HTTPRequest)>.Continuation
     private let loader: ImageLoader
@@ -23,13 +28,22 @@ final class ImageHints: Sendable {
     private let state = Lock(State())
 
     init(of request: ScreenRequest, _ loader: ImageLoader, _ views: ViewClient) {
-        let (stream, continuation) = AsyncStream.makeStream(of: (links: String, base: HTTPRequest).self)
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: (links: String, base: HTTPRequest).self,
+            bufferingPolicy: .bufferingOldest(Self.maxWaitingHeads)
+        )
         fields = continuation
         self.loader = loader
         self.views = views
         partition = request.partition
-        Task { for await field in stream { self.start(WebLink.parsing(field.links), field.base) } }
+        Task {
+            for await field in stream { self.start(WebLink.parsing(field.links), field.base) }
+            self.state.withLock { $0.isFinished = true }
+        }
     }
+
+    /// Whether the hints have ended and no image is being loaded.
+    var isOver: Bool { state.withLock { $0.isFinished && $0.running == 0 } }
 
     /// Follows the links of an early hint or of a successful response.
     func receive(_ response: HTTPResponse, to request: HTTPRequest) {
@@ -73,15 +87,17 @@ final class ImageHints: Sendable {
             let task = loader.start(request)
             let isCancelled = state.withLock { state in
                 state.tasks.append(task)
+                state.running += 1
                 return state.isCancelled
             }
             if isCancelled { task.cancel() }
-            Task { [views] in
+            Task { [views, state] in
                 do throws(NetworkError) {
                     _ = try await task.image
                 } catch {
                     if !error.isCancelled { views.countHint { $0.failedHints += 1 } }
                 }
+                state.withLock { $0.running -= 1 }
             }
         }
     }

@@ -246,7 +246,7 @@ public final class OfflineSet: Sendable {
 
     /// The routes, lazy components and images of a screen.
     ///
-    /// Those that the rules for requests of screens forbid are missing.
+    /// A part that the `ScreenRequestRules` forbid is added to `missing`.
     private func visits(
         from response: NetworkResponse,
         of visit: Visit,

@@ -107,7 +107,10 @@ public final class ViewClient: Sendable {
         let hints = hintedImages.map { ImageHints(of: request, $0, self) }
         if let hints {
             operation.onHead = { hints.receive($0, to: $1) }
-            kept?.withLock { $0.append(hints) }
+            kept?.withLock { kept in
+                kept.removeAll(where: \.isOver)
+                kept.append(hints)
+            }
         }
         do throws(NetworkError) {
             let screen = try await fetch(request, operation, client, decoder, hints, as: type, onStored)

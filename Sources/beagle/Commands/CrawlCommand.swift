@@ -15,8 +15,8 @@ struct CrawlCommand: AsyncParsableCommand {
             errors or warnings.
 
             --write-baseline accepts all findings, and writes them to a file. A later crawl with --baseline reports \
-            only new ones. Both fail if the first screen cannot be loaded. A finding is identified by its rule, the path of the screen, the JSON pointer and the \
-            target, so that a baseline is valid on other hosts.
+            only new ones. Both fail if the first screen cannot be loaded. A finding is identified by its rule, the \
+            path of the screen, the JSON pointer and the target, so that a baseline is valid on other hosts.
 
             The report is written to standard output, or to the -o file. Secrets in it are redacted.
 
@@ -27,7 +27,8 @@ struct CrawlCommand: AsyncParsableCommand {
               unknown        warning  the meaning of a URL is not declared; see --custom
               method         warning  a GET with a body, or a route with an unsafe method
               mixed-content  warning  a screen over https refers to an http URL
-              omitted        warning  too many references or requests; see --max-requests
+              omitted        warning  a screen has too many references
+              unrequested    warning  the crawl has more targets than --max-requests
               cyclic         info     a route leads back; an error for lazy components
               other-origin   info     the target is on another origin
 
@@ -161,9 +162,7 @@ struct CrawlCommand: AsyncParsableCommand {
     private func result(of report: CrawlReport, on console: Console) throws -> CommandResult {
         var output = try output(of: report, console)
         if let path = flags.file {
-            let sink = try FileSink(path: path, mayBlock: true)
-            try sink.write(output)
-            try sink.commit()
+            try FileSink.write(output, to: path)
             output = Data()
         }
         guard report.faultCount > 0, writeBaseline == nil else {

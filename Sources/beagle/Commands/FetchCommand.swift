@@ -61,9 +61,7 @@ struct FetchCommand: TransferCommand {
         defer { session.console.showBar("") }
         let images = try await ScreenImages(session: session, origin: site.origin, base: site.base)
             .images(of: screen.plan)
-        let sink = try FileSink(path: path, mayBlock: true)
-        try sink.write(Data(ScreenPage.html(of: root, images: images).utf8))
-        try sink.commit()
+        try FileSink.write(Data(ScreenPage.html(of: root, images: images).utf8), to: path)
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {

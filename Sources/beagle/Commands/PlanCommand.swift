@@ -13,7 +13,7 @@ struct PlanCommand: AsyncParsableCommand {
             it can be prefetched or why not, and its position as a JSON pointer. Values of expressions are taken from \
             the contexts and lists of the screen; URLs whose value is not known are shown as they are written. URLs \
             in members that are neither the framework's nor declared with --custom have the kind 'unknown'. Exits \
-            with 101 if the document is not a screen.
+            with 101 if the document is not a screen. The lines are written to standard output, or to the -o file.
 
             With --diff, writes the references that only the first screen (-) or only the second (+) has, and exits \
             with 104 if there are any.
@@ -44,20 +44,38 @@ struct PlanCommand: AsyncParsableCommand {
         guard screens.count == (diff ? 2 : 1) else {
             throw ValidationError(diff ? "'--diff' requires two screens." : "Name one screen: a file, a URL or '-'.")
         }
-        if flags.file != nil { throw ValidationError("'-o' cannot be used with 'plan'; redirect standard output.") }
+        if flags.json, flags.file != nil { throw ValidationError("'--json' and '-o' cannot be used together.") }
         if screens == ["-", "-"] { throw ValidationError("Only one screen can be standard input.") }
         if diff, flags.offline { throw ValidationError("'--offline' and '--diff' cannot be used together.") }
     }
 
     func run() async throws {
-        let session = Session(flags, retries.interceptors)
+        // The -o file is for the plan, not for the screens.
+        var sessionFlags = flags
+        sessionFlags.output = nil
+        let session = Session(sessionFlags, retries.interceptors)
         do {
-            let result = try await Interrupt.cancelling { try await self.result(in: session) }
+            let result = try await Interrupt.cancelling { try await self.writtenResult(in: session) }
             session.show(result)
         } catch {
             let failure = flags.failure(for: error)
             session.show(failure)
             throw ExitCode(failure.exit)
+        }
+    }
+
+    /// Writes the output to the `-o` file, if there is one.
+    private func writtenResult(in session: Session) async throws -> CommandResult {
+        guard let path = flags.file else { return try await result(in: session) }
+        do {
+            var result = try await result(in: session)
+            try FileSink.write(result.output, to: path)
+            result.output = Data()
+            return result
+        } catch var failure as Failure where failure.exit == ExitCode.different {
+            try FileSink.write(failure.output, to: path)
+            failure.output = Data()
+            throw failure
         }
     }
 

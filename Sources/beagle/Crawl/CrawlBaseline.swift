@@ -72,8 +72,6 @@ struct CrawlBaseline: Sendable {
 
     /// Writes the file atomically.
     func write(to path: String) throws(NetworkError) {
-        let sink = try FileSink(path: path, mayBlock: true)
-        try sink.write(data)
-        try sink.commit()
+        try FileSink.write(data, to: path)
     }
 }

@@ -43,7 +43,7 @@ struct CrawlInspection {
     private mutating func addUnrequested(on first: CrawlPage) {
         guard crawl.unrequestedCount > 0 else { return }
         add(
-            .omitted,
+            .unrequested,
             first,
             "",
             first.target.url,

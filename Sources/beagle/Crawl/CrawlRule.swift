@@ -1,6 +1,6 @@
 /// A rule of a crawl.
 enum CrawlRule: String, Sendable, CaseIterable {
-    case broken, slow, heavy, unevaluable, unknown, cyclic, method, omitted
+    case broken, slow, heavy, unevaluable, unknown, cyclic, method, omitted, unrequested
     case mixedContent = "mixed-content"
     case otherOrigin = "other-origin"
 
@@ -14,7 +14,8 @@ enum CrawlRule: String, Sendable, CaseIterable {
         case .unknown: "A URL is in a member whose meaning is not declared."
         case .cyclic: "A route leads back to a screen, or a lazy component loads itself."
         case .method: "The method or body does not suit the reference."
-        case .omitted: "A screen has too many references, or the crawl too many targets, to check all of them."
+        case .omitted: "A screen has too many references to check all of them."
+        case .unrequested: "The crawl has more targets than it may request."
         case .mixedContent: "A screen that is loaded over https refers to an http URL."
         case .otherOrigin: "The target is on another origin, which is not checked."
         }

@@ -8,12 +8,12 @@ import TestClients
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct CacheInterceptorTests {
     // MARK: - Policies
 
-    /// What the store has of what is asked.
+    /// The state of the stored response.
     enum Stored: CaseIterable {
         case nothing, young, old
     }
 
-    /// What becomes of a message.
+    /// The outcome of a request.
     enum Network: CaseIterable {
         case answers, isLost, isOutOfOrder, refuses
 
@@ -50,11 +50,11 @@ import TestClients
         }
     }
 
-    /// What a test may ask: of a fixture where nothing stands above the cache, and of one where something does.
-    static let questions = [NetworkOperation.Kind.component, .image, .query].flatMap { [($0, false), ($0, true)] }
+    /// The kinds of operations, each without and with an interceptor above the cache.
+    static let kinds = [NetworkOperation.Kind.component, .image, .query].flatMap { [($0, false), ($0, true)] }
 
-    /// Looks on from above the cache.
-    private final class Onlooker: Interceptor {
+    /// Records the results above the cache.
+    private final class RecordingObserver: Interceptor {
         let seen = Lock<[String]>([])
         var place: Pipeline.Place? { .log }
 
@@ -69,14 +69,15 @@ import TestClients
         }
     }
 
-    @Test(arguments: RequestPolicy.allCases, questions)
-    func aPolicySaysWhereTheAnswerIsFrom(policy: RequestPolicy, _ question: (NetworkOperation.Kind, Bool)) async {
-        let (kind, isSeen) = question
+    @Test(arguments: RequestPolicy.allCases, kinds)
+    func aPolicySaysWhereTheAnswerIsFrom(policy: RequestPolicy, _ kindAndObserver: (NetworkOperation.Kind, Bool)) async
+    {
+        let (kind, isSeen) = kindAndObserver
         for stored in Stored.allCases {
             for network in Network.allCases {
                 let clock = ManualClock()
                 Beagle.dependencies.clock = clock
-                let fixture = isSeen ? CacheFixture(Onlooker()) : CacheFixture()
+                let fixture = isSeen ? CacheFixture(RecordingObserver()) : CacheFixture()
                 fixture.respond(with: .text("{\"a\":1}"))
                 if stored != .nothing { _ = await fixture.results(of: .storable(kind, .networkOnly)) }
                 let before = fixture.requests
@@ -92,12 +93,12 @@ import TestClients
         }
     }
 
-    /// Where a deadline is set.
+    /// The owner of a deadline.
     enum Limited: CaseIterable {
         case byOperation, byInterceptor
     }
 
-    /// What comes of an operation that a deadline cuts off, or somebody who leaves.
+    /// The outcome of an operation that a deadline or its caller cancels.
     private func cutOff(
         _ policy: RequestPolicy,
         _ limited: Limited = .byOperation,
@@ -202,7 +203,7 @@ import TestClients
     }
 
     @Test func whatStandsAboveTheCacheSeesItsAnswers() async {
-        let onlooker = Onlooker()
+        let onlooker = RecordingObserver()
         let fixture = CacheFixture(onlooker)
         for _ in 1...2 { _ = await fixture.results(of: .storable()) }
         #expect(onlooker.seen.withLock { $0 } == ["1", "stored 1"])
@@ -409,7 +410,7 @@ import TestClients
         }
 
         static func answer(_ request: TransferRequest) -> CacheFixture.Outcome {
-            let name = request.head.headerFields[.authorization] ?? "nobody"
+            let name = request.head.headerFields[.authorization] ?? "anonymous"
             return name == "expired" ? .text("", status: 401) : .text(name)
         }
     }
@@ -426,7 +427,7 @@ import TestClients
         #expect(await fixture.results(of: .storable()) == ["B"])
         person.token.withLock { $0 = nil }
         auth.reset()
-        #expect(await fixture.results(of: .storable()) == ["nobody"])
+        #expect(await fixture.results(of: .storable()) == ["anonymous"])
         person.token.withLock { $0 = "A" }
         auth.reset()
         #expect(await fixture.results(of: .storable()) == ["A"])
@@ -793,7 +794,7 @@ import TestClients
         #expect(transport.requests.withLock { $0.count } == 1)
     }
 
-    /// Why a stored answer cannot be given before the hub is asked.
+    /// The reasons for which a stored response must pass through the coalescer.
     enum Obstacle: CaseIterable {
         case interceptor, slowStore
     }
@@ -802,7 +803,7 @@ import TestClients
         Beagle.dependencies.policy = .cacheFirst
         Beagle.dependencies.interceptors =
             switch obstacle {
-            case .interceptor: [Onlooker(), CacheInterceptor()]
+            case .interceptor: [RecordingObserver(), CacheInterceptor()]
             case .slowStore: [CacheInterceptor(SlowStore())]
             }
         let transport = held.transport()

@@ -237,7 +237,7 @@ import TestClients
         ("stale-if-error=60", "stored 1 stale"), ("stale-if-error=1", "failure: status"),
         ("private", "failure: status"),
     ])
-    func staleIfErrorReplacesAnErrorOfTheServer(directive: String, told: String) async {
+    func staleIfErrorReplacesAnErrorOfTheServer(directive: String, expected: String) async {
         let isUp = Lock(true)
         let fixture = fixture { _ in
             isUp.withLock { $0 } ? .text("1", [.cacheControl: "max-age=5, \(directive)"]) : .text("", status: 503)
@@ -245,7 +245,7 @@ import TestClients
         _ = await text(fixture, operation())
         clock.advance(by: .seconds(10))
         isUp.withLock { $0 = false }
-        #expect(await text(fixture, operation()) == told)
+        #expect(await text(fixture, operation()) == expected)
     }
 
     @Test(arguments: [true, false], ["max-age=5", "max-age=5, must-revalidate"])
@@ -303,7 +303,7 @@ import TestClients
     @Test func variantsOfOneUserDoNotReachAnother() async {
         let fixture = fixture { request in
             .text(
-                request.head.headerFields[.authorization] ?? "nobody",
+                request.head.headerFields[.authorization] ?? "anonymous",
                 [.cacheControl: "max-age=60", .vary: "Accept"]
             )
         }
@@ -311,8 +311,8 @@ import TestClients
         for user in users {
             let fields = user.isEmpty ? [:] : ["Authorization": user]
             for _ in 0..<2 {
-                let told = await text(fixture, operation("GET", "/a", fields))
-                #expect(told.hasSuffix(user.isEmpty ? "nobody" : user))
+                let body = await text(fixture, operation("GET", "/a", fields))
+                #expect(body.hasSuffix(user.isEmpty ? "anonymous" : user))
             }
         }
         #expect(fixture.requests == 3)

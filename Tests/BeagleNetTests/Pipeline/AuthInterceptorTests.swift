@@ -78,9 +78,9 @@ import TestClients
         let runs = ScriptedRuns()
         let client = TestClients.client(AuthInterceptor(fixture.rules, origins: origins), runs)
         let all = (NetworkOperation.Kind.known + [.form, .mutation, .raw]).map { kind in
-            let heard = EventRecorder()
-            client.watch(.of(kind), heard.receive)
-            return heard
+            let received = EventRecorder()
+            client.watch(.of(kind), received.receive)
+            return received
         }
         for token in ["token 1", "token 2"] {
             var asked: [ScriptedRuns.Run] = []
@@ -90,9 +90,9 @@ import TestClients
                 if token == "token 1" { run.finish(.failure(.status(401))) } else { run.finish(token) }
             }
         }
-        for heard in all {
-            await heard.waitForEvents(1)
-            #expect(heard.all.first == "token 2")
+        for received in all {
+            await received.waitForEvents(1)
+            #expect(received.all.first == "token 2")
         }
         #expect(fixture.renewals.withLock { $0 } == 1)
         #expect(fixture.loads.withLock { $0 } == 1)

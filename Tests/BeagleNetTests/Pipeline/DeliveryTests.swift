@@ -21,60 +21,60 @@ import TestClients
 
     @Test func eventsAreDeliveredToAQueueInOrder() async {
         let client = client()
-        let heard = EventRecorder()
-        let queue = DispatchQueue(label: "heard")
+        let received = EventRecorder()
+        let queue = DispatchQueue(label: "received")
         client.watch(component, deliverOn: queue) { event in
             dispatchPrecondition(condition: .onQueue(queue))
-            heard.receive(event)
+            received.receive(event)
         }
-        await heard.waitForEvents(101)
-        #expect(heard.all == Self.expected)
+        await received.waitForEvents(101)
+        #expect(received.all == Self.expected)
         withExtendedLifetime(client) {}
     }
 
     @Test func eventsAreDeliveredToTheMainActorInOrder() async {
         let client = client()
-        let heard = EventRecorder()
+        let received = EventRecorder()
         client.watch(component, deliverOn: MainActor.shared) { event in
             MainActor.assertIsolated()
-            heard.receive(event)
+            received.receive(event)
         }
-        await heard.waitForEvents(101)
-        #expect(heard.all == Self.expected)
+        await received.waitForEvents(101)
+        #expect(received.all == Self.expected)
         withExtendedLifetime(client) {}
     }
 
     @Test @MainActor func cancellingOnTheDeliveryContextStopsDelivery() async {
         let client = client()
-        let heard = EventRecorder()
+        let received = EventRecorder()
         // Events that were already sent wait until this function leaves the actor.
-        client.watch(component, deliverOn: MainActor.shared) { heard.receive($0) }?.cancel()
-        let queue = DispatchQueue(label: "heard")
-        queue.sync { client.watch(component, deliverOn: queue) { heard.receive($0) }?.cancel() }
+        client.watch(component, deliverOn: MainActor.shared) { received.receive($0) }?.cancel()
+        let queue = DispatchQueue(label: "received")
+        queue.sync { client.watch(component, deliverOn: queue) { received.receive($0) }?.cancel() }
         queue.sync {}
         await Task { @MainActor in }.value
-        #expect(heard.all == [])
+        #expect(received.all == [])
         #expect(client.activeOperations == 0)
     }
 
     @Test func endIsDeliveredWhenTheClientIsReleased() async {
-        let heard = EventRecorder()
+        let received = EventRecorder()
         do {
             let client = client()
-            client.watch(component, deliverOn: MainActor.shared) { heard.receive($0) }
-            await heard.waitForEvents(101)
+            client.watch(component, deliverOn: MainActor.shared) { received.receive($0) }
+            await received.waitForEvents(101)
         }
-        await heard.waitForEvents(102)
-        #expect(heard.all.last == "end")
+        await received.waitForEvents(102)
+        #expect(received.all.last == "end")
     }
 
     @Test func invalidRequestIsDeliveredAsAFailure() async {
         let client = client()
-        let heard = EventRecorder()
+        let received = EventRecorder()
         let broken = NetworkOperation(Request(url: URL(string: "ftp://host/")!, type: .fetchComponent))
-        #expect(client.watch(broken, deliverOn: MainActor.shared, { heard.receive($0) }) == nil)
-        #expect(client.watch(broken, deliverOn: .global(), { heard.receive($0) }) == nil)
-        await heard.waitForEvents(2)
-        #expect(heard.all == ["failure: unsupported_scheme", "failure: unsupported_scheme"])
+        #expect(client.watch(broken, deliverOn: MainActor.shared, { received.receive($0) }) == nil)
+        #expect(client.watch(broken, deliverOn: .global(), { received.receive($0) }) == nil)
+        await received.waitForEvents(2)
+        #expect(received.all == ["failure: unsupported_scheme", "failure: unsupported_scheme"])
     }
 }

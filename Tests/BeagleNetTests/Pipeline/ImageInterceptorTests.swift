@@ -333,37 +333,37 @@ import TestClients
     }
 
     /// The names of all results that a caller receives.
-    private func heard(_ fixture: CacheFixture, _ policy: RequestPolicy) async -> [String] {
+    private func received(_ fixture: CacheFixture, _ policy: RequestPolicy) async -> [String] {
         @Sendable func name(_ result: NetworkOperation.Result) -> String {
             let data = result.response?.data
             let name = data == Self.bomb ? "bomb" : data == Self.small ? "small" : "other"
             return (result.source == .cache ? "stored " : "") + name + (result.isStale ? " stale" : "")
         }
-        let heard = Lock<[String]>([])
+        let received = Lock<[String]>([])
         let outcome = await Result {
             try await fixture.client.run(.storable(.image, policy)) { result in
-                heard.withLock { $0.append(name(result)) }
+                received.withLock { $0.append(name(result)) }
             }
         }
         switch outcome {
-        case .success(let result): return heard.withLock { $0 } + [name(result)]
-        case .failure(let error): return heard.withLock { $0 } + [error.kind.rawValue]
+        case .success(let result): return received.withLock { $0 } + [name(result)]
+        case .failure(let error): return received.withLock { $0 } + [error.kind.rawValue]
         }
     }
 
     /// A rejected stored image is never returned. It is requested again if the policy allows it.
     @Test(arguments: RequestPolicy.allCases) func storedBombIsRejected(policy: RequestPolicy) async {
         let fixture = await fixture(network: Self.small)
-        #expect(await heard(fixture, policy) == [policy == .cacheOnly ? "too_large" : "small"])
+        #expect(await received(fixture, policy) == [policy == .cacheOnly ? "too_large" : "small"])
         #expect(fixture.requests == (policy == .cacheOnly ? 1 : 2))
         // The valid image replaces it in the store.
-        if policy != .cacheOnly { #expect(await heard(fixture, .cacheFirst) == ["stored small"]) }
+        if policy != .cacheOnly { #expect(await received(fixture, .cacheFirst) == ["stored small"]) }
     }
 
     @Test(arguments: RequestPolicy.allCases) func bombInStoreAndNetworkIsRejected(policy: RequestPolicy) async {
         let fixture = await fixture(network: Self.bomb)
-        #expect(await heard(fixture, policy) == ["too_large"])
-        #expect(await heard(fixture, policy) == ["too_large"])
+        #expect(await received(fixture, policy) == ["too_large"])
+        #expect(await received(fixture, policy) == ["too_large"])
     }
 
     /// Whatever other fields the rejected response has.
@@ -371,10 +371,10 @@ import TestClients
     func bombDoesNotReplaceAStoredImage(fields: HTTPFields) async {
         let fixture = await fixture(stored: Self.small, network: Self.bomb, fields)
         for policy in [RequestPolicy.networkOnly, .networkFirst] {
-            #expect(await heard(fixture, policy) == ["too_large"])
+            #expect(await received(fixture, policy) == ["too_large"])
         }
-        #expect(await heard(fixture, .cacheAndNetwork) == ["stored small stale", "too_large"])
-        #expect(await heard(fixture, .cacheFirst) == ["stored small"])
+        #expect(await received(fixture, .cacheAndNetwork) == ["stored small stale", "too_large"])
+        #expect(await received(fixture, .cacheFirst) == ["stored small"])
     }
 
     @Test func storedBombIsRejectedIfTheNetworkFails() async {
@@ -389,9 +389,9 @@ import TestClients
         Beagle.dependencies.interceptors.add(ImageInterceptor())
         isLost.withLock { $0 = true }
         // The app receives the network's error.
-        #expect(await heard(fixture, .networkFirst) == ["network"])
-        #expect(await heard(fixture, .cacheFirst) == ["network"])
-        #expect(await heard(fixture, .cacheAndNetwork) == ["network"])
+        #expect(await received(fixture, .networkFirst) == ["network"])
+        #expect(await received(fixture, .cacheFirst) == ["network"])
+        #expect(await received(fixture, .cacheAndNetwork) == ["network"])
     }
 
     /// A rejected stored image isn't returned to callers that join while another is requested.
@@ -426,7 +426,7 @@ import TestClients
     /// An image in memory needs no run, even with the limit above the cache.
     @Test @MainActor func storedImageIsReturnedImmediately() async throws {
         let fixture = await fixture(network: Self.small)
-        _ = await heard(fixture, .networkOnly)
+        _ = await received(fixture, .networkOnly)
         let isOver = Lock(false)
         Task { isOver.withLock { $0 = true } }
         let result = try await fixture.client.run(.storable(.image))

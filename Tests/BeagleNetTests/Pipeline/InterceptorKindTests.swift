@@ -127,7 +127,7 @@ import TestClients
 
     @Test(arguments: NetworkOperation.Kind.known, [200, 204, 299, 300, 304, 401, 403, 404, 500])
     func errorStatusIsAFailureWithTheResponse(kind: NetworkOperation.Kind, code: Int) async throws {
-        let answers = ScriptedResponses(.success(.init(NetworkResponse(text: "told", status: .init(code: code)))))
+        let answers = ScriptedResponses(.success(.init(NetworkResponse(text: "body", status: .init(code: code)))))
         let result = await Result { try await client(StatusInterceptor(), answers).run(.of(kind)) }
         if code < 300 {
             #expect(try result.get().status?.code == code)
@@ -136,19 +136,19 @@ import TestClients
         let error = try #require(result.failure)
         #expect(error.kind == .status)
         #expect(error.response?.status.code == code)
-        #expect(error.data == Data("told".utf8))
+        #expect(error.data == Data("body".utf8))
         #expect(error.request?.path == "/\(kind)")
     }
 
     @Test(arguments: messages)
     func innermostStatusCheckAppliesToTheTransport(kind: NetworkOperation.Kind) async {
         Beagle.dependencies.interceptors = [StatusInterceptor()]
-        let refusing = ScriptedTransport(status: .forbidden, "told")
+        let refusing = ScriptedTransport(status: .forbidden, "body")
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: refusing)
         let error = await #expect(throws: NetworkError.self) { try await client.run(.of(kind)) }
         #expect(error?.kind == .status)
         #expect(error?.response?.status == .forbidden)
-        #expect(error?.data == Data("told".utf8))
+        #expect(error?.data == Data("body".utf8))
         #expect(error?.request?.path == "/\(kind)")
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BeagleNet
 
-/// What tells operations apart.
+/// The parts of an operation that distinguish it from others.
 struct OperationKeyTests {
     private func operation(
         _ options: TransferOptions = .standard,

@@ -275,15 +275,15 @@ import TestClients
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
-        let heard = Lock(0)
-        let task = Task { await Result { try await client.run(.form(1)) { _ in heard.withLock { $0 += 1 } } } }
+        let received = Lock(0)
+        let task = Task { await Result { try await client.run(.form(1)) { _ in received.withLock { $0 += 1 } } } }
         let run = await runs.next()
         run.emit(.init("early", isStale: true))
-        #expect(heard.withLock { $0 } == 1)
+        #expect(received.withLock { $0 } == 1)
         task.cancel()
         _ = await task.value
         run.emit(.init("late", isStale: true))
-        #expect(heard.withLock { $0 } == 1)
+        #expect(received.withLock { $0 } == 1)
         run.finish("ok")
     }
 

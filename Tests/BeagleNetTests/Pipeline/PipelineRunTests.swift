@@ -425,12 +425,12 @@ import TestClients
             .response(200, [:], "\(count.add(1, ordering: .relaxed).newValue)")
         }
         let client = client()
-        let heard = AsyncStream.makeStream(of: String.self)
+        let received = AsyncStream.makeStream(of: String.self)
         let token = client.watch(try operation(server)) { event in
             guard case .result(let result) = event, !result.isStale, let data = result.response?.data else { return }
-            heard.continuation.yield(String(decoding: data, as: UTF8.self))
+            received.continuation.yield(String(decoding: data, as: UTF8.self))
         }
-        var answers = heard.stream.makeAsyncIterator()
+        var answers = received.stream.makeAsyncIterator()
         #expect(await answers.next() == "1")
         client.refetch()
         #expect(await answers.next() == "2")
@@ -442,12 +442,12 @@ import TestClients
         let server = try LoopbackServer(.response(200, [:], String(repeating: "x", count: 1 << 20)))
         var operation = try operation(server)
         operation.reportsProgress = true
-        let told = Lock(0)
+        let bytes = Lock(0)
         let result = try await client().run(operation) { result in
-            if let progress = result.progress { told.withLock { $0 = max($0, Int(progress.bytesReceived)) } }
+            if let progress = result.progress { bytes.withLock { $0 = max($0, Int(progress.bytesReceived)) } }
         }
         #expect(result.response?.data.count == 1 << 20)
-        #expect(told.withLock { $0 } == 1 << 20)
+        #expect(bytes.withLock { $0 } == 1 << 20)
     }
 
     @Test func progressOfALaterAttemptIsReported() async throws {
@@ -458,12 +458,12 @@ import TestClients
         }
         var operation = try operation(server)
         operation.reportsProgress = true
-        let told = Lock(0)
+        let bytes = Lock(0)
         _ = try await client().run(operation) { result in
-            if let progress = result.progress { told.withLock { $0 = max($0, Int(progress.bytesReceived)) } }
+            if let progress = result.progress { bytes.withLock { $0 = max($0, Int(progress.bytesReceived)) } }
         }
         #expect(server.requests.count == 2)
-        #expect(told.withLock { $0 } == 1 << 20)
+        #expect(bytes.withLock { $0 } == 1 << 20)
     }
 
     @Test func refetchAfterRunRunsOnceMore() async throws {
@@ -474,16 +474,16 @@ import TestClients
             return number == 1 ? .sequence([.gate(gate), .response(200, [:], "1")]) : .response(200, [:], "\(number)")
         }
         let client = client()
-        let heard = AsyncStream.makeStream(of: String.self)
+        let received = AsyncStream.makeStream(of: String.self)
         let token = client.watch(try operation(server)) { event in
             guard case .result(let result) = event, !result.isStale, let data = result.response?.data else { return }
-            heard.continuation.yield(String(decoding: data, as: UTF8.self))
+            received.continuation.yield(String(decoding: data, as: UTF8.self))
         }
         while server.requests.isEmpty { await Task.yield() }
         client.refetch(afterRun: true)
         client.refetch(afterRun: true)
         gate.open()
-        var answers = heard.stream.makeAsyncIterator()
+        var answers = received.stream.makeAsyncIterator()
         #expect(await answers.next() == "1")
         #expect(await answers.next() == "2")
         token?.cancel()

@@ -134,9 +134,9 @@ import TestClients
             var operation = NetworkOperation.of(kind)
             for isAsked in [false, true] {
                 operation.reportsProgress = isAsked
-                let heard = Lock<[String]>([])
-                _ = try await client.run(operation) { result in heard.withLock { $0.append(result.shown) } }
-                #expect(heard.withLock { $0 } == (isAsked ? ["3 bytes"] : []))
+                let received = Lock<[String]>([])
+                _ = try await client.run(operation) { result in received.withLock { $0.append(result.shown) } }
+                #expect(received.withLock { $0 } == (isAsked ? ["3 bytes"] : []))
             }
         }
     }

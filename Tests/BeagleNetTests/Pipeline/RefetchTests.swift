@@ -14,25 +14,25 @@ import TestClients
 
     @Test func eventRefetchesWatchedOperations() async {
         let fixture = fixture()
-        let heard = EventRecorder()
-        fixture.client.watch(.storable(), heard.receive)
-        await heard.waitForEvents(1)
+        let received = EventRecorder()
+        fixture.client.watch(.storable(), received.receive)
+        await received.waitForEvents(1)
         fixture.client.refetch(on: events.stream)
         fixture.respond(with: .text("2"))
         events.continuation.yield()
         await clock.waitForSleepers(1)
         #expect(clock.nextWait == .milliseconds(250))
         clock.advance(by: .milliseconds(250))
-        await heard.waitForEvents(3)
-        #expect(heard.all == ["1", "1 stale", "2"])
+        await received.waitForEvents(3)
+        #expect(received.all == ["1", "1 stale", "2"])
         #expect(fixture.requests == 2)
     }
 
     @Test func networkOnlyFollowerReceivesNoStoredResponse() async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(.storable(), heard.receive)
+        let received = EventRecorder()
+        client.watch(.storable(), received.receive)
         let first = await runs.next()
         let asking = Task { try await client.run(.storable(.component, .networkOnly)) }
         while client.activeSubscribers < 2 { await Task.yield() }
@@ -46,9 +46,9 @@ import TestClients
     @Test func eachOfTwoEventStreamsRefetches() async {
         let fixture = fixture()
         let others = AsyncStream.makeStream(of: Void.self)
-        let heard = EventRecorder()
-        fixture.client.watch(.storable(), heard.receive)
-        await heard.waitForEvents(1)
+        let received = EventRecorder()
+        fixture.client.watch(.storable(), received.receive)
+        await received.waitForEvents(1)
         fixture.client.refetch(on: events.stream)
         fixture.client.refetch(on: others.stream, .networkOnly, gathering: .seconds(1))
         for (number, (continuation, wait)) in [
@@ -57,9 +57,9 @@ import TestClients
             continuation.yield()
             await clock.waitForSleepers(1)
             clock.advance(by: wait)
-            await heard.waitForEvents(3 + 2 * number)
+            await received.waitForEvents(3 + 2 * number)
         }
-        #expect(heard.all == ["1", "1 stale", "1", "1 stale", "1"])
+        #expect(received.all == ["1", "1 stale", "1", "1 stale", "1"])
         #expect(fixture.requests == 3)
     }
 
@@ -76,10 +76,10 @@ import TestClients
         let runs = ScriptedRuns()
         Beagle.dependencies.clock = clock
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(.storable(), heard.receive)
+        let received = EventRecorder()
+        client.watch(.storable(), received.receive)
         await runs.next().finish("1")
-        await heard.waitForEvents(1)
+        await received.waitForEvents(1)
         client.refetch(on: stream, gathering: .seconds(1))
         await questions.next()
         for round in 1...3 {
@@ -91,7 +91,7 @@ import TestClients
             }
             clock.advance(by: .milliseconds(250))
             await runs.next().finish("\(round)")
-            await heard.waitForEvents(1 + 2 * round)
+            await received.waitForEvents(1 + 2 * round)
             #expect(clock.nextWait == nil)
             #expect(runs.count == 1 + round)
         }
@@ -103,8 +103,8 @@ import TestClients
         Beagle.dependencies.clock = clock
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(.storable(), heard.receive)
+        let received = EventRecorder()
+        client.watch(.storable(), received.receive)
         let run = await runs.next()
         client.refetch(on: events.stream)
         events.continuation.yield()
@@ -114,12 +114,12 @@ import TestClients
         while client.listeners > 0 { await Task.yield() }
         run.finish("1")
         await runs.next().finish("2")
-        await heard.waitForEvents(3)
-        #expect(heard.all == ["1", "1 stale", "2"])
+        await received.waitForEvents(3)
+        #expect(received.all == ["1", "1 stale", "2"])
     }
 
     private enum Caller {
-        @TaskLocal static var name = "nobody"
+        @TaskLocal static var name = "anonymous"
     }
 
     @Test func refetchHasTheCallersScopeButNotItsTaskLocals() async {
@@ -131,14 +131,14 @@ import TestClients
             return .init("1")
         }
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(.storable(), heard.receive)
+        let received = EventRecorder()
+        client.watch(.storable(), received.receive)
         _ = Caller.$name.withValue("A") { client.refetch(on: events.stream) }
         events.continuation.yield()
         await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(250))
-        await heard.waitForEvents(2)
-        #expect(seen.withLock { $0 } == ["nobody true", "nobody true"])
+        await received.waitForEvents(2)
+        #expect(seen.withLock { $0 } == ["anonymous true", "anonymous true"])
         withExtendedLifetime(client) {}
     }
 
@@ -169,9 +169,9 @@ import TestClients
 
     @Test func tokenEndsListening() async {
         let fixture = fixture()
-        let heard = EventRecorder()
-        fixture.client.watch(.storable(), heard.receive)
-        await heard.waitForEvents(1)
+        let received = EventRecorder()
+        fixture.client.watch(.storable(), received.receive)
+        await received.waitForEvents(1)
         let ended = AsyncStream.makeStream(of: Void.self)
         events.continuation.onTermination = { _ in ended.continuation.finish() }
         let token = fixture.client.refetch(on: events.stream)
@@ -181,7 +181,7 @@ import TestClients
         for await _ in ended.stream {}
         clock.advance(by: .seconds(1))
         #expect(clock.nextWait == nil)
-        #expect(heard.all == ["1"])
+        #expect(received.all == ["1"])
     }
 
     @Test func releasingTheClientEndsListening() async {

@@ -28,12 +28,12 @@ import TestClients
         let client = client(runs)
         async let one = client.run(component)
         let run = await runs.next()
-        let heard = EventRecorder()
-        client.watch(component, heard.receive)
+        let received = EventRecorder()
+        client.watch(component, received.receive)
         run.finish("1")
-        await heard.waitForEvents(1)
+        await received.waitForEvents(1)
         #expect(try await one.shown == "1")
-        #expect(heard.all == ["1"])
+        #expect(received.all == ["1"])
         #expect(runs.count == 1)
     }
 
@@ -75,10 +75,10 @@ import TestClients
     // MARK: - R2: immediate results are delivered immediately
 
     @Test("R2") func immediateResultIsDeliveredInsideTheCall() {
-        let heard = EventRecorder()
+        let received = EventRecorder()
         let client = client(ScriptedRuns { _, _ in .init("1") })
-        client.watch(component, heard.receive)
-        #expect(heard.all == ["1"])
+        client.watch(component, received.receive)
+        #expect(received.all == ["1"])
         withExtendedLifetime(client) {}
     }
 
@@ -122,15 +122,15 @@ import TestClients
 
     @Test("R3") func resultsAreDeliveredInOrder() async {
         let runs = ScriptedRuns()
-        let heard = EventRecorder()
+        let received = EventRecorder()
         let client = client(runs)
-        client.watch(component, heard.receive)
+        client.watch(component, received.receive)
         let run = await runs.next()
         for number in 1...50 { run.emit(.init("\(number)", hasNext: true)) }
         run.finish("last")
-        await heard.waitForEvents(51)
+        await received.waitForEvents(51)
         withExtendedLifetime(client) {}
-        #expect(heard.all == (1...50).map { "\($0) more" } + ["last"])
+        #expect(received.all == (1...50).map { "\($0) more" } + ["last"])
     }
 
     @Test("R3") func subscriberMayWatchAndCancelInsideItsCallback() async {
@@ -211,14 +211,14 @@ import TestClients
     @Test("R5") func refetchDeliversTheLastResultAsStaleThenTheNewOne() async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(component, heard.receive)
+        let received = EventRecorder()
+        client.watch(component, received.receive)
         await runs.next().finish("1")
-        await heard.waitForEvents(1)
+        await received.waitForEvents(1)
         client.refetch()
         await runs.next().finish("2")
-        await heard.waitForEvents(3)
-        #expect(heard.all == ["1", "1 stale", "2"])
+        await received.waitForEvents(3)
+        #expect(received.all == ["1", "1 stale", "2"])
         #expect(runs.policies == [.networkFirst, .networkOnly])
     }
 
@@ -226,28 +226,28 @@ import TestClients
     func refetchDuringARunStartsNoOther(times: Int) async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(component, heard.receive)
+        let received = EventRecorder()
+        client.watch(component, received.receive)
         let run = await runs.next()
         for _ in 1...times { client.refetch() }
         run.finish("1")
-        await heard.waitForEvents(1)
+        await received.waitForEvents(1)
         #expect(runs.count == 1)
-        #expect(heard.all == ["1"])
+        #expect(received.all == ["1"])
     }
 
     @Test("R5: a response that would be outdated is followed by one more run", arguments: 1...3)
     func refetchAfterRunStartsOneMoreRun(times: Int) async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(component, heard.receive)
+        let received = EventRecorder()
+        client.watch(component, received.receive)
         let run = await runs.next()
         for _ in 1...times { client.refetch(afterRun: true) }
         run.finish("1")
         await runs.next().finish("2")
-        await heard.waitForEvents(3)
-        #expect(heard.all == ["1", "1 stale", "2"])
+        await received.waitForEvents(3)
+        #expect(received.all == ["1", "1 stale", "2"])
         #expect(runs.count == 2)
     }
 
@@ -265,8 +265,8 @@ import TestClients
     @Test("R5: a watched operation keeps its subscriber's policy", arguments: [RequestPolicy.cacheFirst, .cacheOnly])
     func oneTimeRunDoesNotChangeASubscribersPolicy(policy: RequestPolicy) async throws {
         let client = client(ScriptedRuns { _, _ in .init("1") })
-        let heard = EventRecorder()
-        client.watch(NetworkOperation(component.request, policy: policy), heard.receive)
+        let received = EventRecorder()
+        client.watch(NetworkOperation(component.request, policy: policy), received.receive)
         for other in RequestPolicy.allCases {
             _ = try await client.run(NetworkOperation(component.request, policy: other))
             client.refetch(other)
@@ -282,13 +282,13 @@ import TestClients
     @Test("R5") func subscriptionIsNotRefetched() async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(subscription(), heard.receive)
+        let received = EventRecorder()
+        client.watch(subscription(), received.receive)
         let run = await runs.next()
         client.refetch(afterRun: true)
         run.finish("1")
-        await heard.waitForEvents(2)
-        #expect(heard.all == ["1", "end"])
+        await received.waitForEvents(2)
+        #expect(received.all == ["1", "end"])
         #expect(runs.count == 1)
     }
 
@@ -361,10 +361,10 @@ import TestClients
     @Test func storeFailureDoesNotReachANetworkOnlyOperation() async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(component, heard.receive)
+        let received = EventRecorder()
+        client.watch(component, received.receive)
         await runs.next().finish(.failure(.lost))
-        await heard.waitForEvents(1)
+        await received.waitForEvents(1)
         client.refetch(.cacheOnly)
         let run = await runs.next()
         async let fresh = client.run(NetworkOperation(component.request, policy: .networkOnly))
@@ -372,8 +372,8 @@ import TestClients
         run.finish(.failure(NetworkError(.notStored, during: .queue, "nothing is stored")))
         await runs.next().finish("fresh")
         #expect(try await fresh.shown == "fresh")
-        await heard.waitForEvents(3)
-        #expect(heard.all == ["failure: network", "failure: not_stored", "fresh"])
+        await received.waitForEvents(3)
+        #expect(received.all == ["failure: network", "failure: not_stored", "fresh"])
     }
 
     @Test func cacheOnlySubscriberJoinsOnlyCacheOnlyRuns() async {
@@ -447,15 +447,15 @@ import TestClients
     @Test("R7") func endedSubscriptionCanBeginAgain() async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(subscription(), heard.receive)
+        let received = EventRecorder()
+        client.watch(subscription(), received.receive)
         await runs.next().finish("1")
-        await heard.waitForEvents(2)
+        await received.waitForEvents(2)
         #expect(client.activeOperations == 0)
-        client.watch(subscription(), heard.receive)
+        client.watch(subscription(), received.receive)
         await runs.next().finish("2")
-        await heard.waitForEvents(4)
-        #expect(heard.all == ["1", "end", "2", "end"])
+        await received.waitForEvents(4)
+        #expect(received.all == ["1", "end", "2", "end"])
     }
 
     @Test("R7") func failureEndsASubscriptionButNotAWatchedQuery() async {
@@ -479,13 +479,13 @@ import TestClients
 
     @Test func failureFollowsTheEmittedResults() async {
         let runs = ScriptedRuns()
-        let heard = EventRecorder()
-        client(runs).watch(form, heard.receive)
+        let received = EventRecorder()
+        client(runs).watch(form, received.receive)
         let run = await runs.next()
         run.emit(.init("1", hasNext: true))
         run.finish(.failure(NetworkError(.network, during: .body, "lost")))
-        await heard.waitForEvents(3)
-        #expect(heard.all == ["1 more", "failure: network", "end"])
+        await received.waitForEvents(3)
+        #expect(received.all == ["1 more", "failure: network", "end"])
     }
 
     @Test("a failure after a result is delivered once to each; a later operation begins a new run", arguments: shared)
@@ -572,9 +572,9 @@ import TestClients
             emit(.init("old", from: .cache, isStale: true))
             return .init("new")
         }
-        var heard: [String] = []
-        for try await result in client(runs).results(of: component) { heard.append(result.shown) }
-        #expect(heard == ["old stale", "new"])
+        var received: [String] = []
+        for try await result in client(runs).results(of: component) { received.append(result.shown) }
+        #expect(received == ["old stale", "new"])
     }
 
     // MARK: - R9: forms and mutations
@@ -637,23 +637,23 @@ import TestClients
     @Test func endAllCancelsCallersAndEndsWatchers() async {
         let runs = ScriptedRuns()
         let client = client(runs)
-        let heard = EventRecorder()
-        client.watch(component, heard.receive)
+        let received = EventRecorder()
+        client.watch(component, received.receive)
         let waiting = Task { [component] in await Result { try await client.run(component) } }
         while client.activeSubscribers < 2 { await Task.yield() }
         client.endAll()
         #expect(await waiting.value.failure?.isCancelled == true)
-        #expect(heard.all == ["end"])
+        #expect(received.all == ["end"])
         #expect(runs.cancels == 1)
         #expect(client.activeOperations == 0)
     }
 
     @Test func releasingTheClientEndsWatchedOperations() async {
-        let heard = EventRecorder()
+        let received = EventRecorder()
         let runs = ScriptedRuns { _, _ in .init("1") }
-        do { client(runs).watch(component, heard.receive) }
-        await heard.waitForEvents(2)
-        #expect(heard.all == ["1", "end"])
+        do { client(runs).watch(component, received.receive) }
+        await received.waitForEvents(2)
+        #expect(received.all == ["1", "end"])
     }
 
     @Test func cancellingAgainInDeinitIsHarmless() {

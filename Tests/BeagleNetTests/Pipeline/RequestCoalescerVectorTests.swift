@@ -30,17 +30,17 @@ import TestClients
         let kind: NetworkOperation.Kind
         let steps: [Step]
         /// The events that each subscriber received, in order.
-        let heard: [Character: [String]]
+        let received: [Character: [String]]
         let runs: Int
 
         init(
             _ name: String,
             of kind: NetworkOperation.Kind = .query,
             _ steps: [Step],
-            heard: [Character: [String]],
+            received: [Character: [String]],
             runs: Int
         ) {
-            (testDescription, self.kind, self.steps, self.heard, self.runs) = (name, kind, steps, heard, runs)
+            (testDescription, self.kind, self.steps, self.received, self.runs) = (name, kind, steps, received, runs)
         }
     }
 
@@ -49,104 +49,110 @@ import TestClients
         Vector(
             "refetched from the network only while watched",
             [.watch("a"), .begin, .end("1"), .refetch, .begin, .end("2")],
-            heard: ["a": ["1", "1 stale", "2"]],
+            received: ["a": ["1", "1 stale", "2"]],
             runs: 2
         ),
         // Deduplication
         Vector(
             "watched twice before a result",
             [.watch("a"), .watch("b"), .begin, .end("1")],
-            heard: ["a": ["1"], "b": ["1"]],
+            received: ["a": ["1"], "b": ["1"]],
             runs: 1
         ),
         Vector(
             "watched again while more results follow",
             [.watch("a"), .begin, .give("1", hasNext: true), .watch("b"), .end("2")],
-            heard: ["a": ["1 more", "2"], "b": ["1 stale more", "2"]],
+            received: ["a": ["1 more", "2"], "b": ["1 stale more", "2"]],
             runs: 1
         ),
         Vector(
             "watched network-only three times before a result",
             [.watch("a", .networkOnly), .watch("b", .networkOnly), .watch("c", .networkOnly), .begin, .end("1")],
-            heard: ["a": ["1"], "b": ["1"], "c": ["1"]],
+            received: ["a": ["1"], "b": ["1"], "c": ["1"]],
             runs: 1
         ),
         Vector(
             "a stored response is followed by the network's",
             [.watch("a", .cacheAndNetwork), .begin, .give("old", isStale: true), .end("new")],
-            heard: ["a": ["old stale", "new"]],
+            received: ["a": ["old stale", "new"]],
             runs: 1
         ),
-        Vector("each mutation runs", of: .mutation, [.watch("a"), .watch("b")], heard: ["a": [], "b": []], runs: 2),
+        Vector(
+            "each mutation runs",
+            of: .mutation,
+            [.watch("a"), .watch("b")],
+            received: ["a": [], "b": []],
+            runs: 2
+        ),
         Vector(
             "a stale result does not prevent a refetch",
             [.watch("a"), .begin, .end("1", isStale: true), .refetch, .begin, .end("2")],
-            heard: ["a": ["1 stale", "1 stale", "2"]],
+            received: ["a": ["1 stale", "1 stale", "2"]],
             runs: 2
         ),
         Vector(
             "refetched twice during a run",
             [.watch("a"), .begin, .refetch, .refetch, .end("1")],
-            heard: ["a": ["1"]],
+            received: ["a": ["1"]],
             runs: 1
         ),
         // Sharing
         Vector(
             "a subscriber after the result",
             [.watch("a"), .begin, .end("1"), .watch("b"), .begin, .end("2")],
-            heard: ["a": ["1", "1 stale", "2"], "b": ["1 stale", "2"]],
+            received: ["a": ["1", "1 stale", "2"], "b": ["1 stale", "2"]],
             runs: 2
         ),
         Vector(
             "a network-only subscriber after the result",
             [.watch("a", .networkOnly), .begin, .end("1"), .watch("b", .networkOnly), .begin, .end("2")],
-            heard: ["a": ["1", "1 stale", "2"], "b": ["1 stale", "2"]],
+            received: ["a": ["1", "1 stale", "2"], "b": ["1 stale", "2"]],
             runs: 2
         ),
         Vector(
             "a subscriber after all others have cancelled",
             [.watch("a"), .begin, .end("1"), .leave("a"), .watch("b"), .begin, .end("2")],
-            heard: ["a": ["1"], "b": ["2"]],
+            received: ["a": ["1"], "b": ["2"]],
             runs: 2
         ),
         Vector(
             "a subscriber after a stale result",
             [.watch("a"), .begin, .give("1", isStale: true), .watch("b"), .end("2")],
-            heard: ["a": ["1 stale", "2"], "b": ["1 stale", "2"]],
+            received: ["a": ["1 stale", "2"], "b": ["1 stale", "2"]],
             runs: 1
         ),
         Vector(
             "a late subscriber to a subscription",
             of: .subscription,
             [.watch("a"), .begin, .give("1", hasNext: true), .watch("b"), .give("2", hasNext: true)],
-            heard: ["a": ["1 more", "2 more"], "b": ["2 more"]],
+            received: ["a": ["1 more", "2 more"], "b": ["2 more"]],
             runs: 1
         ),
         Vector(
             "a failed subscription is not refetched",
             of: .subscription,
             [.watch("a"), .begin, .fail, .refetch],
-            heard: ["a": ["failure: network", "end"]],
+            received: ["a": ["failure: network", "end"]],
             runs: 1
         ),
         // The exchanges' own tests, and what was wrong with them
         Vector(
             "watched again after a teardown",
             [.watch("a"), .begin, .leave("a"), .watch("b"), .begin, .end("1")],
-            heard: ["a": [], "b": ["1"]],
+            received: ["a": [], "b": ["1"]],
             runs: 2
         ),
         Vector(
             "a subscription that the server ended can be watched again",
             of: .subscription,
             [.watch("a"), .begin, .end("1"), .watch("b"), .begin, .end("2")],
-            heard: ["a": ["1", "end"], "b": ["2", "end"]],
+            received: ["a": ["1", "end"], "b": ["2", "end"]],
             runs: 2
         ),
         Vector(
             "a failed query can be refetched",
             [.watch("a"), .begin, .fail, .refetch, .begin, .end("1")],
-            heard: ["a": ["failure: network", "1"]],
+            received: ["a": ["failure: network", "1"]],
             runs: 2
         ),
     ]
@@ -154,18 +160,18 @@ import TestClients
     @Test(arguments: vectors) func operationsBehaveLikeThoseOfUrql(_ vector: Vector) async throws {
         let runs = ScriptedRuns()
         let client = client(runs)
-        var people: [Character: (heard: EventRecorder, token: (any RequestToken)?)] = [:]
+        var people: [Character: (received: EventRecorder, token: (any RequestToken)?)] = [:]
         var run: ScriptedRuns.Run?
-        func events() -> Int { people.values.reduce(0) { $0 + $1.heard.all.count } }
+        func events() -> Int { people.values.reduce(0) { $0 + $1.received.all.count } }
         for step in vector.steps {
             let count = events()
             switch step {
             case .watch(let name, let policy):
-                let heard = EventRecorder()
+                let received = EventRecorder()
                 var operation = NetworkOperation.of(vector.kind)
                 operation.policy = policy
-                people[name] = (heard, nil)
-                people[name]?.token = client.watch(operation, heard.receive)
+                people[name] = (received, nil)
+                people[name]?.token = client.watch(operation, received.receive)
                 continue
             case .leave(let name):
                 people[name]?.token?.cancel()
@@ -183,10 +189,10 @@ import TestClients
             }
             while events() == count, !Task.isCancelled { await Task.yield() }
         }
-        for (name, expected) in vector.heard {
-            let heard = try #require(people[name]?.heard)
-            await heard.waitForEvents(expected.count)
-            #expect(heard.all == expected, "\(name)")
+        for (name, expected) in vector.received {
+            let received = try #require(people[name]?.received)
+            await received.waitForEvents(expected.count)
+            #expect(received.all == expected, "\(name)")
         }
         #expect(runs.count == vector.runs)
         for person in people.values { person.token?.cancel() }
@@ -196,13 +202,13 @@ import TestClients
     @Test func refetchInsideACallbackRunsAfterwards() async {
         let runs = ScriptedRuns { operation, _ in .init("\(operation.policy)") }
         let client = client(runs)
-        let heard = EventRecorder()
+        let received = EventRecorder()
         client.watch(.of(.query)) { event in
-            heard.receive(event)
-            if heard.all.count == 1 { client.refetch() }
+            received.receive(event)
+            if received.all.count == 1 { client.refetch() }
         }
-        await heard.waitForEvents(2)
-        #expect(heard.all == ["cacheFirst", "networkOnly"])
+        await received.waitForEvents(2)
+        #expect(received.all == ["cacheFirst", "networkOnly"])
         #expect(runs.policies == [.cacheFirst, .networkOnly])
     }
 

@@ -6,7 +6,7 @@ import TestClients
 /// Retries of subscriptions.
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct RetrySubscriptionTests {
     private let runs = ScriptedRuns()
-    private let heard = EventRecorder()
+    private let received = EventRecorder()
 
     /// Retries without a wait, and gives up at the second failure in a row.
     private func retry(limit: Int? = 2) -> RetryInterceptor {
@@ -18,7 +18,7 @@ import TestClients
 
     @Test func resultResetsTheFailureCount() async {
         let client = client(retry(), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         for number in 1...5 {
             let run = await runs.next()
             #expect(run.operation.attempt == number)
@@ -26,24 +26,24 @@ import TestClients
             run.finish(.failure(.lost))
         }
         await runs.next().finish(.failure(.lost))
-        await heard.waitForEvents(12)
+        await received.waitForEvents(12)
         withExtendedLifetime(client) {}
         let expected = (1...5).flatMap { ["\($0) more", "lost: network, 0"] }
-        #expect(heard.all == expected + ["failure: network", "end"])
+        #expect(received.all == expected + ["failure: network", "end"])
     }
 
     @Test func connectionWithoutAResultCountsAsAFailure() async {
         let client = client(retry(limit: 3), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         for _ in 1...3 {
             let run = await runs.next()
             run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
             run.finish(.failure(.lost))
         }
-        await heard.waitForEvents(7)
+        await received.waitForEvents(7)
         withExtendedLifetime(client) {}
         #expect(
-            heard.all == ["open", "lost: network, 0", "open", "lost: network, 0", "open", "failure: network", "end"]
+            received.all == ["open", "lost: network, 0", "open", "lost: network, 0", "open", "failure: network", "end"]
         )
         #expect(runs.count == 3)
     }
@@ -52,7 +52,7 @@ import TestClients
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let client = client(retry(), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         for _ in 1...4 {
             let run = await runs.next()
             run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
@@ -60,24 +60,24 @@ import TestClients
             run.finish(.failure(.lost))
         }
         await runs.next().finish(.failure(.lost))
-        await heard.waitForEvents(10)
+        await received.waitForEvents(10)
         withExtendedLifetime(client) {}
         #expect(runs.count == 5)
-        #expect(heard.all.suffix(2) == ["failure: network", "end"])
+        #expect(received.all.suffix(2) == ["failure: network", "end"])
     }
 
     @Test func lateSubscriberReceivesTheConnectionState() async {
         let client = client(retry(), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         let run = await runs.next()
         run.emit(NetworkOperation.Result(.connection(.open), hasNext: true))
-        await heard.waitForEvents(1)
+        await received.waitForEvents(1)
         let late = EventRecorder()
         client.watch(.of(.subscription), late.receive)
         run.emit(.init("1", hasNext: true))
         await late.waitForEvents(2)
         #expect(late.all == ["open", "1 more"])
-        #expect(heard.all == ["open", "1 more"])
+        #expect(received.all == ["open", "1 more"])
         run.finish(.failure(.lost))
         await runs.next().finish(.failure(.lost))
         withExtendedLifetime(client) {}
@@ -86,14 +86,14 @@ import TestClients
     @Test func lostSubscriptionDoesNotOpenTheCircuit() async throws {
         let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
         let client = TestClients.client(retry(limit: 3), breaker, runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         for _ in 1...3 {
             let run = await runs.next()
             run.emit(.init("1", hasNext: true))
             run.finish(.failure(.lost))
         }
-        await heard.waitForEvents(6)
-        #expect(heard.all.allSatisfy { $0.hasPrefix("1 more") || $0.hasPrefix("lost: network") })
+        await received.waitForEvents(6)
+        #expect(received.all.allSatisfy { $0.hasPrefix("1 more") || $0.hasPrefix("lost: network") })
         await runs.next().finish(.success(.init("over")))
         withExtendedLifetime(client) {}
     }
@@ -136,7 +136,7 @@ import TestClients
         var dropped = NetworkError.lost
         dropped.reconnectionTime = .seconds(30)
         for (name, failure) in [("asked", .status(503, [.retryAfter: "7"])), ("wished", dropped), ("lost", .lost)] {
-            client.watch(.of(.subscription, headers: ["X-Name": name]), heard.receive)
+            client.watch(.of(.subscription, headers: ["X-Name": name]), received.receive)
             await runs.next().finish(.failure(failure))
         }
         await clock.waitForSleepers(3)
@@ -156,7 +156,7 @@ import TestClients
         Beagle.dependencies.clock = clock
         let backoff = Backoff(base: .zero, maxServerDelay: .seconds(60), limit: 2)
         let client = client(RetryInterceptor(subscriptionBackoff: backoff), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         var lost = NetworkError.lost
         lost.reconnectionTime = .seconds(wish)
         await runs.next().finish(.failure(lost))
@@ -167,11 +167,11 @@ import TestClients
 
     @Test func tooLongRetryAfterEndsTheSubscription() async {
         let client = client(retry(limit: nil), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         await runs.next().finish(.failure(.status(503, [.retryAfter: "301"])))
-        await heard.waitForEvents(2)
+        await received.waitForEvents(2)
         withExtendedLifetime(client) {}
-        #expect(heard.all == ["failure: status", "end"])
+        #expect(received.all == ["failure: status", "end"])
     }
 
     @Test func subscriptionIgnoresBudgetAndMaxTime() async {
@@ -183,14 +183,14 @@ import TestClients
             budget: RetryBudget(tokens: 1)
         )
         let client = client(retry, runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         for _ in 1...50 {
             await runs.next().finish(.failure(.lost))
             clock.advance(by: .seconds(10))
         }
-        await heard.waitForEvents(51)
+        await received.waitForEvents(51)
         withExtendedLifetime(client) {}
-        #expect(heard.all.suffix(2) == ["failure: network", "end"])
+        #expect(received.all.suffix(2) == ["failure: network", "end"])
         #expect(runs.count == 50)
     }
 
@@ -211,24 +211,24 @@ import TestClients
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let client = client(RetryInterceptor(), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         for attempt in 1...10 {
             await runs.next().finish(.failure(.lost))
             if attempt == 10 { break }
             await clock.waitForSleepers(1)
             clock.advance(by: .seconds(30))
         }
-        await heard.waitForEvents(11)
+        await received.waitForEvents(11)
         withExtendedLifetime(client) {}
-        #expect(heard.all.suffix(2) == ["failure: network", "end"])
+        #expect(received.all.suffix(2) == ["failure: network", "end"])
     }
 
     @Test func permanentFailureEndsTheSubscription() async {
         let client = client(retry(limit: nil), runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         await runs.next().finish(.failure(NetworkError(.unsupported, during: .response, "no such way")))
-        await heard.waitForEvents(2)
+        await received.waitForEvents(2)
         withExtendedLifetime(client) {}
-        #expect(heard.all == ["failure: unsupported", "end"])
+        #expect(received.all == ["failure: unsupported", "end"])
     }
 }

@@ -29,16 +29,16 @@ import TestClients
     @Test(arguments: NetworkOperation.Kind.known)
     func intermediateResultsAreTransformed(kind: NetworkOperation.Kind) async {
         let runs = ScriptedRuns()
-        let heard = EventRecorder()
+        let received = EventRecorder()
         let client = client(cipher, runs)
-        client.watch(.of(kind), heard.receive)
+        client.watch(.of(kind), received.receive)
         let run = await runs.next()
         run.emit(.init(.connection(.open)))
         run.emit(.init("!1a", hasNext: true))
         run.emit(.init("!2a", hasNext: true))
         run.finish(kind == .subscription ? .success(.init(.connection(.ended))) : .success(.init("!3a")))
-        await heard.waitForEvents(4)
-        #expect(heard.all.prefix(4) == ["open", "a1 more", "a2 more", kind == .subscription ? "ended" : "a3"])
+        await received.waitForEvents(4)
+        #expect(received.all.prefix(4) == ["open", "a1 more", "a2 more", kind == .subscription ? "ended" : "a3"])
     }
 
     @Test(arguments: [("!dab", "bad"), ("<html>", "<html>")])
@@ -54,13 +54,13 @@ import TestClients
 
     @Test func resultThatCannotBeTransformedEndsTheOperation() async {
         let runs = ScriptedRuns()
-        let heard = EventRecorder()
+        let received = EventRecorder()
         let client = client(cipher, runs)
-        client.watch(.of(.subscription), heard.receive)
+        client.watch(.of(.subscription), received.receive)
         let run = await runs.next()
         for text in ["!1", "plain", "!2"] { run.emit(.init(text, hasNext: true)) }
-        await heard.waitForEvents(2)
-        #expect(heard.all.prefix(2) == ["1 more", "failure: other"])
+        await received.waitForEvents(2)
+        #expect(received.all.prefix(2) == ["1 more", "failure: other"])
         #expect(runs.cancels == 1)
     }
 

@@ -27,7 +27,7 @@ struct CapabilityRevision: OperationRevision {
         return operation
     }
 
-    /// Returns the operation with only the hash, because an outbox can't ask again.
+    /// Returns the operation with only the hash: an outbox doesn't repeat it with the list.
     func standaloneOperation(_ operation: NetworkOperation) -> NetworkOperation {
         var operation = operation
         operation.revision = nil

@@ -40,7 +40,15 @@ struct JSONPointer: Sendable, Hashable {
 
     /// A name or index as a part of a pointer's text (RFC 6901, 3).
     static func escaped(_ token: String) -> String {
-        token.replacing("~", with: "~0").replacing("/", with: "~1")
+        var text = ""
+        for scalar in token.unicodeScalars {
+            switch scalar {
+            case "~": text += "~0"
+            case "/": text += "~1"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 
     /// Whether a place is this one or inside of it.

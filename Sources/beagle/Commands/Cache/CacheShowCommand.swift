@@ -66,7 +66,7 @@ struct CacheShowCommand: CacheSubcommand {
             if output == "-" {
                 result.output = body
             } else {
-                try write(body, to: output)
+                try FileSink.write(body, to: output, isPrivate: true)
                 result.note = "\(output): \(byteCount(Int64(body.count)))"
             }
         } else {
@@ -99,13 +99,6 @@ struct CacheShowCommand: CacheSubcommand {
         )
         failure.url = request.head.urlText
         return failure
-    }
-
-    /// Writes a file atomically, readable by its owner only.
-    private func write(_ data: Data, to path: String) throws {
-        let sink = try FileSink(path: path, mayBlock: true, isPrivate: true)
-        try data.withUnsafeBytes { try sink.write($0) }
-        try sink.commit()
     }
 }
 

@@ -29,9 +29,7 @@ extension LogSubcommand {
 extension LogSubcommand {
     /// Writes a file atomically, readable by its owner only. A pipe or device is written directly.
     func write(_ data: Data, to path: String) throws {
-        let sink = try FileSink(path: path, mayBlock: true, isPrivate: true)
-        try data.withUnsafeBytes { try sink.write($0) }
-        try sink.commit()
+        try FileSink.write(data, to: path, isPrivate: true)
     }
 }
 
