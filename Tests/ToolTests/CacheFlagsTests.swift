@@ -365,7 +365,7 @@ struct CacheFlagsTests {
 
     // MARK: - Interrupted downloads
 
-    private static let content = Data((0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) })
+    private static let content = Data.random(count: 2 << 20)
 
     /// A server whose first response stops after half of the body.
     private static func interruptingServer() throws -> LoopbackServer {

@@ -8,7 +8,7 @@ import Testing
 /// `--continue-at`. `BEAGLENET_KILLS` sets how often a download is killed (4 times by default).
 @Suite(.serialized) struct ContinuationTests {
     private static let kills = ProcessInfo.processInfo.environment["BEAGLENET_KILLS"].flatMap(Int.init) ?? 4
-    private static let content = Data((0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) })
+    private static let content = Data.random(count: 2 << 20)
 
     /// Sends a file from the requested offset.
     ///

@@ -15,7 +15,7 @@ struct KillTests {
         Data([
             0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1,
             8, 0, 0, 0, 0,
-        ]) + (0..<(2 << 20)).map { _ in UInt8.random(in: .min ... .max) }
+        ]) + Data.random(count: 2 << 20)
 
     /// The whole body in pieces, with a pause in each one, so that a kill interrupts the download.
     private static let trickle: LoopbackServer.Response = {

@@ -29,7 +29,7 @@ struct NameMatcher: Sendable {
             if separators.utf8.contains(byte) { return skipsSeparators ? Self.skipped : Self.separator }
             return Self.symbol(byte)
         }
-        next = Array(repeating: 0, count: Self.symbolCount)
+        next = Self.noTransitions
         found = [0]
         for (word, bits) in words {
             for spelling in Self.spellings(of: word, skipsSeparators) { add(spelling, bits) }
@@ -77,13 +77,17 @@ struct NameMatcher: Sendable {
         }
     }
 
+    /// The transitions of a new state. An array, because a `repeatElement` is copied element by element in a build
+    /// without optimization.
+    private static let noTransitions = [UInt16](repeating: 0, count: symbolCount)
+
     private mutating func add(_ spelling: [Int], _ bits: UInt16) {
         var state = 0
         for symbol in spelling {
             if next[state * Self.symbolCount + symbol] == 0 {
                 next[state * Self.symbolCount + symbol] = UInt16(found.count)
                 found.append(0)
-                next += repeatElement(0, count: Self.symbolCount)
+                next.append(contentsOf: Self.noTransitions)
             }
             state = Int(next[state * Self.symbolCount + symbol])
         }

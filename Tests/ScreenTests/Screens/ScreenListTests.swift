@@ -82,7 +82,7 @@ struct ScreenListTests {
 
     @Test func deeplyNestedListsEnd() throws {
         var json = Make.image("@{item}")
-        for _ in 0..<200 { json = list("[1, 2, 3, 4, 5, 6, 7, 8]", template(json)) }
+        for _ in 0..<20 { json = list("[1, 2, 3, 4, 5, 6, 7, 8]", template(json)) }
         let screen = try Make.parse(json)
         #expect(screen.plan.references.count == 1)
         #expect(screen.plan.references.first?.obstacle == .template)
