@@ -100,6 +100,8 @@ final class ResponseDatabase: Sendable {
             // It has an effect only before the first page is written.
             if isEmpty { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
+            // In KiB. A lookup reads a few pages; each connection would keep 2 MiB of the scans when a store is opened.
+            try db.execute(sql: "PRAGMA cache_size = -512")
             // Overwrites removed rows in pages that are written anyway. Some systems overwrite all pages by default, which
             // takes long; `returnSpace` removes those.
             try db.execute(sql: "PRAGMA secure_delete = FAST")

@@ -115,6 +115,51 @@ struct CacheFlagsTests {
         #expect(server.requests.map { $0["if-none-match"] } == [nil, "\"1\"", "\"1\""])
     }
 
+    // MARK: - Encryption
+
+    @Test func responsesAreEncryptedWithTheKeyInAFile() async throws {
+        let server = try LoopbackServer(.response(200, ["Cache-Control": "max-age=60"], "a secret text"))
+        try await withDirectory { directory in
+            let cache = "\(directory)/cache"
+            try Data.random(count: 32).write(to: URL(filePath: "\(directory)/key"))
+            try Data(String(repeating: "0f ", count: 32).utf8).write(to: URL(filePath: "\(directory)/hex"))
+            let arguments = [server.url, "--cache", cache]
+            for exchanges in [1, 1] {
+                let run = try await BeagleProcess(["raw"] + arguments + ["--cache-key", "\(directory)/key"]).outcome()
+                #expect(run.text == "a secret text" && server.requests.count == exchanges, "\(run.errors)")
+            }
+            let texts = try FileManager.default.subpathsOfDirectory(atPath: cache)
+                .map { FileManager.default.contents(atPath: "\(cache)/\($0)") ?? Data() }
+            #expect(!texts.isEmpty)
+            #expect(texts.allSatisfy { $0.firstRange(of: Data("secret text".utf8)) == nil })
+            let shown = try await beagle("cache", "show", cache, server.url, "--cache-key", "\(directory)/key", "-o", "-")
+            #expect(shown.text == "a secret text", "\(shown.errors)")
+            // The hexadecimal key is another one.
+            let hidden = try await beagle("cache", "list", cache, "--cache-key", "\(directory)/hex")
+            #expect(hidden.text.isEmpty)
+            #expect(hidden.errors.contains("1 response not listed: encrypted with another key or without one, or damaged"))
+            let other = try await BeagleProcess(["raw"] + arguments + ["--cache-key", "\(directory)/hex"]).outcome()
+            #expect(other.exit == 0 && server.requests.count == 2)
+            #expect(other.errors.contains("encrypted with another key"), "\(other.errors)")
+        }
+    }
+
+    @Test func keyThatIsNotUsableIsRejected() async throws {
+        try await withDirectory { directory in
+            try Data("too short".utf8).write(to: URL(filePath: "\(directory)/short"))
+            // These would be 64 digits if signs were allowed.
+            try Data(String(repeating: "+a", count: 32).utf8).write(to: URL(filePath: "\(directory)/signs"))
+            for (key, reason) in [("short", "9 bytes"), ("signs", "64 bytes"), ("none", "none")] {
+                let run = try await beagle(
+                    "raw", "http://127.0.0.1:1/", "--cache", "\(directory)/cache", "--cache-key", "\(directory)/\(key)"
+                )
+                #expect(run.exit != 0 && run.errors.contains(reason), "\(run.errors)")
+            }
+            let noCache = try await beagle("raw", "http://127.0.0.1:1/", "--cache-key", "\(directory)/short")
+            #expect(noCache.exit == 64 && noCache.errors.contains("'--cache-key' requires '--cache'"))
+        }
+    }
+
     // MARK: - Stale responses
 
     @Test(arguments: [["fetch"], ["image", "-o", "-"]])

@@ -52,6 +52,8 @@ struct CacheFlags: ParsableArguments {
     )
     var size: ByteSize?
 
+    @OptionGroup var key: CacheKeyFlags
+
     func validate() throws {
         if folder == "" { throw ValidationError("'--cache' requires a directory name.") }
         if user == "" { throw ValidationError("'--cache-user' requires a name.") }
@@ -59,6 +61,7 @@ struct CacheFlags: ParsableArguments {
         if mode != nil { throw ValidationError("'--cache-mode' requires '--cache'.") }
         if user != nil { throw ValidationError("'--cache-user' requires '--cache'.") }
         if size != nil { throw ValidationError("'--cache-size' requires '--cache'.") }
+        if key.file != nil { throw ValidationError("'--cache-key' requires '--cache'.") }
     }
 }
 

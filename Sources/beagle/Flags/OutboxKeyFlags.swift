@@ -25,15 +25,6 @@ struct OutboxKeyFlags: ParsableArguments {
     /// - Throws: `NetworkError` if the file can't be read or doesn't contain a key.
     func key() throws(NetworkError) -> OutboxKey? {
         guard let file else { return nil }
-        var data = try reading { () throws(NetworkError) in try OpenFile(reading: file).contents(upTo: 1024) }
-        if data.count >= Self.digits, let text = String(validating: data, as: UTF8.self) {
-            let digits = text.filter { !$0.isWhitespace }
-            let bytes = stride(from: 0, to: digits.count, by: 2).map { digits.dropFirst($0).prefix(2) }
-            let values = bytes.compactMap { UInt8($0, radix: 16) }
-            if digits.count == Self.digits, values.count == Self.digits / 2 { data = Data(values) }
-        }
-        return try OutboxKey(data)
+        return try OutboxKey(KeyFile.bytes(at: file))
     }
-
-    private static let digits = 64
 }

@@ -17,7 +17,8 @@ struct SessionCache: Sendable {
     {
         guard let flags, let folder = flags.folder else { return nil }
         let maxBytes = flags.size?.bytes ?? DiskResponseStore.defaultMaxBytes
-        let disk = try DiskResponseStore(folder: folder, maxBytes: maxBytes) { console.note($0) }
+        let key = try flags.key.bytes()
+        let disk = try DiskResponseStore(folder: folder, maxBytes: maxBytes, encryptionKey: key) { console.note($0) }
         let policy = flags.mode?.policy
         // A stale response that these policies find is emitted before the network's response. The tool shows only one
         // response, so it needs the stale one only if there is no other.

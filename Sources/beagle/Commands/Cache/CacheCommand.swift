@@ -7,8 +7,8 @@ struct CacheCommand: AsyncParsableCommand {
         abstract: "Inspect and clear stored responses.",
         discussion: """
             DIRECTORY is the directory of --cache, or that of an app's DiskResponseStore. An app may use it at the \
-            same time. URLs are listed without their queries, which are not stored in clear text. Responses that an \
-            app has encrypted are counted but not shown.
+            same time. URLs are listed without their queries, which are not stored in clear text. Encrypted \
+            responses are shown only with their --cache-key, and otherwise counted.
 
             EXAMPLE
               beagle fetch http://127.0.0.1:8080/cached --cache responses

@@ -32,6 +32,8 @@ struct CacheSource: ParsableArguments {
     @Argument(help: "Directory of the stored responses, as given to --cache.")
     var directory: String
 
+    @OptionGroup var key: CacheKeyFlags
+
     @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
     var json = false
 
@@ -40,8 +42,9 @@ struct CacheSource: ParsableArguments {
 
     /// Opens the existing store.
     func open(_ console: Console) throws(NetworkError) -> DiskResponseStore {
-        try reading { () throws(NetworkError) in
-            try DiskResponseStore(existing: directory) { console.note($0) }
+        let key = try key.bytes()
+        return try reading { () throws(NetworkError) in
+            try DiskResponseStore(existing: directory, encryptionKey: key) { console.note($0) }
         }
     }
 
@@ -49,7 +52,8 @@ struct CacheSource: ParsableArguments {
     func note(listed: Int, of store: DiskResponseStore) -> String? {
         let hidden = store.statistics().count - listed
         guard hidden > 0 else { return listed == 0 ? "\(directory) has no responses" : nil }
-        return "\(responseCount(hidden)) not listed: encrypted, or damaged"
+        let reason = key.file == nil ? "encrypted" : "encrypted with another key or without one"
+        return "\(responseCount(hidden)) not listed: \(reason), or damaged"
     }
 }
 
