@@ -132,12 +132,23 @@ struct CacheFlagsTests {
                 .map { FileManager.default.contents(atPath: "\(cache)/\($0)") ?? Data() }
             #expect(!texts.isEmpty)
             #expect(texts.allSatisfy { $0.firstRange(of: Data("secret text".utf8)) == nil })
-            let shown = try await beagle("cache", "show", cache, server.url, "--cache-key", "\(directory)/key", "-o", "-")
+            let shown = try await beagle(
+                "cache",
+                "show",
+                cache,
+                server.url,
+                "--cache-key",
+                "\(directory)/key",
+                "-o",
+                "-"
+            )
             #expect(shown.text == "a secret text", "\(shown.errors)")
             // The hexadecimal key is another one.
             let hidden = try await beagle("cache", "list", cache, "--cache-key", "\(directory)/hex")
             #expect(hidden.text.isEmpty)
-            #expect(hidden.errors.contains("1 response not listed: encrypted with another key or without one, or damaged"))
+            #expect(
+                hidden.errors.contains("1 response not listed: encrypted with another key or without one, or damaged")
+            )
             let other = try await BeagleProcess(["raw"] + arguments + ["--cache-key", "\(directory)/hex"]).outcome()
             #expect(other.exit == 0 && server.requests.count == 2)
             #expect(other.errors.contains("encrypted with another key"), "\(other.errors)")
@@ -151,7 +162,12 @@ struct CacheFlagsTests {
             try Data(String(repeating: "+a", count: 32).utf8).write(to: URL(filePath: "\(directory)/signs"))
             for (key, reason) in [("short", "9 bytes"), ("signs", "64 bytes"), ("none", "none")] {
                 let run = try await beagle(
-                    "raw", "http://127.0.0.1:1/", "--cache", "\(directory)/cache", "--cache-key", "\(directory)/\(key)"
+                    "raw",
+                    "http://127.0.0.1:1/",
+                    "--cache",
+                    "\(directory)/cache",
+                    "--cache-key",
+                    "\(directory)/\(key)"
                 )
                 #expect(run.exit != 0 && run.errors.contains(reason), "\(run.errors)")
             }

@@ -196,4 +196,64 @@ import Testing
         #expect(error?.kind == .decoding)
         #expect(screens == [["a": 2], ["a": 2, "b": 3], ["whole": true]])
     }
+
+    // MARK: - Parts
+
+    private static func parts(_ parts: [(type: String?, body: String)], isComplete: Bool = true) -> String {
+        parts.map { type, body in
+            "--b\r\n\(type.map { "Content-Type: \($0)\r\n" } ?? "")\r\n\(body)\r\n"
+        }.joined() + (isComplete ? "--b--\r\n" : "")
+    }
+
+    /// The screens after the updates in the parts of a response, and the error that ended them.
+    private static func screens(
+        _ body: String,
+        type: String = "multipart/mixed; boundary=b",
+        status: Int = 200
+    ) async throws -> (screens: [JSONValue], error: NetworkError?, accept: String?) {
+        let server = try LoopbackServer(.response(status, ["Content-Type": type], body))
+        var screens: [JSONValue] = []
+        var failure: NetworkError?
+        do {
+            for try await result in try ViewClient().updates(from: server.url, to: ["a": 1], as: .parts) {
+                screens.append(result.screen)
+            }
+        } catch { failure = try #require(error as? NetworkError) }
+        return (screens, failure, server.requests.first?["accept"])
+    }
+
+    @Test func updatesInPartsAreApplied() async throws {
+        let body = Self.parts([
+            ("application/merge-patch+json", #"{"a":2}"#),
+            ("application/json-patch+json", #"[{"op":"add","path":"/b","value":3}]"#), (nil, #"{"whole":true}"#),
+        ])
+        let (screens, error, accept) = try await Self.screens(body)
+        #expect(error == nil)
+        #expect(screens == [["a": 2], ["a": 2, "b": 3], ["whole": true]])
+        #expect(accept == "multipart/mixed")
+    }
+
+    @Test(arguments: [
+        ("application/merge-patch+json", #"{"a":"#, true, NetworkError.Kind.decoding),
+        ("application/json-patch+json", #"[{"op":"remove","path":"/b"}]"#, true, .decoding),
+        ("application/merge-patch+json", #"{"a":3}"#, false, .truncated),
+    ])
+    func partThatIsNotAnUpdateFails(type: String, body: String, isComplete: Bool, kind: NetworkError.Kind) async throws
+    {
+        let parts = Self.parts([("application/merge-patch+json", #"{"a":2}"#), (type, body)], isComplete: isComplete)
+        let (screens, error, _) = try await Self.screens(parts)
+        #expect(error?.kind == kind)
+        #expect(screens.first == ["a": 2])
+        #expect(screens.count == 1)
+    }
+
+    @Test func partThatIsLargerThanAScreenFails() async throws {
+        let body = Self.parts([(nil, "\"" + String(repeating: "x", count: ParsedScreen.maxBytes) + "\"")])
+        #expect(try await Self.screens(body).error?.kind == .tooLarge)
+    }
+
+    @Test(arguments: [(200, NetworkError.Kind.protocol), (404, .status)])
+    func responseWithoutPartsFails(status: Int, kind: NetworkError.Kind) async throws {
+        #expect(try await Self.screens("{}", type: "application/json", status: status).error?.kind == kind)
+    }
 }

@@ -1,42 +1,93 @@
 public import BeagleNetHTTP
+import BeagleNetRequestBuilder
 
 extension ViewClient {
-    /// Applies the updates that a server sends as events to a screen.
+    /// The format in which a server sends updates.
+    public enum UpdateFormat: Sendable {
+        /// Server-sent events (`text/event-stream`), which `ScreenUpdate.init(_:)` reads. A connection that is lost is
+        /// opened again, as `NetworkClient.events` does.
+        case events
+        /// The parts of one response (`multipart/mixed`). Each part has a `Content-Type`, with which
+        /// `ScreenUpdate.init(parsing:type:)` reads it. A part may have as many bytes as a screen. The updates end with
+        /// the last boundary.
+        case parts
+    }
+
+    /// Applies the updates that a server sends to a screen.
     ///
-    /// The connection is opened again if it is lost, as `NetworkClient.events` does. An update that can't be applied fails
-    /// with an error of kind `.decoding`; fetch the screen again, and follow the updates from there.
+    /// An update that can't be applied fails with an error of kind `.decoding`; fetch the screen again, and follow the
+    /// updates from there.
     ///
     /// - Parameters:
-    ///   - target: A path or URL that sends `text/event-stream`; `ScreenUpdate.init(_:)` reads its events.
+    ///   - target: A path or URL that sends updates, requested with GET.
     ///   - screen: The present screen.
+    ///   - format: The format of the updates; server-sent events by default, because only those continue after the
+    ///     connection is lost.
     ///   - headers: The header fields of each request.
     /// - Returns: The results, each applied to the screen of the one before. The connection ends when iteration stops.
     /// - Throws: `NetworkError` if `target` isn't a URL.
     public func updates(
         from target: some RequestTarget,
         to screen: JSONValue,
+        as format: UpdateFormat = .events,
         headers: [String: String] = [:]
     ) throws(NetworkError) -> some AsyncSequence<ScreenUpdate.Result, any Error> & Sendable {
-        ScreenUpdates(events: try currentClient.events(target, headers: headers), screen: screen)
+        let client = currentClient
+        switch format {
+        case .events: return ScreenUpdates(source: .events(try client.events(target, headers: headers)), screen: screen)
+        case .parts:
+            let accepting = headers.merging(["Accept": "multipart/mixed"]) { own, _ in own }
+            var request = try client.makeRequest(target, .rawRequest(Request.RequestData()), [], accepting, nil)
+            request.options = client.options.forEventStream
+            return ScreenUpdates(source: .parts(client, request), screen: screen)
+        }
     }
 }
 
 /// A screen after each update. The server is slowed down if the app reads slowly.
 private struct ScreenUpdates: AsyncSequence, Sendable {
-    let events: EventSource
+    enum Source: Sendable {
+        case events(EventSource)
+        case parts(any NetworkClient, Request)
+    }
+
+    let source: Source
     let screen: JSONValue
 
-    func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator(), screen: screen) }
+    func makeAsyncIterator() -> Iterator {
+        switch source {
+        case .events(let events): Iterator(updates: .events(events.makeAsyncIterator()), screen: screen)
+        case .parts(let client, let request):
+            Iterator(updates: .parts(ScreenUpdateParts(client, request)), screen: screen)
+        }
+    }
 
     struct Iterator: AsyncIteratorProtocol {
-        var events: EventSource.AsyncIterator
+        enum Updates {
+            case events(EventSource.AsyncIterator)
+            case parts(ScreenUpdateParts)
+        }
+
+        var updates: Updates
         var screen: JSONValue
 
         mutating func next() async throws -> ScreenUpdate.Result? {
-            guard let event = try await events.next() else { return nil }
-            let result = try ScreenUpdate(event).applied(to: screen)
+            guard let result = try await nextUpdate()?.applied(to: screen) else { return nil }
             screen = result.screen
             return result
+        }
+
+        private mutating func nextUpdate() async throws -> ScreenUpdate? {
+            switch updates {
+            case .events(var events):
+                let event = try await events.next()
+                updates = .events(events)
+                return try event.map(ScreenUpdate.init)
+            case .parts(var parts):
+                let update = try await parts.next()
+                updates = .parts(parts)
+                return update
+            }
         }
     }
 }
