@@ -22,11 +22,8 @@ extension Pipeline {
             acceptable(CacheLookup(limited(operation), key, memory, of: cache.store))
         }
         guard let found else { return cache.neverBlocks ? .nothing : .unknown }
-        let isSeen = aboveCache.contains {
-            !($0 is RequestPolicyInterceptor || $0 is ImageInterceptor) && $0.applies(to: operation)
-        }
-        return isSeen
-            ? .inMemory : .ready(Next(pipeline: self, index: aboveCache.endIndex + 1).used(found, for: operation))
+        let isSeen = otherStepsAboveCache.contains { $0.interceptor.applies(to: operation) }
+        return isSeen ? .inMemory : .ready(belowCache.used(found, for: operation))
     }
 
     /// Whether a store that requires waiting has a suitable response.
@@ -45,19 +42,12 @@ extension Pipeline {
 
     /// Returns the operation with the limits on the age of stored responses.
     private func limited(_ operation: NetworkOperation) -> NetworkOperation {
-        var operation = operation
-        for case let limit as RequestPolicyInterceptor in aboveCache where limit.applies(to: operation) {
-            operation = limit.limited(operation)
-        }
-        return operation
+        ageLimits.reduce(operation) { $1.applies(to: $0) ? $1.limited($0) : $0 }
     }
 
     /// Whether the limit on images allows the result.
     private func isAllowed(_ result: NetworkOperation.Result, for operation: NetworkOperation) -> Bool {
-        for case let limit as ImageInterceptor in aboveCache where limit.applies(to: operation) {
-            if limit.refusal(of: result, to: operation) != nil { return false }
-        }
-        return true
+        imageLimits.allSatisfy { !$0.applies(to: operation) || $0.refusal(of: result, to: operation) == nil }
     }
 }
 

@@ -151,8 +151,15 @@ public final class Pipeline: Sendable {
     private let hasCredentials: Bool
     private let storesCookies: Bool
     let cache: CacheInterceptor?
-    /// The interceptors above the cache.
-    let aboveCache: ArraySlice<any Interceptor>
+    /// The limits above the cache on the age of stored responses.
+    let ageLimits: [RequestPolicyInterceptor]
+    /// The limits above the cache on images.
+    let imageLimits: [ImageInterceptor]
+    /// The other interceptors above the cache, which must see stored responses.
+    let otherStepsAboveCache: [Step]
+    /// The rest of the pipeline below the cache.
+    var belowCache: Next { Next(pipeline: self, index: indexBelowCache) }
+    private let indexBelowCache: Int
 
     /// Creates a pipeline.
     ///
@@ -180,7 +187,13 @@ public final class Pipeline: Sendable {
         hasStore = cacheIndex != nil
         failsOnStatus = interceptors.contains { $0 is StatusInterceptor }
         cache = cacheIndex.flatMap { interceptors[$0] as? CacheInterceptor }
-        aboveCache = interceptors[..<(cacheIndex ?? 0)]
+        let aboveCache = steps[..<(cacheIndex ?? 0)]
+        ageLimits = aboveCache.compactMap { $0.interceptor as? RequestPolicyInterceptor }
+        imageLimits = aboveCache.compactMap { $0.interceptor as? ImageInterceptor }
+        otherStepsAboveCache = aboveCache.filter {
+            !($0.interceptor is RequestPolicyInterceptor || $0.interceptor is ImageInterceptor)
+        }
+        indexBelowCache = aboveCache.endIndex + 1
     }
 
     /// Whether responses may come from a store.
