@@ -105,7 +105,8 @@ struct HARWriterTests {
             let path = "\(folder)/\(name)"
             // More than the buffers of the compressors hold.
             let entries = (0..<40).map { index in
-                entry(Double(index), LoggedBody(.data(Data((0..<20_000).map { _ in UInt8.random(in: 0...255) }))))
+                let noise = (0..<2_500).map { _ in UInt64.random(in: .min ... .max) }
+                return entry(Double(index), LoggedBody(.data(noise.withUnsafeBytes { Data($0) })))
             }
             try Recording(entries).writeHAR(to: path)
             let bytes = try Data(contentsOf: URL(filePath: path))
