@@ -85,11 +85,27 @@ struct PlanCommandTests {
             #expect(
                 run.lines == ["- route  /details", "- form   POST /signup", "+ route  /more", "+ form   PUT /signup"]
             )
-            #expect(run.errors.contains("removed 2, added 2"))
+            #expect(run.errors.contains("removed 2, added 2, changed 0"))
 
             let error = try #require(try await beagle("plan", "--diff", files[0], files[1], "--json").json()["error"])
             #expect(error["code"] == "different")
             #expect(error["removed"]?[0]?["url"] == "/details" && error["added"]?[0]?["url"] == "/more")
+        }
+    }
+
+    @Test func detailsThatDifferAreNamed() async throws {
+        func button(_ body: String, _ headers: String) -> String {
+            #"""
+            {"_beagleComponent_":"beagle:button","text":"","onPress":[{"_beagleAction_":"beagle:sendRequest","url":"/x",\
+            "method":"POST","data":\#(body),"headers":\#(headers)}]}
+            """#
+        }
+        try await withFiles([button(#"{"a":1,"b":2}"#, "{}"), button(#"{"b":2,"a":3}"#, #"{"A":"b"}"#)]) { files in
+            let run = try await beagle("plan", "--diff", files[0], files[1])
+            #expect(run.exit == 104 && run.lines == ["~ request  POST /x: headers, body"], "\(run.lines)")
+            #expect(run.errors.contains("removed 0, added 0, changed 1"))
+            let error = try await beagle("plan", "--diff", files[0], files[1], "--json").json()["error"]
+            #expect(error?["changed"]?[0]?["differs"] == ["headers", "body"])
         }
     }
 
@@ -99,7 +115,7 @@ struct PlanCommandTests {
             let run = try await beagle("plan", "--diff", files[0], files[1])
             #expect(run.exit == 0 && run.output.isEmpty && run.errors.isEmpty)
             let result = try await beagle("plan", "--diff", files[0], files[1], "--json").json()["result"]
-            #expect(result == ["added": [], "removed": [], "omitted": 0])
+            #expect(result == ["added": [], "removed": [], "changed": [], "omitted": 0])
         }
     }
 

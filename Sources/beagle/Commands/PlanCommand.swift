@@ -15,8 +15,8 @@ struct PlanCommand: AsyncParsableCommand {
             in members that are neither the framework's nor declared with --custom have the kind 'unknown'. Exits \
             with 101 if the document is not a screen. The lines are written to standard output, or to the -o file.
 
-            With --diff, writes the references that only the first screen (-) or only the second (+) has, and exits \
-            with 104 if there are any.
+            With --diff, writes the references that only the first screen (-) or only the second (+) has, and those \
+            of both with other events, headers, fields or another body (~), and exits with 104 if there are any.
 
             EXAMPLE
               beagle plan http://127.0.0.1:8080/home

@@ -3,7 +3,7 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// The references that only one of two screens has, by kind, method and URL.
+/// The references that only one of two screens has, by kind, method and URL, and those of both whose details differ.
 struct PlanDifference {
     private struct Key: Hashable {
         let kind: String
@@ -15,14 +15,28 @@ struct PlanDifference {
         }
     }
 
+    /// A reference of both screens, and the names of the details that differ.
+    private struct Change {
+        let reference: ScreenReference
+        let names: [String]
+
+        var json: JSONValue {
+            guard case .object(var members) = reference.json else { return reference.json }
+            members["differs"] = .array(names.map { .string($0) })
+            return .object(members)
+        }
+    }
+
     private let removed: [ScreenReference]
     private let added: [ScreenReference]
+    private let changed: [Change]
     /// The number of references that weren't compared.
     private let omitted: Int
 
     init(from old: ScreenPlan, to new: ScreenPlan) {
         removed = Self.references(of: old, notIn: new)
         added = Self.references(of: new, notIn: old)
+        changed = Self.changes(from: old, to: new)
         omitted = old.omittedCount + new.omittedCount
     }
 
@@ -32,37 +46,71 @@ struct PlanDifference {
         return plan.references.filter { known.insert(Key($0)).inserted }
     }
 
+    /// Returns the references of the new plan whose details no reference to the same target has in the old one.
+    private static func changes(from old: ScreenPlan, to new: ScreenPlan) -> [Change] {
+        let details = Dictionary(grouping: old.references, by: Key.init).mapValues { $0.map(\.details) }
+        return new.references.compactMap { reference in
+            let now = reference.details
+            guard let before = details[Key(reference)], !before.contains(now), let first = before.first else {
+                return nil
+            }
+            return Change(reference: reference, names: ScreenReference.detailNames.filter { first[$0] != now[$0] })
+        }
+    }
+
     /// - Throws: `Failure` with the exit code 104 if there are differences.
     func result(on console: Console) throws -> CommandResult {
         let note = omitted > 0 ? "beagle: the screens have too many references; not compared: \(omitted)" : nil
-        guard !removed.isEmpty || !added.isEmpty else { return CommandResult(json: json, note: note) }
+        guard !removed.isEmpty || !added.isEmpty || !changed.isEmpty else {
+            return CommandResult(json: json, note: note)
+        }
         var failure = Failure(
             exit: ExitCode.different,
             code: "different",
             phase: .response,
-            "the screens need different things from the network: removed \(removed.count), added \(added.count)"
+            "the screens need different things from the network: removed \(removed.count), added \(added.count), "
+                + "changed \(changed.count)"
         )
-        let lines = lines("-", removed, .red, console) + lines("+", added, .green, console)
+        let lines = lines("-", removed, .red, console) + lines("+", added, .green, console) + changeLines(console)
         failure.output = Data(lines.map { "\($0)\n" }.joined().utf8)
         if case .object(let members) = json { failure.details = members }
         failure.advice = note
         throw failure
     }
 
+    private var kindWidth: Int {
+        (removed + added + changed.map(\.reference)).map(\.kind.rawValue.count).max() ?? 0
+    }
+
     private func lines(_ mark: String, _ references: [ScreenReference], _ style: Style, _ console: Console) -> [String]
     {
-        let width = (removed + added).map(\.kind.rawValue.count).max() ?? 0
-        return references.map { reference in
+        references.map { reference in
             let kind = reference.kind.rawValue
-            let padding = String(repeating: " ", count: width - kind.count)
+            let padding = String(repeating: " ", count: kindWidth - kind.count)
             return "\(console.styled("\(mark) \(kind)", style))\(padding)  \(reference.target.printable)"
+        }
+    }
+
+    private func changeLines(_ console: Console) -> [String] {
+        zip(lines("~", changed.map(\.reference), .yellow, console), changed).map { line, change in
+            "\(line): \(change.names.joined(separator: ", "))"
         }
     }
 
     private var json: JSONValue {
         [
             "removed": .array(removed.map(\.json)), "added": .array(added.map(\.json)),
-            "omitted": .integer(Int64(omitted)),
+            "changed": .array(changed.map(\.json)), "omitted": .integer(Int64(omitted)),
         ]
+    }
+}
+
+extension ScreenReference {
+    /// The members of `json` that describe how and when a request is sent.
+    fileprivate static let detailNames = ["when", "events", "headers", "body", "fields", "obstacle"]
+
+    fileprivate var details: [String: JSONValue] {
+        guard case .object(let members) = json else { return [:] }
+        return members.filter { Self.detailNames.contains($0.key) }
     }
 }
