@@ -96,7 +96,7 @@ struct PlanCommandTests {
     @Test func detailsThatDifferAreNamed() async throws {
         func button(_ body: String, _ headers: String) -> String {
             #"""
-            {"_beagleComponent_":"beagle:button","text":"","onPress":[{"_beagleAction_":"beagle:sendRequest","url":"/x",\
+            {"_beagleComponent_":"beagle:button","text":"","onPress":[{"_beagleAction_":"beagle:sendRequest","url":"/x",\#
             "method":"POST","data":\#(body),"headers":\#(headers)}]}
             """#
         }
