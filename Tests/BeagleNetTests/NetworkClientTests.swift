@@ -118,15 +118,15 @@ import TestClients
     }
 
     @Test func doubleOrMissingCompletionIsTolerated() async throws {
-        struct Careless: NetworkClient {
+        struct FaultyClient: NetworkClient {
             let answers: Int
             func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? {
                 for _ in 0..<answers { completion(.success(NetworkResponse())) }
                 return nil
             }
         }
-        _ = try await Careless(answers: 2).executeRequest(request)
-        await #expect(throws: NetworkError.self) { try await Careless(answers: 0).executeRequest(request) }
+        _ = try await FaultyClient(answers: 2).executeRequest(request)
+        await #expect(throws: NetworkError.self) { try await FaultyClient(answers: 0).executeRequest(request) }
     }
 
     @Test func missingClientIsReported() async throws {

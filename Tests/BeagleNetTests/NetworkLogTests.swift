@@ -340,11 +340,11 @@ import TestClients
     }
 
     @Test func noMessageIsBuiltForADisabledLogger() async throws {
-        struct Deaf: BeagleLogger {
+        struct DisabledLogger: BeagleLogger {
             func log(_ log: any LogType) { Issue.record("\(log.message)") }
             func accepts(_ level: LogLevel) -> Bool { false }
         }
-        Beagle.dependencies.logger = Deaf()
+        Beagle.dependencies.logger = DisabledLogger()
         _ = try await client(ScriptedTransport()).image("http://host/")
         await #expect(throws: NetworkError.self) { try await client(ScriptedTransport()).image("ftp://host/") }
         await #expect(throws: NetworkError.self) { try await client(ScriptedTransport()).image("/no/base") }

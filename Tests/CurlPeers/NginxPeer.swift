@@ -34,7 +34,7 @@ package final class NginxPeer: Sendable {
     }
 
     /// A client as nginx sees it.
-    package struct Sight {
+    package struct ObservedClient {
         package let address, port, tls, cipher, certificate, host, proxyCredentials: String
 
         package init(_ response: TransferResponse) async throws {

@@ -70,11 +70,11 @@ struct ConnectionOptionTests {
         var request = peer.request("/", port: \.seeing)
         request.head.authority = "127.0.0.1:\(peer.ports.seeing)"
         request.options.local = LocalEndpoint(interface: "127.0.0.9", ports: 20_000...29_999)
-        let sight = try await NginxPeer.Sight(transport.perform(request))
+        let sight = try await NginxPeer.ObservedClient(transport.perform(request))
         #expect(sight.address == "127.0.0.9")
         #expect(try (20_000...29_999).contains(#require(Int(sight.port))))
         request.options.local = LocalEndpoint(interface: "127.0.0.8")
-        #expect(try await NginxPeer.Sight(transport.perform(request)).address == "127.0.0.8")
+        #expect(try await NginxPeer.ObservedClient(transport.perform(request)).address == "127.0.0.8")
     }
 
     @Test func localInterfaceIsSelectedByName() async throws {
@@ -103,7 +103,7 @@ struct ConnectionOptionTests {
         for isReused in [false, true] {
             let response = try await transport.perform(request)
             #expect(response.metrics.isConnectionReused == isReused)
-            let sight = try await NginxPeer.Sight(response)
+            let sight = try await NginxPeer.ObservedClient(response)
             #expect(sight.address == "unix:" && sight.host == "service.invalid")
         }
         request.options.unixSocket = nil

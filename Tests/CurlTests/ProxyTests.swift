@@ -239,7 +239,9 @@ struct RealProxyTests {
         let asked = try #require(server.requests.first)
         #expect(asked["Via"] == nil && asked["X-For-The-Proxy"] == nil && asked["Proxy-Authorization"] == nil)
 
-        let sight = try await NginxPeer.Sight(transport.perform(through(proxy, nginx.request("/", port: \.old))))
+        let sight = try await NginxPeer.ObservedClient(
+            transport.perform(through(proxy, nginx.request("/", port: \.old)))
+        )
         #expect(sight.tls == "TLSv1.2" && sight.proxyCredentials.isEmpty)
     }
 

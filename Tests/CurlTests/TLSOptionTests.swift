@@ -64,7 +64,7 @@ struct TLSOptionTests {
 
     @Test(arguments: good) func serverReceivesTheClientCertificate(_ identity: Identity) async throws {
         let request = try request { $0.identity = try identity.make() }
-        let sight = try await NginxPeer.Sight(transport.perform(request))
+        let sight = try await NginxPeer.ObservedClient(transport.perform(request))
         #expect(sight.certificate == "CN=BeagleNet test client")
         #expect(try await transport.perform(request).metrics.isConnectionReused)
     }
@@ -170,7 +170,7 @@ struct TLSOptionTests {
         for request in [closed, open] {
             let response = try await transport.perform(request)
             #expect(!response.metrics.isConnectionReused)
-            #expect(try await NginxPeer.Sight(response).certificate == "CN=BeagleNet test client")
+            #expect(try await NginxPeer.ObservedClient(response).certificate == "CN=BeagleNet test client")
             #expect(try await transport.perform(request).metrics.isConnectionReused)
         }
     }
@@ -284,20 +284,20 @@ struct TLSOptionTests {
     // MARK: versions and suites
 
     @Test func serverBelowTheMinimumVersionIsRejectedDespiteAConnection() async throws {
-        #expect(try await NginxPeer.Sight(transport.perform(request(port: \.old) { _ in })).tls == "TLSv1.2")
+        #expect(try await NginxPeer.ObservedClient(transport.perform(request(port: \.old) { _ in })).tls == "TLSv1.2")
         let error = try await transport.failure(of: request(port: \.old) { $0.minimumTLS = .tls13 })
         #expect(error.kind == .tls && error.phase == .tls, "\(error)")
         let newer = try request {
             $0.minimumTLS = .tls13
             $0.identity = try Self.good[0].make()
         }
-        #expect(try await NginxPeer.Sight(transport.perform(newer)).tls == "TLSv1.3")
+        #expect(try await NginxPeer.ObservedClient(transport.perform(newer)).tls == "TLSv1.3")
     }
 
     @Test(arguments: ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384"])
     func offeredCipherSuiteIsUsed(_ name: String) async throws {
         let request = request(port: \.old) { $0.ciphers.tls12 = [name] }
-        #expect(try await NginxPeer.Sight(transport.perform(request)).cipher == name)
+        #expect(try await NginxPeer.ObservedClient(transport.perform(request)).cipher == name)
     }
 
     @Test(arguments: ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"])
@@ -306,7 +306,7 @@ struct TLSOptionTests {
             $0.ciphers.tls13 = [name]
             $0.identity = try Self.good[0].make()
         }
-        #expect(try await NginxPeer.Sight(transport.perform(request)).cipher == name)
+        #expect(try await NginxPeer.ObservedClient(transport.perform(request)).cipher == name)
     }
 
     @Test func errorNamesTheCipherOptionOfAnUnknownSuite() async throws {

@@ -110,7 +110,7 @@ import struct BeagleNetExchanges.Operation
 
     /// Defect D6 of the original: one query without a result prevented the others from being reexecuted.
     @Test func everyQueryOfTheTypesIsReexecuted() {
-        let client = NotingClient()
+        let client = CallRecordingClient()
         let fixture = ExchangeFixture(CacheExchange(limit: 2), client)
         // The first result is evicted while its query is still active.
         for id in ["q1", "q2", "q3"] { run(fixture, .query(id), "hello") }
@@ -152,7 +152,7 @@ import struct BeagleNetExchanges.Operation
     /// Defect D7 of the original: everything was kept forever.
     @Test func storeIsBounded() {
         let cache = CacheExchange(limit: 10)
-        let client = NotingClient()
+        let client = CallRecordingClient()
         let fixture = ExchangeFixture(cache, client)
         for number in 0..<1_000 {
             run(fixture, .query("q\(number)"), "hello")
@@ -229,7 +229,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func overtakenQueryIsNotReexecutedForever() {
         let cache = CacheExchange()
-        let client = NotingClient()
+        let client = CallRecordingClient()
         let fixture = ExchangeFixture(cache, client)
         for number in 0..<2 {
             run(fixture, .query("q", .networkOnly))

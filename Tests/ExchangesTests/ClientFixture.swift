@@ -53,8 +53,8 @@ extension ClientFixture {
     }
 }
 
-/// How a test drives the exchanges.
-enum ClientWay: String, CaseIterable, CustomTestStringConvertible {
+/// The way in which a test drives the exchanges.
+enum ExchangeDriver: String, CaseIterable, CustomTestStringConvertible {
     case client
     case hosted
 
@@ -124,14 +124,14 @@ extension ResultCollector: EventCollector {}
 
 /// Exchanges in the pipeline of a client.
 private final class HostedClientFixture: ClientFixture {
-    private let below: Below
+    private let below: HeldPipeline
     private let queue: SerialQueue
     private let client: NetworkClientDefault
     private let kinds = Lock<[String]>([])
 
     init(_ exchanges: [any Exchange], isCounting: Bool) {
         let kinds = kinds
-        below = Below { operation, number in
+        below = HeldPipeline { operation, number in
             kinds.withLock { $0.append("\(operation.kind.name)") }
             guard isCounting else { return nil }
             return .init(NetworkResponse(text: #"{"data":\#(number)}"#))

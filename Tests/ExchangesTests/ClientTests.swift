@@ -363,7 +363,7 @@ import struct BeagleNetExchanges.Operation
     /// urql: an exchange that reexecutes an operation from its result sees op, result, op', result'.
     @Test func reexecutionByAnExchangeFollowsTheResult() {
         let server = counting()
-        let client = client(AgainExchange(), server)
+        let client = client(ReexecutingExchange(), server)
         let listening = ResultCollector(client.query(args))
         #expect(server.operations.map(\.policy) == [.cacheFirst, .networkOnly])
         #expect(listening.texts == ["1", "2"])
@@ -460,7 +460,7 @@ import struct BeagleNetExchanges.Operation
         let logger = MemoryLogger()
         let server = ServerExchange()
         let client = Client(request: Self.request, exchanges: [server], logger: logger)
-        let heard = Few()
+        let heard = LimitedSubscriber()
         client.subscribe(to: news).subscribe(heard)
         heard.want(1)
         let operation = server.operations[0]
@@ -475,7 +475,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// Requests as many results as the test demands.
-    private final class Few: Subscriber, Sendable {
+    private final class LimitedSubscriber: Subscriber, Sendable {
         // Set once on subscribing, and used only by the test.
         nonisolated(unsafe) private var subscription: (any Subscription)?
         private let heard = Lock<[Int64?]>([])
@@ -515,7 +515,7 @@ import struct BeagleNetExchanges.Operation
         do {
             let client = Client(
                 request: Self.request,
-                exchanges: [DedupExchange(), CacheExchange(), AgainExchange(), FetchExchange()],
+                exchanges: [DedupExchange(), CacheExchange(), ReexecutingExchange(), FetchExchange()],
                 logger: OffLogger()
             )
             gone = client
@@ -525,7 +525,7 @@ import struct BeagleNetExchanges.Operation
 }
 
 /// Reexecutes a query from the network when its result arrives.
-private struct AgainExchange: Exchange {
+private struct ReexecutingExchange: Exchange {
     func register(
         client: any GraphQLClient,
         operations: AnyPublisher<Operation, Never>,

@@ -12,15 +12,16 @@ import struct BeagleNetExchanges.Operation
 @Suite(.timeLimit(.minutes(1))) struct ClientVectorTests {
     // MARK: - Queue
 
-    @Test(arguments: ClientWay.allCases) func reexecutionByAnExchangeFollowsTheResult(_ way: ClientWay) async {
-        let fixture = way.fixture([AgainExchange(), DedupExchange()], isCounting: true)
+    @Test(arguments: ExchangeDriver.allCases) func reexecutionByAnExchangeFollowsTheResult(_ way: ExchangeDriver) async
+    {
+        let fixture = way.fixture([ReexecutingExchange(), DedupExchange()], isCounting: true)
         let ear = fixture.listen()
         #expect(await fixture.has(ear, heard: ["1 stale", "2"]))
         #expect(fixture.asked == ["query", "query"])
         ear.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func activeQueryIsReexecuted(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func activeQueryIsReexecuted(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange()])
         let ear = fixture.listen()
         await fixture.answer(1)
@@ -34,8 +35,8 @@ import struct BeagleNetExchanges.Operation
 
     // MARK: - Deduplication
 
-    @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
-    func identicalQueriesShareOneExecution(_ way: ClientWay, _ policy: Operation.Policy) async {
+    @Test(arguments: ExchangeDriver.allCases, [Operation.Policy.cacheFirst, .networkOnly])
+    func identicalQueriesShareOneExecution(_ way: ExchangeDriver, _ policy: Operation.Policy) async {
         let fixture = way.fixture([DedupExchange()])
         let ears = (0..<3).map { _ in fixture.listen(.query, policy) }
         await fixture.answer(1)
@@ -44,7 +45,7 @@ import struct BeagleNetExchanges.Operation
         for ear in ears { ear.leave() }
     }
 
-    @Test(arguments: ClientWay.allCases) func partialResultKeepsTheQueryInFlight(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func partialResultKeepsTheQueryInFlight(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange()])
         let first = fixture.listen()
         await fixture.answer("part", stale: false, hasNext: true)
@@ -58,7 +59,9 @@ import struct BeagleNetExchanges.Operation
         second.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func cacheAndNetworkIsNotBlockedByItsOwnStaleResult(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func cacheAndNetworkIsNotBlockedByItsOwnStaleResult(_ way: ExchangeDriver)
+        async
+    {
         let fixture = way.fixture([CacheExchange(), DedupExchange()])
         let first = fixture.listen()
         await fixture.answer(1)
@@ -72,16 +75,16 @@ import struct BeagleNetExchanges.Operation
         second.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func reexecutedMutationIsSent(_ way: ClientWay) async {
-        let fixture = way.fixture([AgainExchange(onTheWayDown: true), DedupExchange()])
+    @Test(arguments: ExchangeDriver.allCases) func reexecutedMutationIsSent(_ way: ExchangeDriver) async {
+        let fixture = way.fixture([ReexecutingExchange(onTheWayDown: true), DedupExchange()])
         let ear = fixture.listen(.mutation)
         #expect(await fixture.hasAsked(2))
         ear.leave()
     }
 
     /// urql issue 3254.
-    @Test(arguments: ClientWay.allCases) func reexecutionAfterAStaleResultIsSent(_ way: ClientWay) async {
-        let fixture = way.fixture([AgainExchange(), DedupExchange()])
+    @Test(arguments: ExchangeDriver.allCases) func reexecutionAfterAStaleResultIsSent(_ way: ExchangeDriver) async {
+        let fixture = way.fixture([ReexecutingExchange(), DedupExchange()])
         let ear = fixture.listen()
         await fixture.answer("old", stale: true, hasNext: false)
         #expect(await fixture.hasAsked(2))
@@ -91,8 +94,8 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// urql pull request 3909: every second reexecution got through.
-    @Test(arguments: ClientWay.allCases, 1...4)
-    func reexecutingInFlightSendsNoSecondOperation(_ way: ClientWay, _ times: Int) async {
+    @Test(arguments: ExchangeDriver.allCases, 1...4)
+    func reexecutingInFlightSendsNoSecondOperation(_ way: ExchangeDriver, _ times: Int) async {
         let fixture = way.fixture([DedupExchange()])
         let ear = fixture.listen()
         for _ in 0..<times { fixture.runAgain() }
@@ -104,7 +107,9 @@ import struct BeagleNetExchanges.Operation
 
     /// If an exchange makes a network query read from a store, its subscriber receives the result, even beside a cache-only
     /// subscriber, and the next query is not blocked.
-    @Test(arguments: ClientWay.allCases) func resultArrivesEvenIfAnExchangeChangesThePolicy(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func resultArrivesEvenIfAnExchangeChangesThePolicy(_ way: ExchangeDriver)
+        async
+    {
         let fixture = way.fixture([DedupExchange(), ReadingExchange()], isCounting: true)
         let reading = fixture.listen(.query, .cacheOnly)
         #expect(await fixture.has(reading, heard: ["1"]))
@@ -119,7 +124,7 @@ import struct BeagleNetExchanges.Operation
     // MARK: - Synchronous results
 
     /// Defect D2 of the original: the result never reached its subscriber.
-    @Test(arguments: ClientWay.allCases) func storedResultReachesTheNextSubscriber(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func storedResultReachesTheNextSubscriber(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange(), CacheExchange()], isCounting: true)
         for _ in 0..<3 {
             let ear = fixture.listen()
@@ -131,7 +136,9 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// Defect D3 of the original: the same for mutations.
-    @Test(arguments: ClientWay.allCases) func synchronousMutationResultReachesTheSubscriber(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func synchronousMutationResultReachesTheSubscriber(_ way: ExchangeDriver)
+        async
+    {
         let fixture = way.fixture([DedupExchange()], isCounting: true)
         for number in 1...2 {
             let ear = fixture.listen(.mutation)
@@ -143,8 +150,10 @@ import struct BeagleNetExchanges.Operation
 
     // MARK: - Sharing
 
-    @Test(arguments: ClientWay.allCases, [Operation.Policy.cacheFirst, .networkOnly])
-    func lateSubscriberMakesTheLastResultStaleForBothSubscribers(_ way: ClientWay, _ policy: Operation.Policy) async {
+    @Test(arguments: ExchangeDriver.allCases, [Operation.Policy.cacheFirst, .networkOnly])
+    func lateSubscriberMakesTheLastResultStaleForBothSubscribers(_ way: ExchangeDriver, _ policy: Operation.Policy)
+        async
+    {
         let fixture = way.fixture([DedupExchange()])
         let one = fixture.listen(.query, policy)
         await fixture.answer(1)
@@ -158,7 +167,7 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func resubscriberReceivesNoOldResult(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func resubscriberReceivesNoOldResult(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange()])
         let one = fixture.listen()
         await fixture.answer(1)
@@ -173,7 +182,9 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func synchronousResultIsNotPrecededByAStaleOne(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func synchronousResultIsNotPrecededByAStaleOne(_ way: ExchangeDriver)
+        async
+    {
         let fixture = way.fixture([DedupExchange()], isCounting: true)
         let one = fixture.listen(.query, .networkOnly)
         #expect(one.texts == ["1"])
@@ -184,7 +195,7 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesTheStaleResult(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func lateSubscriberReceivesTheStaleResult(_ way: ExchangeDriver) async {
         let fixture = way.fixture([])
         let one = fixture.listen()
         await fixture.answer(1, stale: true, hasNext: false)
@@ -196,7 +207,7 @@ import struct BeagleNetExchanges.Operation
         other.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func lateSubscriberReceivesOnlyNewResults(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func lateSubscriberReceivesOnlyNewResults(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange()])
         let one = fixture.listen(.subscription)
         await fixture.answer(1, stale: false, hasNext: true)
@@ -212,7 +223,8 @@ import struct BeagleNetExchanges.Operation
 
     // MARK: - End
 
-    @Test(arguments: ClientWay.allCases) func lastCancelledSubscriberEndsTheOperation(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func lastCancelledSubscriberEndsTheOperation(_ way: ExchangeDriver) async
+    {
         let fixture = way.fixture([DedupExchange()])
         let (one, other) = (fixture.listen(.subscription), fixture.listen(.subscription))
         #expect(await fixture.hasAsked(1))
@@ -228,7 +240,7 @@ import struct BeagleNetExchanges.Operation
         again.leave()
     }
 
-    @Test(arguments: ClientWay.allCases) func endedSubscriptionCanStartAgain(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func endedSubscriptionCanStartAgain(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange()])
         for number in 1...3 {
             let ear = fixture.listen(.subscription)
@@ -239,7 +251,7 @@ import struct BeagleNetExchanges.Operation
         }
     }
 
-    @Test(arguments: ClientWay.allCases) func resultEndsTheMutation(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func resultEndsTheMutation(_ way: ExchangeDriver) async {
         let fixture = way.fixture([DedupExchange()])
         let (one, other) = (fixture.listen(.mutation), fixture.listen(.mutation))
         #expect(await fixture.hasAsked(2))
@@ -264,7 +276,7 @@ private struct ReadingExchange: Exchange {
 
 /// Reexecutes an operation once: a query when its first result arrives, which it marks as stale, or any operation on its way
 /// down.
-private struct AgainExchange: Exchange {
+private struct ReexecutingExchange: Exchange {
     var onTheWayDown = false
 
     func register(

@@ -68,7 +68,9 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// Defect D10: every active operation subscribed to each stream and inspected each event.
-    @Test(arguments: ClientWay.allCases) func costOfAnOperationIsIndependentOfActiveOperations(_ way: ClientWay) async {
+    @Test(arguments: ExchangeDriver.allCases) func costOfAnOperationIsIndependentOfActiveOperations(
+        _ way: ExchangeDriver
+    ) async {
         var counts: [Int] = []
         for active in [1, 1_000] {
             let calls = Calls()

@@ -32,7 +32,7 @@ enum ExchangePlacement: String, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .alone:
             let log = ExchangeEventLog()
-            return ExchangeFixture(exchange, NotingClient(logger: logger) { log.note(again: $0) }, log: log)
+            return ExchangeFixture(exchange, CallRecordingClient(logger: logger) { log.note(again: $0) }, log: log)
         case .hosted: return try HostedFixture(exchange, logger: logger)
         }
     }

@@ -5,7 +5,7 @@ import Foundation
 import struct BeagleNetExchanges.Operation
 
 /// A client that only records its calls.
-final class NotingClient: GraphQLClient {
+final class CallRecordingClient: GraphQLClient {
     let request = URLRequest(url: URL(filePath: "/graphql"))
     let logger: any BeagleLogger
     private let noted = Lock<[Operation]>([])
@@ -44,7 +44,7 @@ final class ExchangeFixture: ExchangeChainFixture {
         answer: @escaping (Operation) -> OperationResult? = { _ in nil }
     ) {
         self.log = log
-        let client = client ?? NotingClient { log.note(again: $0) }
+        let client = client ?? CallRecordingClient { log.note(again: $0) }
         let results = exchange.register(client: client, operations: operations.eraseToAnyPublisher()) {
             [self] operations in
             operations

@@ -62,7 +62,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     /// Records operations and results, and optionally changes them.
-    private struct Passing: Exchange, Sendable {
+    private struct ObservingExchange: Exchange, Sendable {
         var log = Lock<[String]>([])
         var down: @Sendable (inout Operation) -> Void = { _ in }
         var up: @Sendable (inout OperationResult) -> Void = { _ in }
@@ -89,7 +89,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test func operationPassesThroughTheExchanges() async throws {
-        let passing = Passing()
+        let passing = ObservingExchange()
         let transport = ScriptedTransport { _ in #"{"data":{"a":1}}"# }
         let client = client([passing, DedupExchange()], transport)
         #expect(try await data(client, query) == ["a": 1])
@@ -100,7 +100,7 @@ final class ScriptedTransport: HTTPTransport {
 
     @Test func exchangeCanChangeTheOperation() async throws {
         let seen = Lock<[String]>([])
-        let passing = Passing(down: { operation in
+        let passing = ObservingExchange(down: { operation in
             guard operation.kind != .teardown else { return }
             seen.withLock { seen in
                 seen.append(operation.request.url?.absoluteString ?? "")
@@ -126,7 +126,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test func exchangeCanChangeTheResult() async throws {
-        let passing = Passing(up: { $0.data = ["a": 2] })
+        let passing = ObservingExchange(up: { $0.data = ["a": 2] })
         let client = client([passing], ScriptedTransport { _ in #"{"data":{"a":1},"extensions":{"x":1}}"# })
         let answer = try await client.response(to: query, at: endpoint).json()
         #expect(answer == ["data": ["a": 2], "extensions": ["x": 1]])
@@ -193,7 +193,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test func cancellingSendsATeardownAndCancelsTheTransport() async throws {
-        let passing = Passing()
+        let passing = ObservingExchange()
         let transport = ScriptedTransport { _ in nil }
         let client = client([passing, DedupExchange()], transport)
         let task = Task { try await data(client, mutation) }
@@ -206,7 +206,7 @@ final class ScriptedTransport: HTTPTransport {
 
     /// An operation that an exchange reexecutes waits for the second result.
     @Test func exchangeCanReexecuteAnOperation() async throws {
-        struct Again: Exchange {
+        struct ReexecutingExchange: Exchange {
             func register(
                 client: any GraphQLClient,
                 operations: AnyPublisher<Operation, Never>,
@@ -230,7 +230,7 @@ final class ScriptedTransport: HTTPTransport {
             }
             return #"{"data":{"a":\#(number)}}"#
         }
-        let client = client([Again()], transport)
+        let client = client([ReexecutingExchange()], transport)
         let emitted = Lock<[JSONValue?]>([])
         let last = try await client.run(client.networkOperation(query, endpoint)) { result in
             do {
@@ -285,7 +285,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     /// Requests a new token when a mutation passes.
-    private final class Renewing: Exchange, Sendable {
+    private final class TokenRequestingExchange: Exchange, Sendable {
         let isCopy: Bool
         /// The URL for the token request, or `nil` for that of the mutation.
         let url: URL?
@@ -320,7 +320,10 @@ final class ScriptedTransport: HTTPTransport {
     @Test("fields of an interceptor are removed if an exchange sends a copy elsewhere", arguments: [true, false])
     func copySentToAnotherOriginContainsNoSecrets(isElsewhere: Bool) async throws {
         let transport = ScriptedTransport { _ in nil }
-        let renewing = Renewing(isCopy: true, at: isElsewhere ? URL(string: "http://elsewhere/graphql") : nil)
+        let renewing = TokenRequestingExchange(
+            isCopy: true,
+            at: isElsewhere ? URL(string: "http://elsewhere/graphql") : nil
+        )
         let client = client([renewing], transport)
         client.container.interceptors.insert(
             TransformInterceptor { message in
@@ -348,7 +351,7 @@ final class ScriptedTransport: HTTPTransport {
     @Test(arguments: [true, false])
     func copiedOperationKeepsItsCredentialsAndANewOneHasNone(isCopy: Bool) async throws {
         let transport = ScriptedTransport { _ in nil }
-        let client = client([Renewing(isCopy: isCopy)], transport)
+        let client = client([TokenRequestingExchange(isCopy: isCopy)], transport)
         var tasks: [Task<NetworkOperation.Result, any Error>] = []
         for (name, kind) in [("Ann", NetworkOperation.Kind.query), ("Bob", .mutation)] {
             let request = try endpoint.makeRequest(kind == .query ? query : mutation, in: client.container)
@@ -372,10 +375,10 @@ final class ScriptedTransport: HTTPTransport {
 
     /// The late result of a cancelled operation must not reach the next identical operation.
     @Test func lateResultOfACancelledOperationDoesNotReachTheNext() async throws {
-        let late = LateBelow()
+        let late = HoldingInterceptor()
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()
-        dependencies.interceptors.add(ExchangeInterceptor([Passing()], logger: OffLogger()))
+        dependencies.interceptors.add(ExchangeInterceptor([ObservingExchange()], logger: OffLogger()))
         dependencies.interceptors.add(late)
         let transport = ScriptedTransport { _ in #"{"data":{"a":2}}"# }
         let client = NetworkClientDefault(dependencies: dependencies, transport: transport)
@@ -393,7 +396,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     /// Holds operations until the test releases them, cancelled or not. The first one then fails.
-    private struct LateBelow: Interceptor {
+    private struct HoldingInterceptor: Interceptor {
         let held = Lock<[AsyncStream<Void>.Continuation]>([])
         let gone = Lock(0)
 
@@ -420,7 +423,7 @@ final class ScriptedTransport: HTTPTransport {
     @Test func storeForgetsEvictedOperations() async throws {
         let cache = CacheExchange(limit: 1)
         let reexecuted = Lock<[Operation]>([])
-        let noting = NotingClient { operation in reexecuted.withLock { $0.append(operation) } }
+        let noting = CallRecordingClient { operation in reexecuted.withLock { $0.append(operation) } }
         let client = client([cache], ScriptedTransport { _ in #"{"data":{"a":{"__typename":"A"}}}"# })
         for id in 0..<5 {
             let request = GraphQLRequest(query: query.query, variables: Data(#"{"id":\#(id)}"#.utf8))
@@ -487,7 +490,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test func otherKindsBypassTheExchangesUnlessConfigured() async throws {
-        let passing = Passing()
+        let passing = ObservingExchange()
         let transport = ScriptedTransport { _ in "{}" }
         let dependencies = BeagleDependencies()
         dependencies.logger = OffLogger()

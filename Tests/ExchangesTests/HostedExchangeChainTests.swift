@@ -19,7 +19,7 @@ import struct BeagleNetExchanges.Operation
     /// Two callers run the same network query, and a third one reads it from a store. The first caller, whose operation is in
     /// flight, cancels. The second must still get its result, although an exchange gave both operations the same policy.
     @Test func resultReachesTheOtherCallerIfTheFirstCancels() async throws {
-        let fixture = try HostedFixture([DedupExchange(), Reading()], below: Below())
+        let fixture = try HostedFixture([DedupExchange(), Reading()], below: HeldPipeline())
         let reading = fixture.run(.query("q", .cacheOnly))
         let left = fixture.run(.query("q", .networkOnly))
         let kept = fixture.run(.query("q", .networkOnly))
@@ -37,7 +37,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test func teardownRunByAnExchangeCompletes() async throws {
-        let fixture = try HostedFixture([DedupExchange()], below: Below())
+        let fixture = try HostedFixture([DedupExchange()], below: HeldPipeline())
         let running = fixture.run(.query())
         while fixture.below.held.isEmpty { await Task.yield() }
         let asked = try #require(fixture.log.forwarded.first)
@@ -48,7 +48,7 @@ import struct BeagleNetExchanges.Operation
 
     /// An operation that starts before the queued teardown runs must not end with it.
     @Test func teardownDoesNotEndALaterOperation() async throws {
-        let fixture = try HostedFixture([DedupExchange()], below: Below())
+        let fixture = try HostedFixture([DedupExchange()], below: HeldPipeline())
         let first = fixture.run(.query())
         while fixture.below.held.count < 1 { await Task.yield() }
         let asked = try #require(fixture.log.forwarded.first)
@@ -70,7 +70,7 @@ import struct BeagleNetExchanges.Operation
     func errorsOfAResultDoNotEndTheSubscription(pastAnInterceptor: Bool) async throws {
         let server = ServerExchange()
         let between: [any Exchange] = pastAnInterceptor ? [InterceptorExchange(RetryInterceptor())] : []
-        let fixture = try HostedFixture(between + [server], below: Below())
+        let fixture = try HostedFixture(between + [server], below: HeldPipeline())
         let running = fixture.run(.subscription())
         while server.asked.isEmpty { await Task.yield() }
         let asked = server.asked[0]

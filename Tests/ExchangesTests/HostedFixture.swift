@@ -8,7 +8,7 @@ import struct BeagleNetExchanges.Operation
 /// One exchange hosted in a pipeline. A test runs operations of the pipeline and provides the results below the exchange.
 final class HostedFixture: ExchangeChainFixture {
     /// Records operations and results, and adds the types that a test specifies, because messages don't contain them.
-    private struct Watched: Exchange {
+    private struct RecordingExchange: Exchange {
         let exchange: any Exchange
         let log: ExchangeEventLog
 
@@ -26,7 +26,10 @@ final class HostedFixture: ExchangeChainFixture {
             }
             return
                 exchange
-                .register(client: Telling(client: client, log: log), operations: typed.eraseToAnyPublisher()) {
+                .register(
+                    client: ReexecutionRecorder(client: client, log: log),
+                    operations: typed.eraseToAnyPublisher()
+                ) {
                     next($0.handleEvents(receiveOutput: { log.note(forwarded: $0) }).eraseToAnyPublisher())
                 }
                 .handleEvents(receiveOutput: { log.note(result: $0) })
@@ -35,7 +38,7 @@ final class HostedFixture: ExchangeChainFixture {
     }
 
     /// The client of the exchange. It records reexecuted operations.
-    private struct Telling: GraphQLClient {
+    private struct ReexecutionRecorder: GraphQLClient {
         let client: any GraphQLClient
         let log: ExchangeEventLog
 
@@ -53,20 +56,20 @@ final class HostedFixture: ExchangeChainFixture {
 
     let log = ExchangeEventLog()
     /// The rest of the pipeline below the exchange.
-    let below: Below
+    let below: HeldPipeline
     /// The hosted exchanges.
     let chain: HostedExchangeChain
     private let pipeline: Pipeline
     private let tasks = Lock<[(name: String, task: Task<HostedRun.Outcome, Never>)]>([])
 
     convenience init(_ exchange: any Exchange, logger: any BeagleLogger = OffLogger()) throws {
-        try self.init([exchange], below: Below(), logger: logger)
+        try self.init([exchange], below: HeldPipeline(), logger: logger)
     }
 
-    init(_ exchanges: [any Exchange], below: Below, logger: any BeagleLogger = OffLogger()) throws {
+    init(_ exchanges: [any Exchange], below: HeldPipeline, logger: any BeagleLogger = OffLogger()) throws {
         self.below = below
         let exchange = ComposeExchange(exchanges: exchanges)
-        let interceptor = ExchangeInterceptor([Watched(exchange: exchange, log: log)], logger: logger)
+        let interceptor = ExchangeInterceptor([RecordingExchange(exchange: exchange, log: log)], logger: logger)
         chain = interceptor.chain
         pipeline = try Pipeline([interceptor, below], transport: NoTransport())
     }
@@ -92,7 +95,7 @@ final class HostedFixture: ExchangeChainFixture {
     func answer(_ result: OperationResult) async {
         let name = result.operation.id
         let policy = RequestPolicy(result.operation.policy)
-        var held: Below.Held?
+        var held: HeldPipeline.Held?
         while held == nil {
             held = below.held.first { $0.name == name && $0.operation.policy == policy }
             if held == nil { await Task.yield() }
@@ -140,7 +143,7 @@ final class HostedFixture: ExchangeChainFixture {
 }
 
 /// The rest of the pipeline. It holds operations until a test provides their results.
-final class Below: Interceptor {
+final class HeldPipeline: Interceptor {
     struct Held: Sendable {
         let number: Int
         let operation: NetworkOperation

@@ -23,7 +23,7 @@ struct HostedServersTests {
     }
 
     /// Records operations and results without changing them.
-    private struct Noting: Exchange {
+    private struct RecordingExchange: Exchange {
         let log: ExchangeEventLog
 
         func register(
@@ -38,7 +38,9 @@ struct HostedServersTests {
         }
     }
 
-    private var exchanges: [any Exchange] { [Noting(log: log), LogExchange(), DedupExchange(), CacheExchange()] }
+    private var exchanges: [any Exchange] {
+        [RecordingExchange(log: log), LogExchange(), DedupExchange(), CacheExchange()]
+    }
 
     private func endpoint(_ path: String, _ test: String = UUID().uuidString) async throws -> GraphQLEndpoint {
         GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test, "X-Own": "a, b"])
@@ -106,7 +108,7 @@ struct HostedServersTests {
     /// An interceptor that is hosted as an exchange, in exchanges that are hosted in a pipeline.
     @Test(arguments: ["/graphql", "/ariadne"])
     func hostedInterceptorAddsOnlyItsField(path: String) async throws {
-        struct Giving: Interceptor {
+        struct FieldInterceptor: Interceptor {
             nonisolated(nonsending) func intercept(
                 _ operation: NetworkOperation,
                 next: Next,
@@ -119,7 +121,7 @@ struct HostedServersTests {
         }
         let (plain, hosted) = (UUID().uuidString, UUID().uuidString)
         try await perform(with: client(nil), at: endpoint(path, plain))
-        let inside: [any Exchange] = [DedupExchange(), InterceptorExchange(Giving()), CacheExchange()]
+        let inside: [any Exchange] = [DedupExchange(), InterceptorExchange(FieldInterceptor()), CacheExchange()]
         try await perform(with: client(inside), at: endpoint(path, hosted))
         let messages = try await messages(hosted)
         #expect(messages.allSatisfy { $0["headers"]?["x-given"]?.string == "given" })

@@ -8,7 +8,7 @@ import struct BeagleNetExchanges.Operation
 
 @Suite(.timeLimit(.minutes(1))) struct InterceptorExchangeTests {
     /// Adds a field, retries after a failure, and records the errors.
-    private struct Asking: Interceptor {
+    private struct RetryingInterceptor: Interceptor {
         let answers = Lock<[String]>([])
 
         nonisolated(nonsending) func intercept(
@@ -36,7 +36,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func interceptorChangesTheRequest() async throws {
         let server = ServerExchange { [$0.result(["a": 1])] }
-        let result = try await client(InterceptorExchange(Asking()), server).query(args)
+        let result = try await client(InterceptorExchange(RetryingInterceptor()), server).query(args)
         #expect(result.data == ["a": 1])
         #expect(server.asked.first?.request.value(forHTTPHeaderField: "Authorization") == "Bearer token")
         #expect(server.asked.first?.request.url?.absoluteString == "http://host/graphql")
@@ -53,7 +53,7 @@ import struct BeagleNetExchanges.Operation
             let error = NetworkError(.network, during: .body, "lost")
             return [isFirst ? operation.result(nil, error: CombinedError(error)) : operation.result(["a": 1])]
         }
-        let asking = Asking()
+        let asking = RetryingInterceptor()
         let result = try await client(InterceptorExchange(asking), server).query(args)
         #expect(result.data == ["a": 1])
         #expect(asking.answers.withLock { $0 } == ["lost"])
@@ -62,7 +62,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func graphQLErrorsArePartOfTheResult() async throws {
         let server = ServerExchange { [$0.result(["a": nil], error: .graphql([GraphQLError("no")]))] }
-        let asking = Asking()
+        let asking = RetryingInterceptor()
         let result = try await client(InterceptorExchange(asking), server).query(args)
         #expect(result.data == ["a": nil])
         #expect(result.error == .graphql([GraphQLError("no")]))
@@ -71,7 +71,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func cancellingTheSubscriberTearsDownTheOperationBelow() async throws {
         let server = ServerExchange()
-        let client = try client(InterceptorExchange(Asking()), server)
+        let client = try client(InterceptorExchange(RetryingInterceptor()), server)
         let listening = ResultCollector(client.query(args))
         while server.asked.isEmpty { await Task.yield() }
         listening.leave()
@@ -111,14 +111,14 @@ import struct BeagleNetExchanges.Operation
 
     @Test func staleResultsPassThrough() async throws {
         let server = ServerExchange { [$0.result(["a": 1], stale: true), $0.result(["a": 2])] }
-        let listening = ResultCollector(try client(InterceptorExchange(Asking()), server).query(args))
+        let listening = ResultCollector(try client(InterceptorExchange(RetryingInterceptor()), server).query(args))
         while listening.results.count < 2 { await Task.yield() }
         #expect(listening.results.map(\.data) == [["a": 1], ["a": 2]])
         #expect(listening.results.map(\.stale) == [true, false])
     }
 
     /// Records the properties that an interceptor with credentials depends on.
-    private struct Noting: Interceptor {
+    private struct CredentialRecorder: Interceptor {
         let origins = Lock<[Set<Origin>]>([])
         let scoped = Lock<[Set<HTTPField.Name>]>([])
 
@@ -136,7 +136,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test func onlyTheOriginOfTheClientIsDeclared() async throws {
-        let noting = Noting()
+        let noting = CredentialRecorder()
         let client = try client(InterceptorExchange(noting), ServerExchange { [$0.result(["a": 1])] })
         let elsewhere = URLRequest(url: try #require(URL(string: "http://elsewhere/graphql")))
         _ = try await client.query(args, request: elsewhere)
@@ -144,7 +144,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test func scopedFieldsReachTheNextInterceptor() async throws {
-        let (one, other) = (Noting(), Noting())
+        let (one, other) = (CredentialRecorder(), CredentialRecorder())
         let server = ServerExchange { [$0.result(["a": 1])] }
         _ = try await client(InterceptorExchange(one), InterceptorExchange(other), server).query(args)
         #expect(other.scoped.withLock { $0.first?.contains(.authorization) } == true)
@@ -181,7 +181,7 @@ import struct BeagleNetExchanges.Operation
         #expect(sent.head.authority == "elsewhere")
         #expect(sent.head.headerFields[.authorization] == nil)
         // The same applies with another interceptor in between.
-        let noting = InterceptorExchange(Noting())
+        let noting = InterceptorExchange(CredentialRecorder())
         #expect(
             try await client(InterceptorExchange(giving), MovingExchange(), noting, fetch).query(args).data == ["a": 1]
         )
@@ -204,7 +204,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// A client that only records its operations.
-    private struct Noted: NetworkClient {
+    private struct RecordingClient: NetworkClient {
         let operations = Lock<[NetworkOperation]>([])
 
         func executeRequest(_ request: Request, completion: @escaping RequestCompletion) -> (any RequestToken)? { nil }
@@ -220,7 +220,7 @@ import struct BeagleNetExchanges.Operation
 
     /// A WebSocket to another origin therefore doesn't send them.
     @Test func scopedFieldsReachTheWebSocketClient() async throws {
-        let network = Noted()
+        let network = RecordingClient()
         let ladder = try client(InterceptorExchange(giving), WebSocketExchange(client: network))
         let listening = ResultCollector(ladder.subscribe(to: ExecutionArgs(query: "subscription { a }")))
         while network.operations.withLock({ $0.isEmpty }) { await Task.yield() }
@@ -236,7 +236,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func otherKindsBypassTheInterceptor() async throws {
         let server = ServerExchange { [$0.result(["a": 1])] }
-        let exchange = InterceptorExchange(Asking(), kinds: [.mutation])
+        let exchange = InterceptorExchange(RetryingInterceptor(), kinds: [.mutation])
         _ = try await client(exchange, server).query(args)
         #expect(server.asked.first?.request.value(forHTTPHeaderField: "Authorization") == nil)
     }
@@ -293,7 +293,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// Records whether a header field of the app is secret.
-    private struct Asked: Interceptor {
+    private struct SecretFieldRecorder: Interceptor {
         let isSecret = Lock<Bool?>(nil)
 
         nonisolated(nonsending) func intercept(
@@ -307,7 +307,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test(arguments: [true, false]) func interceptorUsesTheGivenRedactor(isSecret: Bool) async throws {
-        let asked = Asked()
+        let asked = SecretFieldRecorder()
         let exchange = InterceptorExchange(asked, redactor: Redactor(secrets: isSecret ? ["X-Pet"] : []))
         _ = try await client(exchange, ServerExchange { [$0.result(["a": 1])] }).query(args)
         #expect(asked.isSecret.withLock { $0 } == isSecret)

@@ -8,7 +8,7 @@ import struct BeagleNetExchanges.Operation
 /// Nothing remains of many operations that completed, failed, were cancelled, torn down or reexecuted.
 @Suite(.timeLimit(.minutes(1))) struct LeakTests {
     /// Our exchanges and the state that each of them keeps for operations in flight.
-    private struct Kept: Sendable {
+    private struct ExchangeState: Sendable {
         let dedup = Lock(DedupExchange.Active())
         let cache = CacheExchange(limit: 20)
         let intercepted = InterceptedOperations()
@@ -25,11 +25,11 @@ import struct BeagleNetExchanges.Operation
         /// Deduplication, cache and an interceptor that passes everything on.
         var exchanges: [any Exchange] {
             [
-                Watched { [dedup] _, operations, next in
+                RegisteringExchange { [dedup] _, operations, next in
                     DedupExchange().register(operations: operations, next: next, active: dedup)
                 },
                 cache,
-                Watched { [runs, intercepted] client, operations, next in
+                RegisteringExchange { [runs, intercepted] client, operations, next in
                     InterceptorExchange(TransformInterceptor { _ in }).register(
                         client: client,
                         operations: operations,
@@ -54,7 +54,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     /// An exchange with a closure for `register`.
-    private struct Watched: Exchange {
+    private struct RegisteringExchange: Exchange {
         let body:
             (any GraphQLClient, AnyPublisher<Operation, Never>, @escaping ExchangeIO)
                 -> AnyPublisher<OperationResult, Never>
@@ -108,8 +108,8 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test func hostedExchangesRetainNothing() async throws {
-        let kept = Kept()
-        let below = Below { operation, number in
+        let kept = ExchangeState()
+        let below = HeldPipeline { operation, number in
             switch number % 7 {
             case 0: .init(NetworkResponse(text: #"{"errors":[{"message":"no"}]}"#))
             case 1, 2: nil
@@ -148,7 +148,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test func clientRetainsNothing() async throws {
-        let kept = Kept()
+        let kept = ExchangeState()
         let (requests, sockets) = (Lock(0), Lock(0))
         /// Returns the number of this call.
         @Sendable func number(_ count: Lock<Int>) -> Int {
@@ -172,10 +172,10 @@ import struct BeagleNetExchanges.Operation
         let client = Client(
             request: URLRequest(url: try #require(URL(string: "http://host/graphql"))),
             exchanges: [Busy()] + kept.exchanges + [
-                Watched { client, operations, next in
+                RegisteringExchange { client, operations, next in
                     socket.register(client: client, operations: operations, next: next, runs: socketRuns)
                 },
-                Watched { client, operations, next in
+                RegisteringExchange { client, operations, next in
                     FetchExchange(client: network)
                         .register(client: client, operations: operations, next: next, runs: fetchRuns)
                 },

@@ -7,7 +7,7 @@ import Testing
     private typealias Limited = TakeUntilTests.Limited
     private let one = PassthroughSubject<Int, Never>()
     private let other = PassthroughSubject<Int, Never>()
-    private let heard = TakeUntilTests.Heard()
+    private let heard = TakeUntilTests.ReceivedValues()
 
     private func watch() -> AnyCancellable {
         one.merge(with: other).sink(

@@ -118,7 +118,7 @@ import struct BeagleNetExchanges.Operation
         let operations = PassthroughSubject<Operation, Never>()
         let heard = Lock<[String]>([])
         let results = FallbackExchange(debug: false).register(
-            client: NotingClient(),
+            client: CallRecordingClient(),
             operations: operations.eraseToAnyPublisher()
         ) { $0.compactMap { _ in OperationResult?.none }.eraseToAnyPublisher() }
         let subscription = results.sink { _ in
@@ -184,7 +184,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func logDescribesOperationsWithoutTheirData() {
         let logger = MemoryLogger()
-        let fixture = ExchangeFixture(LogExchange(), NotingClient(logger: logger))
+        let fixture = ExchangeFixture(LogExchange(), CallRecordingClient(logger: logger))
         fixture.operations.send(.query())
         fixture.below.send(Operation.query().result("secret", stale: true))
         fixture.below.send(Operation.query().result(nil, error: .graphql([GraphQLError("secret")])))
@@ -198,7 +198,7 @@ import struct BeagleNetExchanges.Operation
 
     @Test func debugExchangeLogsOnlyIfEnabled() {
         let logger = MemoryLogger()
-        let client = NotingClient(logger: logger)
+        let client = CallRecordingClient(logger: logger)
         let (quiet, telling) = (
             ExchangeFixture(DebugExchange(debug: false), client), ExchangeFixture(DebugExchange(), client)
         )

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct TakeUntilTests {
-    final class Heard: Sendable {
+    final class ReceivedValues: Sendable {
         private let events = Lock<[String]>([])
 
         func note(_ event: String) { events.withLock { $0.append(event) } }
@@ -13,7 +13,7 @@ import Testing
 
     private let upstream = PassthroughSubject<Int, Never>()
     private let terminator = PassthroughSubject<Void, Never>()
-    private let heard = Heard()
+    private let heard = ReceivedValues()
 
     private func watch() -> AnyCancellable {
         upstream
@@ -87,7 +87,7 @@ import Testing
     @Test func noValueFollowsTheEnd() async {
         for _ in 0..<50 {
             let (values, end) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
-            let heard = Heard()
+            let heard = ReceivedValues()
             let subscription = values.takeUntil(end).sink(
                 receiveCompletion: { _ in heard.note("finished") },
                 receiveValue: { _ in heard.note("value") }

@@ -93,7 +93,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test func endOfTheServerReexecutesATeardown() async {
-        let client = NotingClient()
+        let client = CallRecordingClient()
         let fixture = ExchangeFixture(server.exchange(), client)
         fixture.operations.send(s)
         await server.started(1).end.finish()
@@ -103,7 +103,7 @@ import struct BeagleNetExchanges.Operation
     }
 
     @Test func failureIsTheLastResult() async {
-        let client = NotingClient()
+        let client = CallRecordingClient()
         let fixture = ExchangeFixture(server.exchange(), client)
         fixture.operations.send(s)
         await server.started(1).end.finish(throwing: NetworkError(.network, during: .body, "lost"))

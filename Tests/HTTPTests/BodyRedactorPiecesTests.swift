@@ -22,19 +22,19 @@ struct BodyRedactorPiecesTests {
 
     @Test(arguments: 0..<40)
     func splittingAShortBodyDoesNotChangeTheResult(seed: UInt64) {
-        var chance = Chance(state: seed)
+        var chance = SplitMix64(state: seed)
         for _ in 0..<20 { check(Self.fragments(40, &chance), &chance) }
     }
 
     @Test(arguments: 0..<20)
     func splittingALongBodyDoesNotChangeTheResult(seed: UInt64) {
-        var chance = Chance(state: seed + 1_000)
+        var chance = SplitMix64(state: seed + 1_000)
         var parts = Self.fragments(12, &chance)
         for _ in 0..<2 { parts.insert(Self.longText(&chance), at: chance.next(parts.count)) }
         check(parts, &chance)
     }
 
-    private func check(_ parts: [String], _ chance: inout Chance) {
+    private func check(_ parts: [String], _ chance: inout SplitMix64) {
         let body = Data((chance.next(2) == 0 ? parts.joined() : Self.json(of: parts, &chance)).utf8)
         let type = chance.element(of: Self.types)
         let redactor = Redactor(mode: chance.element(of: Self.modes))
@@ -60,19 +60,19 @@ struct BodyRedactorPiecesTests {
 
     // MARK: bodies
 
-    private static func fragments(_ count: Int, _ chance: inout Chance) -> [String] {
+    private static func fragments(_ count: Int, _ chance: inout SplitMix64) -> [String] {
         (0..<chance.next(count) + 1).map { _ in chance.element(of: fragments) }
     }
 
     /// Returns a text that is slightly shorter or longer than one or two windows.
-    private static func longText(_ chance: inout Chance) -> String {
+    private static func longText(_ chance: inout SplitMix64) -> String {
         let piece = chance.element(of: ["x", "1", " ", "\\", "a ", "\\u0065", "?a=", "{\"", "[1,", "a&", "\n"])
         let size = TextScan.window * (1 + chance.next(2)) - 12 + chance.next(24)
         return String(repeating: piece, count: size / piece.utf8.count)
     }
 
     /// Returns JSON that is sometimes truncated.
-    private static func json(of parts: [String], _ chance: inout Chance) -> String {
+    private static func json(of parts: [String], _ chance: inout SplitMix64) -> String {
         var json = "{"
         var ends = ["}"]
         for part in parts {
@@ -95,7 +95,7 @@ struct BodyRedactorPiecesTests {
 }
 
 /// A SplitMix64 generator, whose numbers are the same in every run.
-private struct Chance {
+private struct SplitMix64 {
     var state: UInt64
 
     mutating func next(_ count: Int) -> Int {

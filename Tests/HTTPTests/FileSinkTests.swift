@@ -67,7 +67,7 @@ struct FileSinkTests {
     }
 
     /// The stores that a client saves between two runs.
-    enum Remembered: CaseIterable {
+    enum SavedStore: CaseIterable {
         case cookies, hsts, altSvc
 
         func save(to path: String) throws {
@@ -79,7 +79,7 @@ struct FileSinkTests {
         }
     }
 
-    @Test(arguments: Remembered.allCases) func savingAStoreDoesNotReplaceAPipe(_ remembered: Remembered) throws {
+    @Test(arguments: SavedStore.allCases) func savingAStoreDoesNotReplaceAPipe(_ remembered: SavedStore) throws {
         #expect(mkfifo(path, 0o600) == 0)
         let reader = open(path, O_RDONLY | O_NONBLOCK)
         try #require(reader >= 0)
@@ -92,7 +92,7 @@ struct FileSinkTests {
         #expect(try names == ["file"])
     }
 
-    @Test(arguments: Remembered.allCases) func savingAStoreKeepsALink(_ remembered: Remembered) throws {
+    @Test(arguments: SavedStore.allCases) func savingAStoreKeepsALink(_ remembered: SavedStore) throws {
         let link = folder.appending(path: "link").path()
         try Data("before".utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)

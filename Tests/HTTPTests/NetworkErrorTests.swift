@@ -2,13 +2,19 @@ import BeagleNetHTTP
 import Testing
 
 struct NetworkErrorTests {
-    private struct Below: Error {
+    private struct CauseError: Error {
         let secret = "hunter2"
     }
 
     @Test(arguments: ["dump", "reflecting", "mirror", "description"])
     func noRepresentationOfAnErrorContainsSecrets(_ way: String) throws {
-        var error = NetworkError(.status, during: .response, "the status is 401", advice: "log in", underlying: Below())
+        var error = NetworkError(
+            .status,
+            during: .response,
+            "the status is 401",
+            advice: "log in",
+            underlying: CauseError()
+        )
         error.request = HTTPRequest(
             method: .post,
             scheme: "https",

@@ -390,7 +390,7 @@ import Tracing
     @Test func requestCancelledBeforeSendingCreatesNoSpan() async throws {
         let server = try serve { _ in .response(200) }
         trace()
-        Beagle.dependencies.interceptors.insert(Look { withUnsafeCurrentTask { $0?.cancel() } }, at: 0)
+        Beagle.dependencies.interceptors.insert(OperationReader { withUnsafeCurrentTask { $0?.cancel() } }, at: 0)
         let client = try client()
         let request = try raw("/a")
         let outcome = await Task { try await client.executeRequest(request) }.result
@@ -401,7 +401,7 @@ import Tracing
 
     @Test func responseOfAnInterceptorHasASpan() async throws {
         trace()
-        Beagle.dependencies.interceptors.append(Answer())
+        Beagle.dependencies.interceptors.append(FixedResponseInterceptor())
         _ = try await client().run(NetworkOperation(raw("http://127.0.0.1:1/"), kind: .subscription)) { _ in }
         #expect(tracer.spans.map { $0["graphql.operation.type"] } == ["subscription"])
     }
@@ -503,7 +503,7 @@ import Tracing
         trace()
         let seen = Lock<String?>(nil)
         Beagle.dependencies.interceptors.append(
-            Look { seen.withLock { $0 = ServiceContext.current?.inMemorySpanContext?.spanID } }
+            OperationReader { seen.withLock { $0 = ServiceContext.current?.inMemorySpanContext?.spanID } }
         )
         _ = try await client().executeRequest(raw("/a"))
         #expect(seen.withLock { $0 } == tracer.spans.first?.spanID)
@@ -511,7 +511,7 @@ import Tracing
     }
 }
 
-private struct Look: Interceptor {
+private struct OperationReader: Interceptor {
     let look: @Sendable () -> Void
 
     nonisolated(nonsending) func intercept(
@@ -524,7 +524,7 @@ private struct Look: Interceptor {
     }
 }
 
-private struct Answer: Interceptor {
+private struct FixedResponseInterceptor: Interceptor {
     nonisolated(nonsending) func intercept(
         _ operation: NetworkOperation,
         next: Next,

@@ -14,7 +14,7 @@ import Testing
 
 /// A recording with a body file that is missing, truncated or changed.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct MissingBodyTests {
-    enum Harm: CaseIterable {
+    enum Damage: CaseIterable {
         case removed, cutOff, changed
 
         func happen(to file: String) throws {
@@ -27,15 +27,15 @@ import Testing
     }
 
     /// Runs `body` with a recording whose response body file is damaged.
-    private func withHarm(_ harm: Harm, _ body: (Recording) async throws -> Void) async throws {
+    private func withHarm(_ harm: Damage, _ body: (Recording) async throws -> Void) async throws {
         try await LogFindingsTests.withLog { path, file in
             try harm.happen(to: file)
             try await body(try Recording(contentsOf: path))
         }
     }
 
-    @Test(arguments: Harm.allCases, [TransferRequest.Delivery.collect, .stream])
-    func damagedBodyIsNotReplayed(_ harm: Harm, _ delivery: TransferRequest.Delivery) async throws {
+    @Test(arguments: Damage.allCases, [TransferRequest.Delivery.collect, .stream])
+    func damagedBodyIsNotReplayed(_ harm: Damage, _ delivery: TransferRequest.Delivery) async throws {
         try await withHarm(harm) { recording in
             var message = Exchanges.message("GET", "https://a.example/")
             message.body = HTTPBody("sent")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Harm.allCases) func serverReturns501ForADamagedBody(_ harm: Harm) async throws {
+    @Test(arguments: Damage.allCases) func serverReturns501ForADamagedBody(_ harm: Damage) async throws {
         try await withHarm(harm) { recording in
             let server = try RecordedServer(recording)
             var request = TransferRequest(
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Harm.allCases) func damagedBodyHasNoData(_ harm: Harm) async throws {
+    @Test(arguments: Damage.allCases) func damagedBodyHasNoData(_ harm: Damage) async throws {
         try await withHarm(harm) { recording in
             let body = try #require(recording.entries.first?.response?.body)
             #expect(throws: NetworkError.self) { try recording.data(of: body) }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Harm.allCases) func logCheckReportsADamagedBody(_ harm: Harm) async throws {
+    @Test(arguments: Damage.allCases) func logCheckReportsADamagedBody(_ harm: Damage) async throws {
         try await withHarm(harm) { recording in
             let directory = try #require(recording.directory)
             var findings: [RecordingWarning] = []

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A server that honors the `Idempotency-Key`, and often loses a request or its response.
-private final class ForgetfulServer: Sendable {
+private final class LossyServer: Sendable {
     private struct State {
         /// The executed requests, in order.
         var executed: [String] = []
@@ -50,7 +50,7 @@ private final class ForgetfulServer: Sendable {
 extension KillTests {
     @Test func noKeptFormIsLostOrExecutedTwice() async throws {
         try await withDirectory { directory in
-            let forgetful = ForgetfulServer()
+            let forgetful = LossyServer()
             let server = try LoopbackServer { forgetful.answer($0) }
             let outbox = "\(directory)/outbox"
             var kept: Set<String> = []

@@ -35,7 +35,7 @@ struct RawServersTests {
     func serverReceivesTheClientCertificate(_ flags: [String]) async throws {
         let run = try await run(ports.mutual, flags)
         #expect(run.exit == 0, "\(run.errors)")
-        #expect(try NginxPeer.Sight(run.text).certificate == "CN=BeagleNet test client")
+        #expect(try NginxPeer.ObservedClient(run.text).certificate == "CN=BeagleNet test client")
     }
 
     /// nginx returns 400 to clients without a certificate.
@@ -82,7 +82,7 @@ struct RawServersTests {
     @Test func unixSocketIsUsed() async throws {
         let run = try await beagle("raw", "http://host.invalid/", "--unix-socket", ports.socket)
         #expect(run.exit == 0, "\(run.errors)")
-        let sight = try NginxPeer.Sight(run.text)
+        let sight = try NginxPeer.ObservedClient(run.text)
         #expect(sight.address == "unix:")
         #expect(sight.host == "host.invalid")
     }

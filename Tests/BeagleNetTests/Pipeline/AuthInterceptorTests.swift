@@ -6,7 +6,7 @@ import TestClients
 
 @Suite(.leavesNothing, .beagle(), .timeLimit(.minutes(1))) struct AuthInterceptorTests {
     /// A server that accepts the current token, and the app's rules for getting one.
-    private final class World: Interceptor {
+    private final class TokenServer: Interceptor {
         struct Refused: Error {}
 
         let valid = Lock("token 1")
@@ -56,13 +56,13 @@ import TestClients
 
     private let origins: Set<Origin> = [Origin(scheme: "http", host: "host")]
 
-    private func client(_ fixture: World) -> NetworkClientDefault {
+    private func client(_ fixture: TokenServer) -> NetworkClientDefault {
         TestClients.client(AuthInterceptor(fixture.rules, origins: origins), fixture)
     }
 
     @Test(arguments: NetworkOperation.Kind.known)
     func rejectedCredentialIsRenewedOnce(kind: NetworkOperation.Kind) async throws {
-        let fixture = World()
+        let fixture = TokenServer()
         let client = client(fixture)
         #expect(try await client.run(.of(kind)).shown == "token 1")
         fixture.valid.withLock { $0 = "another" }
@@ -74,7 +74,7 @@ import TestClients
 
     @Test("ten operations of different kinds that are rejected concurrently share one renewal")
     func concurrentRejectionsShareOneRenewal() async {
-        let fixture = World()
+        let fixture = TokenServer()
         let runs = ScriptedRuns()
         let client = TestClients.client(AuthInterceptor(fixture.rules, origins: origins), runs)
         let all = (NetworkOperation.Kind.known + [.form, .mutation, .raw]).map { kind in
@@ -101,7 +101,7 @@ import TestClients
     }
 
     @Test func secondRejectionIsReturned() async {
-        let fixture = World()
+        let fixture = TokenServer()
         let client = client(fixture)
         fixture.valid.withLock { $0 = "token 9" }
         let renewing = AuthInterceptor(
@@ -120,7 +120,7 @@ import TestClients
 
     @Test func renewalFailureReachesAllWaitingOperations() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
-        let fixture = World(gate: gate.stream, fails: true)
+        let fixture = TokenServer(gate: gate.stream, fails: true)
         let client = client(fixture)
         _ = try await client.run(.of(.raw))
         fixture.valid.withLock { $0 = "token 9" }
@@ -135,7 +135,7 @@ import TestClients
         gate.continuation.yield()
         var reached = 0
         for await failure in failures.stream {
-            #expect(failure.underlying is World.Refused)
+            #expect(failure.underlying is TokenServer.Refused)
             reached += 1
             if reached == NetworkOperation.Kind.known.count { break }
         }
@@ -144,7 +144,7 @@ import TestClients
     }
 
     @Test func nextOperationRenewsAgainAfterAFailure() async {
-        let fixture = World(fails: true)
+        let fixture = TokenServer(fails: true)
         fixture.valid.withLock { $0 = "token 9" }
         let client = client(fixture)
         for _ in 1...2 { #expect(await Result { try await client.run(.of(.component)) }.failure != nil) }
@@ -153,7 +153,7 @@ import TestClients
 
     @Test func operationCancelledDuringARenewalIsNotSentAgain() async throws {
         let gate = AsyncStream.makeStream(of: Void.self)
-        let fixture = World(gate: gate.stream)
+        let fixture = TokenServer(gate: gate.stream)
         fixture.valid.withLock { $0 = "token 2" }
         let client = client(fixture)
         let leaving = Task { await Result { try await client.run(.of(.form)) } }
@@ -170,7 +170,7 @@ import TestClients
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let never = AsyncStream.makeStream(of: Void.self)
-        let fixture = World(gate: never.stream)
+        let fixture = TokenServer(gate: never.stream)
         fixture.valid.withLock { $0 = "token 9" }
         let client = client(fixture)
         async let result = Result { try await client.run(.of(.component)) }
@@ -184,7 +184,7 @@ import TestClients
     }
 
     @Test func expiringCredentialIsRenewedBeforeUse() async throws {
-        let fixture = World()
+        let fixture = TokenServer()
         fixture.valid.withLock { $0 = "token 2" }
         var rules = fixture.rules
         rules.isExpiring = { $0 == "token 1" }
@@ -195,7 +195,7 @@ import TestClients
     }
 
     @Test func otherOriginsReceiveNoCredentialAndCauseNoRenewal() async {
-        let fixture = World()
+        let fixture = TokenServer()
         let named = AuthInterceptor(fixture.rules, origins: [Origin(scheme: "https", host: "host")])
         let declared = AuthInterceptor(fixture.rules)
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://elsewhere")
@@ -210,7 +210,7 @@ import TestClients
 
     @Test(arguments: NetworkOperation.Kind.known)
     func credentialWithoutDeclaredOriginsIsAnErrorWithAdvice(kind: NetworkOperation.Kind) async throws {
-        let fixture = World()
+        let fixture = TokenServer()
         let client = TestClients.client(AuthInterceptor(fixture.rules), fixture)
         let error = try #require(await Result { try await client.run(.of(kind)) }.failure)
         #expect(error.kind == .badRequest && error.phase == .build && !error.mayHaveReachedServer)
@@ -225,13 +225,13 @@ import TestClients
 
     @Test func originsOfTheBuilderReceiveTheCredential() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://host/api")
-        let fixture = World()
+        let fixture = TokenServer()
         let client = TestClients.client(AuthInterceptor(fixture.rules), fixture)
         #expect(try await client.run(.of(.component)).shown == "token 1")
     }
 
     @Test func resetLoadsTheCredentialAgain() async throws {
-        let fixture = World()
+        let fixture = TokenServer()
         let auth = AuthInterceptor(fixture.rules, origins: origins)
         let client = TestClients.client(auth, fixture)
         _ = try await client.run(.of(.component))
@@ -295,7 +295,7 @@ import TestClients
     }
 
     @Test func taskThatOutlivesTheLoadHasCredentials() async throws {
-        let fixture = World()
+        let fixture = TokenServer()
         let gate = AsyncStream.makeStream(of: Void.self)
         let lasting = Lock<Task<String?, any Error>?>(nil)
         let client = Lock<NetworkClientDefault?>(nil)
@@ -409,7 +409,7 @@ import TestClients
     }
 
     @Test func rejectionByAnotherServerCausesNoRenewal() async throws {
-        let fixture = World()
+        let fixture = TokenServer()
         let stamp = HeadersInterceptor(origins: origins) { _ in throw NetworkError.status(401) }
         let client = TestClients.client(AuthInterceptor(fixture.rules, origins: origins), stamp, fixture)
         let error = await Result { try await client.run(.of(.form)) }.failure
@@ -438,7 +438,7 @@ import TestClients
     }
 
     @Test func renewalMayUseTheSameClient() async throws {
-        let fixture = World()
+        let fixture = TokenServer()
         fixture.valid.withLock { $0 = "token 2" }
         let slot = Lock<NetworkClientDefault?>(nil)
         var rules = fixture.rules
@@ -457,7 +457,7 @@ import TestClients
 
     @Test func namedOriginsReceiveTheCredentialInTheDefaultPipeline() async throws {
         Beagle.dependencies.httpRequestBuilder.baseURL = URL(string: "http://own")
-        Beagle.dependencies.interceptors.add(AuthInterceptor(World().rules, origins: origins))
+        Beagle.dependencies.interceptors.add(AuthInterceptor(TokenServer().rules, origins: origins))
         let transport = ScriptedTransport()
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         for url in ["http://host/a", "http://own/a"] { _ = try await client.image(url) }
@@ -478,7 +478,7 @@ import TestClients
         }
         let url = try #require(URL(string: own.url))
         Beagle.dependencies.httpRequestBuilder.baseURL = url
-        Beagle.dependencies.interceptors.add(AuthInterceptor(World().rules))
+        Beagle.dependencies.interceptors.add(AuthInterceptor(TokenServer().rules))
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         _ = try await client.executeRequest(Request(url: url, type: .fetchComponent))
         #expect(seen.withLock { $0 } == ["token 1", nil])

@@ -11,13 +11,13 @@ import TestClients
     private static let bomb = ImageSamples.png(2_147_483_647, 2_147_483_647)
 
     /// The ways to request an image. With logging or a deadline, the operation has a task.
-    enum Asked: CaseIterable {
+    enum RequestForm: CaseIterable {
         case shared, alone, inATask, withACompletion, watching, streaming
     }
 
     private func image(
         from server: LoopbackServer,
-        _ asked: Asked,
+        _ asked: RequestForm,
         _ type: Request.RequestType = .fetchImage
     ) async throws -> Data {
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
@@ -53,14 +53,14 @@ import TestClients
         }
     }
 
-    private func refusal(by server: LoopbackServer, _ asked: Asked) async throws -> NetworkError {
+    private func refusal(by server: LoopbackServer, _ asked: RequestForm) async throws -> NetworkError {
         try await #require(throws: NetworkError.self) { try await image(from: server, asked) }
     }
 
     // MARK: - Over a socket
 
-    @Test("row 34: a PNG of 70 bytes that declares 2,147,483,647 pixels a side", arguments: Asked.allCases)
-    func decompressionBombIsRejectedByItsHeader(asked: Asked) async throws {
+    @Test("row 34: a PNG of 70 bytes that declares 2,147,483,647 pixels a side", arguments: RequestForm.allCases)
+    func decompressionBombIsRejectedByItsHeader(asked: RequestForm) async throws {
         #expect(Self.bomb.count == 70)
         let server = try LoopbackServer { _ in .response(200, ["Content-Type": "image/png"], Self.bomb) }
         let error = try await refusal(by: server, asked)
@@ -77,8 +77,8 @@ import TestClients
     }
 
     /// The failure of a second attempt.
-    @Test(arguments: [Asked.shared, .alone, .inATask, .withACompletion, .watching])
-    func bombInALaterAttemptIsRejected(asked: Asked) async throws {
+    @Test(arguments: [RequestForm.shared, .alone, .inATask, .withACompletion, .watching])
+    func bombInALaterAttemptIsRejected(asked: RequestForm) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(200, [:], Self.bomb)
@@ -88,8 +88,8 @@ import TestClients
     }
 
     /// The response decides whether the request is retried, not the rejection of the image.
-    @Test(arguments: [Asked.shared, .alone, .inATask, .withACompletion, .watching])
-    func bombInARetriedResponseIsNotReported(asked: Asked) async throws {
+    @Test(arguments: [RequestForm.shared, .alone, .inATask, .withACompletion, .watching])
+    func bombInARetriedResponseIsNotReported(asked: RequestForm) async throws {
         Beagle.dependencies.interceptors = [DeadlineInterceptor(), ImageInterceptor(), RetryInterceptor()]
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
@@ -103,10 +103,10 @@ import TestClients
     @Test(arguments: [Request.RequestType.fetchComponent, .rawRequest(.init())])
     func onlyImagesAreInspected(type: Request.RequestType) async throws {
         let server = try LoopbackServer { _ in .response(200, [:], Self.bomb) }
-        for asked in Asked.allCases { #expect(try await image(from: server, asked, type) == Self.bomb) }
+        for asked in RequestForm.allCases { #expect(try await image(from: server, asked, type) == Self.bomb) }
     }
 
-    @Test(arguments: Asked.allCases) func bodyThatIsNotAnImagePasses(asked: Asked) async throws {
+    @Test(arguments: RequestForm.allCases) func bodyThatIsNotAnImagePasses(asked: RequestForm) async throws {
         let own = Data("format of the app's own".utf8)
         let server = try LoopbackServer { _ in .response(200, [:], own) }
         #expect(try await image(from: server, asked) == own)
@@ -126,7 +126,7 @@ import TestClients
         Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: limit))
         let data = ImageSamples.png(width, height)
         let server = try LoopbackServer { _ in .response(200, [:], data) }
-        for asked in Asked.allCases {
+        for asked in RequestForm.allCases {
             let outcome = await Task { try await image(from: server, asked) }.result
             #expect((outcome.value == data) == isAllowed)
             if !isAllowed { #expect((outcome.failure as? NetworkError)?.kind == .tooLarge) }
@@ -284,7 +284,7 @@ import TestClients
         let client = NetworkClientDefault(dependencies: Beagle.dependencies)
         #expect(try await client.executeRequest(part(server)).data == Self.bomb)
         #expect(try await client.stream(part(server)).collect().data == Self.bomb)
-        for asked in Asked.allCases { #expect(try await refusal(by: server, asked).kind == .tooLarge) }
+        for asked in RequestForm.allCases { #expect(try await refusal(by: server, asked).kind == .tooLarge) }
     }
 
     @Test func wholeImageInsteadOfAPartIsInspected() async throws {

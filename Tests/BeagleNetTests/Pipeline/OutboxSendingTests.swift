@@ -6,7 +6,7 @@ import TestClients
 @testable import BeagleNet
 
 /// The end of a pipeline that returns the outcome of a function for each operation.
-private struct Answering: Interceptor {
+private struct OutcomeInterceptor: Interceptor {
     let asked = Lock<[String]>([])
     let answer: @Sendable (NetworkOperation) async -> Result<NetworkOperation.Result, NetworkError>
 
@@ -220,7 +220,7 @@ private struct Unreadable: Interceptor {
             },
             attach: { token, head in head.headerFields[.authorization] = token }
         )
-        let end = Answering { operation in
+        let end = OutcomeInterceptor { operation in
             if operation.transfer.head.headerFields[.authorization] == "old" { return .failure(.status(401)) }
             return .success(.init("ok"))
         }
@@ -249,7 +249,7 @@ private struct Unreadable: Interceptor {
             later.withLock { $0 = task }
             return [:]
         }
-        let end = Answering { $0.path == "/3" ? .failure(.refused) : .success(.init("ok")) }
+        let end = OutcomeInterceptor { $0.path == "/3" ? .failure(.refused) : .success(.init("ok")) }
         let client = client(OutboxInterceptor(outbox), fields, end)
         own.withLock { $0 = client }
         defer { own.withLock { $0 = nil } }
@@ -337,7 +337,7 @@ private struct Unreadable: Interceptor {
             atPath: "\(folder.path)/x.entry",
             withDestinationPath: "\(folder.path)/nothing"
         )
-        let end = Answering { $0.path == "/1" ? .failure(.refused) : .success(.init("ok")) }
+        let end = OutcomeInterceptor { $0.path == "/1" ? .failure(.refused) : .success(.init("ok")) }
         let client = client(OutboxInterceptor(outbox), end)
         try await outbox.sending(with: client) {
             for number in 2...6 { _ = try await client.run(.form(number, host: "host\(number)")) }
@@ -368,7 +368,7 @@ private struct Unreadable: Interceptor {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
-        let end = Answering { operation in
+        let end = OutcomeInterceptor { operation in
             guard operation.path == "/1" else { return .success(.init("ok")) }
             let removal = Result { try outbox.remove(try outbox.entries()[0].id) }
             #expect(throws: Never.self) { try removal.get() }
@@ -387,7 +387,7 @@ private struct Unreadable: Interceptor {
         await keep(1...1, in: outbox)
         await keep(2...2, in: outbox, host: "other")
         let hasFailed = Lock(false)
-        let end = Answering { operation in
+        let end = OutcomeInterceptor { operation in
             if operation.path == "/2" { return .failure(.status(503)) }
             let isFirst = hasFailed.withLock { hasFailed in
                 defer { hasFailed = true }
@@ -406,7 +406,7 @@ private struct Unreadable: Interceptor {
         let outbox = Outbox(directory: folder.path)
         await keep(1...2, in: outbox)
         let refused = "\(folder.path)/refused"
-        let end = Answering { operation in
+        let end = OutcomeInterceptor { operation in
             guard operation.path == "/2" else { return .success(.init("ok")) }
             // Nothing can be moved there now.
             try? FileManager.default.removeItem(atPath: refused)
@@ -447,7 +447,7 @@ private struct Unreadable: Interceptor {
         let name = Lock("")
         // A server that honors the key.
         let keys = Lock<Set<String>>([])
-        let end = Answering { operation in
+        let end = OutcomeInterceptor { operation in
             let isFirst = keys.withLock { keys in
                 keys.insert(operation.sentKey ?? "")
                 return keys.count == 1
@@ -508,7 +508,7 @@ private struct Unreadable: Interceptor {
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let sent = AsyncStream.makeStream(of: Void.self)
-        let end = Answering { _ in
+        let end = OutcomeInterceptor { _ in
             sent.continuation.yield()
             return .failure(.status(422))
         }
@@ -554,7 +554,7 @@ private struct Unreadable: Interceptor {
         let clock = ManualClock()
         Beagle.dependencies.clock = clock
         let outbox = Outbox(directory: folder.path)
-        let end = Answering { operation in
+        let end = OutcomeInterceptor { operation in
             operation.path == "/1" ? .failure(.status(503, [.retryAfter: "60"])) : .failure(.refused)
         }
         let client = client(OutboxInterceptor(outbox), end)

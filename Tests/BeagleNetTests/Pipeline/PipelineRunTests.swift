@@ -198,7 +198,7 @@ import TestClients
         let place: Pipeline.Place? = .recorder
         let seen = Lock<[String]>([])
 
-        final class Seat: RequestObservation {
+        final class CountedObservation: RequestObservation {
             let seen: @Sendable (String) -> Void
 
             init(_ seen: @escaping @Sendable (String) -> Void) {
@@ -217,16 +217,16 @@ import TestClients
             operation.transfer.head.headerFields[.userAgent] = "seen"
             let number = operation.run?.add() ?? -1
             seen.withLock { $0.append("sent \(number)") }
-            return Seat { [seen] what in seen.withLock { $0.append(what) } }
+            return CountedObservation { [seen] what in seen.withLock { $0.append(what) } }
         }
     }
 
-    private enum Asked: CaseIterable {
+    private enum RequestForm: CaseIterable {
         case inATask, withOthers, withACompletion
     }
 
     /// The observer sees each request: the first one without a task, later ones in a task.
-    @Test(arguments: Asked.allCases) private func observerReceivesEachOutcome(asked: Asked) async throws {
+    @Test(arguments: RequestForm.allCases) private func observerReceivesEachOutcome(asked: RequestForm) async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed).newValue == 1 ? .response(503) : .response(404, [:], "no")

@@ -102,7 +102,7 @@ import TestClients
         }
     }
 
-    private struct Tally {
+    private struct Counts {
         /// The number of times that each operation ended.
         var ends: [Int] = []
         /// The forms that succeeded.
@@ -151,7 +151,7 @@ import TestClients
         _ number: Int,
         _ client: NetworkClientDefault,
         _ screens: Screens,
-        _ tally: Lock<Tally>
+        _ tally: Lock<Counts>
     ) async {
         let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
         var tokens: [(any RequestToken)?] = []
@@ -199,7 +199,7 @@ import TestClients
             OriginPolicyInterceptor(), StatusInterceptor(),
         ]
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
-        let (screens, tally) = (Screens(), Lock(Tally()))
+        let (screens, tally) = (Screens(), Lock(Counts()))
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<Self.threads {
                 group.addTask {

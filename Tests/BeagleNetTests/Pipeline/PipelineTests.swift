@@ -80,7 +80,7 @@ import TestClients
 
     /// At the end, where `intercept` isn't called, and above another interceptor, where it is.
     @Test(arguments: [true, false]) func statusIsCheckedAtTheInterceptorsPosition(isInnermost: Bool) async throws {
-        struct Mending: Interceptor {
+        struct SucceedingInterceptor: Interceptor {
             let seen: Lock<[String]>
 
             func intercept(
@@ -98,7 +98,7 @@ import TestClients
             }
         }
         let seen = Lock<[String]>([])
-        let two: [any Interceptor] = [Mending(seen: seen), StatusInterceptor()]
+        let two: [any Interceptor] = [SucceedingInterceptor(seen: seen), StatusInterceptor()]
         Beagle.dependencies.interceptors = isInnermost ? two : two.reversed()
         let refusing = ScriptedTransport(status: .forbidden)
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: refusing)
@@ -406,7 +406,7 @@ import TestClients
     }
 
     /// Counts the calls to `next` that have ended.
-    private struct Noting: Interceptor {
+    private struct NextCounter: Interceptor {
         let ends = Lock(0)
 
         func intercept(
@@ -432,7 +432,7 @@ import TestClients
                 return asked > 1 ? .init("1") : nil
             }
         }
-        let noting = Noting()
+        let noting = NextCounter()
         let breaker = CircuitBreakerInterceptor(after: 1, for: .seconds(30))
         let client = client(DeadlineInterceptor(limit: limit), noting, breaker, runs)
         let silent = form(client)

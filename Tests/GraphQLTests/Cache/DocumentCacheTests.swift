@@ -148,8 +148,8 @@ import Testing
     }
 
     /// Counts the mutations whose response heads have passed through the whole pipeline.
-    private final class Heads: Interceptor {
-        let seen = Noted(0)
+    private final class HeadCounter: Interceptor {
+        let seen = AwaitedValue(0)
 
         nonisolated(nonsending) func intercept(
             _ operation: NetworkOperation,
@@ -174,7 +174,7 @@ import Testing
                 ? .sequence([.raw(head), .gate(gate), .raw(line)]) : likes.answer(request)
         }
         let endpoint = endpoint(server)
-        let heads = Heads()
+        let heads = HeadCounter()
         dependencies.interceptors.insert(heads, at: 0)
         let (client, like) = (client, like())
         let mutation = Task {

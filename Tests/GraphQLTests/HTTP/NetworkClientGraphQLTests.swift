@@ -6,20 +6,20 @@ import Testing
 
 /// Encoding, decoding and logging of values.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct NetworkClientGraphQLTests {
-    private struct Since: Codable, Sendable, Equatable {
+    private struct SinceVariables: Codable, Sendable, Equatable {
         let since: Date
     }
 
     private let dependencies = BeagleDependencies()
     private let logger = MemoryLogger()
-    private let time = Since(since: Date(timeIntervalSince1970: 60))
+    private let time = SinceVariables(since: Date(timeIntervalSince1970: 60))
     private var client: NetworkClientDefault { NetworkClientDefault(dependencies: dependencies) }
 
     init() {
         dependencies.logger = logger
     }
 
-    private func operation() -> GraphQLOperation<Since, Since> {
+    private func operation() -> GraphQLOperation<SinceVariables, SinceVariables> {
         GraphQLOperation(input: time, operationString: "query($since: Time!) { post(since: $since) { since } }")
     }
 

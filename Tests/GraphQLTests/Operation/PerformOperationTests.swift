@@ -52,7 +52,7 @@ import Testing
 
     @Test func cancellingCallsTheCompletionOnceAndClosesTheConnection() async throws {
         let server = try LoopbackServer(.stall)
-        let heard = Noted<[NetworkError.Kind?]>([])
+        let heard = AwaitedValue<[NetworkError.Kind?]>([])
         let token = client.performOperation(.post("1"), at: GraphQLEndpoint(server.url)) { result in
             heard.note { $0.append(result.failure?.kind) }
         }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func invalidDocumentFailsBeforeTheCallReturns() {
-        let heard = Noted<[NetworkError.Kind?]>([])
+        let heard = AwaitedValue<[NetworkError.Kind?]>([])
         client.performOperation(.document("{", as: Post.self), at: GraphQLEndpoint("http://localhost/")) { result in
             heard.note { $0.append(result.failure?.kind) }
         }

@@ -21,7 +21,7 @@ final class WireServer: Sendable {
     }
 
     /// A received operation or a rejected handshake.
-    struct Asked: Sendable {
+    struct Received: Sendable {
         var authorization: String?
         var language: String?
         var key: String?
@@ -29,7 +29,7 @@ final class WireServer: Sendable {
     }
 
     private struct State {
-        var asked: [Asked] = []
+        var asked: [Received] = []
         var faults: [Fault] = []
         var token: String?
         /// The number of operations cancelled over a WebSocket.
@@ -38,7 +38,7 @@ final class WireServer: Sendable {
         var stream: SharedStream?
     }
 
-    private let state: Noted<State>
+    private let state: AwaitedValue<State>
     private let server: LoopbackServer
 
     /// - Parameters:
@@ -46,11 +46,11 @@ final class WireServer: Sendable {
     ///   - token: The required value of `Authorization`, or `nil` to accept any.
     ///   - moved: The URL to which all requests are redirected, or `nil` for no redirect.
     init(_ faults: [Fault] = [], token: String? = nil, moved: String? = nil) throws {
-        let state = Noted(State(faults: faults, token: token))
+        let state = AwaitedValue(State(faults: faults, token: token))
         self.state = state
         server = try LoopbackServer { request in
             if let moved {
-                state.note { $0.asked.append(Asked(request)) }
+                state.note { $0.asked.append(Received(request)) }
                 return .response(307, ["Location": moved + request.target])
             }
             return Self.answer(request, state)
@@ -61,7 +61,7 @@ final class WireServer: Sendable {
     static let nowhere = "http://127.0.0.1:1"
 
     var url: String { server.url }
-    var asked: [Asked] { state.value.asked }
+    var asked: [Received] { state.value.asked }
     var count: Int { asked.count }
 
     /// Accepts only these credentials from now on.
@@ -81,7 +81,9 @@ final class WireServer: Sendable {
         await server.until { $0.openConnections == 0 }
     }
 
-    private static func answer(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response {
+    private static func answer(_ request: LoopbackServer.Request, _ state: AwaitedValue<State>)
+        -> LoopbackServer.Response
+    {
         if request["Upgrade"] != nil { return refusal(request, state) ?? shakeHands(request, state) }
         if request.method == "PUT" {
             return refusal(request, state) ?? .response(201, ["Content-Type": "text/plain"], "t")
@@ -90,7 +92,7 @@ final class WireServer: Sendable {
         let token = "x-graphql-event-stream-token"
         if request.method == "GET", request[token] != nil { return stream(state) }
         let (fault, needed) = state.note { state in
-            state.asked.append(Asked(request))
+            state.asked.append(Received(request))
             return (state.faults.isEmpty ? nil : state.faults.removeFirst(), state.token)
         }
         let isAllowed = needed.map { $0 == request["Authorization"] } ?? true
@@ -135,21 +137,25 @@ final class WireServer: Sendable {
     }
 
     /// Returns the rejection of a request that opens a connection for operations, if there is one.
-    private static func refusal(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response? {
+    private static func refusal(_ request: LoopbackServer.Request, _ state: AwaitedValue<State>) -> LoopbackServer
+        .Response?
+    {
         state.note { state -> LoopbackServer.Response? in
             if let token = state.token, token != request["Authorization"] {
-                state.asked.append(Asked(request))
+                state.asked.append(Received(request))
                 return .response(401)
             }
             guard case .status(let code, let seconds) = state.faults.first else { return nil }
-            state.asked.append(Asked(request))
+            state.asked.append(Received(request))
             state.faults.removeFirst()
             return seconds.map { .response(code, ["Retry-After": "\($0)"]) } ?? .response(code, [:], "<p>no</p>")
         }
     }
 
     /// Responds to an operation whose result is sent on a shared stream.
-    private static func shared(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response {
+    private static func shared(_ request: LoopbackServer.Request, _ state: AwaitedValue<State>)
+        -> LoopbackServer.Response
+    {
         let id = (try? JSONValue(parsing: request.body))?["extensions"]?["operationId"]?.string ?? ""
         let next = #"event: next\#ndata: {"id":"\#(id)","payload":\#(value(request))}\#n\#n"#
         let text = next + "event: complete\ndata: {\"id\":\"\(id)\"}\n\n"
@@ -161,13 +167,14 @@ final class WireServer: Sendable {
         ])
     }
 
-    private static func stream(_ state: Noted<State>) -> LoopbackServer.Response {
+    private static func stream(_ state: AwaitedValue<State>) -> LoopbackServer.Response {
         guard let stream = try? SharedStream() else { return .response(500) }
         state.note { $0.stream = stream }
         return .sequence([.begun(":\n\n"), .played { stream.play(on: &$0) }])
     }
 
-    private static func shakeHands(_ request: LoopbackServer.Request, _ state: Noted<State>) -> LoopbackServer.Response
+    private static func shakeHands(_ request: LoopbackServer.Request, _ state: AwaitedValue<State>)
+        -> LoopbackServer.Response
     {
         let accept = (try? WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")) ?? ""
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -175,12 +182,16 @@ final class WireServer: Sendable {
         return .sequence([
             .raw(head + fields),
             .played { connection in
-                var peer = SocketServer.Peer(connection: connection, request: request, heard: SocketServer.Heard())
+                var peer = SocketServer.Peer(
+                    connection: connection,
+                    request: request,
+                    heard: SocketServer.ReceivedMessages()
+                )
                 peer.acknowledge()
                 while let message = peer.receive() {
                     if message["type"] == "complete" { state.note { $0.completes += 1 } }
                     guard message["type"] == "subscribe", let id = message["id"]?.string else { continue }
-                    var asked = Asked(request)
+                    var asked = Received(request)
                     asked.body = (try? message["payload"]?.data()) ?? Data()
                     let fault = state.note { [asked] state in
                         state.asked.append(asked)
@@ -206,7 +217,7 @@ final class WireServer: Sendable {
     }
 }
 
-extension WireServer.Asked {
+extension WireServer.Received {
     fileprivate init(_ request: LoopbackServer.Request) {
         authorization = request["Authorization"]
         language = request["X-Language"]

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SocketEventTests {
     /// Descriptions of the reported events.
-    private let log = Noted<[String]>([])
+    private let log = AwaitedValue<[String]>([])
 
     private var options: GraphQLSocketOptions {
         var options = GraphQLSocketOptions.lasting

@@ -8,7 +8,7 @@ final class SocketServer: Sendable {
     typealias Play = @Sendable (inout Peer) -> Void
 
     private let server: LoopbackServer
-    let heard = Heard()
+    let heard = ReceivedMessages()
 
     /// - Parameters:
     ///   - subprotocol: The subprotocol that the server selects, or `nil` for none.
@@ -54,7 +54,7 @@ final class SocketServer: Sendable {
 
 extension SocketServer {
     /// Everything that a server has received on all connections.
-    final class Heard: Sendable {
+    final class ReceivedMessages: Sendable {
         struct Record: Sendable {
             var connections = 0
             /// The number of ended connections.
@@ -105,7 +105,7 @@ extension SocketServer {
     struct Peer {
         var connection: Connection
         let request: LoopbackServer.Request
-        let heard: Heard
+        let heard: ReceivedMessages
 
         /// Returns the next message, or `nil` if the connection ends. A close frame is echoed and also gives `nil`.
         mutating func receive() -> JSONValue? {

@@ -424,7 +424,9 @@ struct SocketSharingTests {
             peer.hearAll()
         }
         let request = GraphQLRequest(query: "subscription { n ... @defer { late } }", kind: .subscription)
-        let heard = await Heard(try SocketClient.shared.client.subscribe(to: request, at: server.endpoint()).events)
+        let heard = await EventTexts(
+            try SocketClient.shared.client.subscribe(to: request, at: server.endpoint()).events
+        )
         #expect(heard.events == ["open", #"{"n":1}"#, #"{"late":2,"n":1}"#, #"{"n":3}"#])
         #expect(heard.error == nil)
     }
@@ -519,11 +521,11 @@ struct SocketSharingTests {
         dependencies.interceptors = [RetryInterceptor(backoff: backoff, subscriptionBackoff: backoff)]
         let client = NetworkClientDefault(dependencies: dependencies)
         let endpoint = try server.endpoint()
-        let heards = try await withThrowingTaskGroup(of: Heard.self) { group in
+        let heards = try await withThrowingTaskGroup(of: EventTexts.self) { group in
             for number in 0..<count {
                 group.addTask {
                     let request = SocketClient.request(.subscription, "n\(number)")
-                    return await Heard(try client.subscribe(to: request, at: endpoint).events)
+                    return await EventTexts(try client.subscribe(to: request, at: endpoint).events)
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }

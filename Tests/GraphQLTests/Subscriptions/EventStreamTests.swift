@@ -381,7 +381,7 @@ import Testing
 
     @Test func leavingTheLoopEndsTheTransfer() async throws {
         let fixture = try SubscriptionFixture(answers: .sequence([.begun(Self.next), .stall]))
-        let heard = await Heard(try fixture.subscription().events, upTo: 2)
+        let heard = await EventTexts(try fixture.subscription().events, upTo: 2)
         #expect(heard.events == ["open", #"{"count":1}"#])
         #expect(await fixture.server.until { $0.openConnections == 0 })
     }

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    private func heard(_ way: GraphQLSubscriptionTransport, _ sizes: [Int], limit: Int) async throws -> Heard {
+    private func heard(_ way: GraphQLSubscriptionTransport, _ sizes: [Int], limit: Int) async throws -> EventTexts {
         var fixture = try SubscriptionFixture([way]) { request in
             switch (way, request.method) {
             case (.events(.single), "PUT"): .response(201, ["Connection": "close"], "token")

@@ -84,7 +84,7 @@ import Testing
             [.multipart],
             answers: .sequence([.begun("--graphql" + Self.part, type: Self.type), .stall])
         )
-        _ = await Heard(try fixture.subscription().events, upTo: 2)
+        _ = await EventTexts(try fixture.subscription().events, upTo: 2)
         #expect(await fixture.server.until { $0.openConnections == 0 })
     }
 }

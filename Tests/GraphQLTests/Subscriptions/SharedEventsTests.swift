@@ -61,7 +61,7 @@ import Testing
     func otherExtensionsAreKept(extensions: [String: JSONValue]) async throws {
         let fixture = try fixture(.sequence([.begun(Self.complete1), .stall]))
         let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription, extensions: extensions)
-        #expect(await Heard(try fixture.client.subscribe(to: request, at: fixture.endpoint).events).error == nil)
+        #expect(await EventTexts(try fixture.client.subscribe(to: request, at: fixture.endpoint).events).error == nil)
         #expect(await fixture.server.until { $0.requestCount == 3 })
         let body = try JSONValue(parsing: try #require(fixture.server.requests.last).body)
         var expected = extensions
@@ -73,7 +73,7 @@ import Testing
         var fixture = try fixture(.sequence([.begun(Self.complete1), .stall]))
         fixture.endpoint.documentStyle = .path
         let request = GraphQLRequest(documentID: "abc", kind: .subscription)
-        #expect(await Heard(try fixture.client.subscribe(to: request, at: fixture.endpoint).events).error == nil)
+        #expect(await EventTexts(try fixture.client.subscribe(to: request, at: fixture.endpoint).events).error == nil)
         #expect(await fixture.server.until { $0.requestCount == 3 })
         let last = try #require(fixture.server.requests.last)
         #expect(last.target == "/graphql/abc")
@@ -206,7 +206,7 @@ import Testing
     @Test func leavingTheLoopSendsDelete() async throws {
         let fixture = try fixture(.sequence([.begun(":\n\n"), .stall]))
         // The open event means that the server has accepted the operation.
-        #expect(await Heard(try fixture.subscription().events, upTo: 1).events == ["open"])
+        #expect(await EventTexts(try fixture.subscription().events, upTo: 1).events == ["open"])
         #expect(await fixture.server.until { $0.requests.contains { $0.method == "DELETE" } })
         let delete = try #require(fixture.server.requests.last)
         #expect(delete.target == "/graphql?operationId=1")
@@ -221,7 +221,7 @@ import Testing
             .sequence([.gate(gate), .response(202)])
         }
         // The first result arrives before the response.
-        _ = await Heard(try fixture.subscription().events, upTo: 2)
+        _ = await EventTexts(try fixture.subscription().events, upTo: 2)
         #expect(await fixture.server.until { $0.requests.contains { $0.method == "POST" } })
         #expect(!methods(fixture).contains("DELETE"))
         gate.open()
@@ -261,7 +261,7 @@ import Testing
             transport = curl
             let client = NetworkClientDefault(dependencies: fixture.dependencies, transport: curl)
             let request = GraphQLRequest(query: SubscriptionFixture.query, kind: .subscription)
-            let heard = await Heard(try client.subscribe(to: request, at: fixture.endpoint).events)
+            let heard = await EventTexts(try client.subscribe(to: request, at: fixture.endpoint).events)
             #expect(heard.error == nil)
             await clock.waitForSleepers(1)
             clock.advance(by: .seconds(5))
@@ -434,13 +434,13 @@ import Testing
             variables: Data(#"{"file":null}"#.utf8)
         )
         try request.attach(FormFile(Data("x".utf8), filename: "x"), at: "variables.file")
-        let heard = await Heard(try fixture.client.subscribe(to: request, at: fixture.endpoint).events)
+        let heard = await EventTexts(try fixture.client.subscribe(to: request, at: fixture.endpoint).events)
         #expect(heard.events == ["open", #"{"count":1}"#])
         #expect(fixture.server.requests.map(\.method) == ["POST"])
         #expect(fixture.server.requests.last?["Content-Type"]?.hasPrefix("multipart/form-data") == true)
         var others = fixture.endpoint
         others.subscriptions = [.webSocket(), .events(.single)]
-        let refused = await Heard(try fixture.client.subscribe(to: request, at: others).events)
+        let refused = await EventTexts(try fixture.client.subscribe(to: request, at: others).events)
         #expect(refused.error?.kind == .unsupported)
         #expect(fixture.server.requests.count == 1)
     }

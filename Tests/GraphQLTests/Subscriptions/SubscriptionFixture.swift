@@ -55,13 +55,13 @@ struct SubscriptionFixture {
     }
 
     /// Returns all events of a subscription and its error.
-    func heard(_ query: String = Self.query) async throws -> Heard {
-        await Heard(try subscription(query).events)
+    func heard(_ query: String = Self.query) async throws -> EventTexts {
+        await EventTexts(try subscription(query).events)
     }
 }
 
 /// The events of a subscription as text.
-struct Heard {
+struct EventTexts {
     var events: [String] = []
     var error: NetworkError?
 

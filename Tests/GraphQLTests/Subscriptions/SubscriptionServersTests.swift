@@ -46,7 +46,7 @@ struct SubscriptionServersTests {
 
     @Test(arguments: Self.resultsArriveUntilTheServerCompletesArguments)
     func resultsArriveUntilTheServerCompletes(path: String, way: GraphQLSubscriptionTransport) async throws {
-        let heard = await Heard(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
+        let heard = await EventTexts(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
         #expect(heard.events == ["open"] + counts(1...5))
         #expect(heard.error == nil)
     }
@@ -60,7 +60,7 @@ struct SubscriptionServersTests {
     func leavingTheLoopReachesTheServer(path: String, way: GraphQLSubscriptionTransport) async throws {
         let test = "leaving \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way], test: test)
-        let heard = await Heard(try subscription("subscription { count(to: 100000) }", endpoint).events, upTo: 4)
+        let heard = await EventTexts(try subscription("subscription { count(to: 100000) }", endpoint).events, upTo: 4)
         #expect(heard.events == ["open"] + counts(1...3))
         try await GraphQLServer.shared.event("count ended", of: test)
     }
@@ -68,7 +68,7 @@ struct SubscriptionServersTests {
     @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
     func errorsOfAResultAreReported(way: GraphQLSubscriptionTransport) async throws {
         let endpoint = try await endpoint("/graphql", [way])
-        let heard = await Heard(try subscription("subscription { count(to: 3, failAt: 2) }", endpoint).events)
+        let heard = await EventTexts(try subscription("subscription { count(to: 3, failAt: 2) }", endpoint).events)
         #expect(heard.events.starts(with: ["open"] + counts(1...1)))
         #expect(heard.events.contains { $0.contains("boom") } || heard.error?.graphQLErrors.first?.message == "boom")
     }
@@ -82,7 +82,7 @@ struct SubscriptionServersTests {
     func rejectedOperationTriesNoOtherTransport(path: String, way: GraphQLSubscriptionTransport) async throws {
         let test = "refused \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way, .multipart], test: test)
-        let heard = await Heard(try subscription("subscription { nothing }", endpoint).events)
+        let heard = await EventTexts(try subscription("subscription { nothing }", endpoint).events)
         let told = heard.events.joined() + (heard.error?.graphQLErrors.map(\.message).joined() ?? "")
         #expect(told.contains("Cannot query field 'nothing'"))
         let methods = try await GraphQLServer.shared.log(of: test)["requests"]?.array?.compactMap {
@@ -95,7 +95,7 @@ struct SubscriptionServersTests {
         let ways: [GraphQLSubscriptionTransport] = [.webSocket(), .multipart, .events(.single), .events()]
         let endpoint = try await endpoint("/sse-only", ways, test: "order")
         for _ in 0..<2 {
-            let heard = await Heard(try subscription("subscription { count(to: 2) }", endpoint).events)
+            let heard = await EventTexts(try subscription("subscription { count(to: 2) }", endpoint).events)
             #expect(heard.events == ["open"] + counts(1...2))
         }
         let requests = try await GraphQLServer.shared.log(of: "order")["requests"]?.array ?? []

@@ -131,7 +131,7 @@ struct TapeDecoderTests {
         expectTheSame([Int: Int].self, text, failsAlike: false)
         expectTheSame([String: [String: JSONValue]].self, text, failsAlike: false)
         if !Self.numbersThatDoNotFit.contains(text) { expectTheSame(JSONValue.self, text, failsAlike: false) }
-        expectTheSame(Sniffed.self, text)
+        expectTheSame(FirstMatch.self, text)
         expectTheSame(Members.self, text)
         expectTheSame([Members].self, text)
         expectTheSame(Choice.self, text)
@@ -185,14 +185,14 @@ struct TapeDecoderTests {
     /// preceding values.
     @Test func failedAttemptsInALongArrayAreFast() throws {
         let text = "[" + Array(repeating: #""x""#, count: 20_000).joined(separator: ",") + "]"
-        #expect(try TapeDecoder.decode([Sniffed].self, from: Data(text.utf8)).count == 20_000)
+        #expect(try TapeDecoder.decode([FirstMatch].self, from: Data(text.utf8)).count == 20_000)
     }
 
     /// Nor must it grow with the length of the enclosing names.
     @Test func failedAttemptsUnderALongNameAreFast() throws {
         let numbers = Array(repeating: "1.5", count: 20_000).joined(separator: ",")
         let data = Data(#"{"\#(String(repeating: "a", count: 1 << 20))":[\#(numbers)]}"#.utf8)
-        #expect(try TapeDecoder.decode([String: [Sniffed]].self, from: data).values.first?.count == 20_000)
+        #expect(try TapeDecoder.decode([String: [FirstMatch]].self, from: data).values.first?.count == 20_000)
         #expect(try TapeDecoder.decode(JSONValue.self, from: data).object?.values.first?.array?.count == 20_000)
     }
 
@@ -219,8 +219,8 @@ private enum Choice: Decodable, Equatable {
 }
 
 /// Tries all types until one matches.
-private enum Sniffed: Decodable, Equatable {
-    case flag(Bool), whole(Int), number(Double), text(String), list([Sniffed]), members([String: Sniffed]), null
+private enum FirstMatch: Decodable, Equatable {
+    case flag(Bool), whole(Int), number(Double), text(String), list([FirstMatch]), members([String: FirstMatch]), null
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -234,10 +234,10 @@ private enum Sniffed: Decodable, Equatable {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .text(value)
-        } else if let value = try? container.decode([Sniffed].self) {
+        } else if let value = try? container.decode([FirstMatch].self) {
             self = .list(value)
         } else {
-            self = .members(try container.decode([String: Sniffed].self))
+            self = .members(try container.decode([String: FirstMatch].self))
         }
     }
 }

@@ -28,7 +28,7 @@ extension RecordSoakTests {
     }
 
     /// A recording transport with its log.
-    private struct Asking {
+    private struct RecordingSetup {
         let transport: RecordingTransport<CurlTransport>
         let log: RequestLog
 
@@ -103,7 +103,7 @@ extension RecordSoakTests {
                     return connection.send(Data("b".utf8))
                 }
             }
-            let asking = try Asking(path)
+            let asking = try RecordingSetup(path)
             for number in 0..<5 {
                 let begin = ContinuousClock.now
                 let target = "/\(number)"
@@ -136,7 +136,7 @@ extension RecordSoakTests {
                     return connection.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
                 }
             }
-            let asking = try Asking(path)
+            let asking = try RecordingSetup(path)
             let begin = ContinuousClock.now
             _ = try await asking.transport.perform(asking.request(server, "/", body: HTTPBody(body)))
             let seen = ContinuousClock.now - begin
@@ -161,7 +161,7 @@ extension RecordSoakTests {
             }
             var configuration = CurlConfiguration()
             configuration.maxConnectionsPerOrigin = 1
-            let asking = try Asking(path, configuration)
+            let asking = try RecordingSetup(path, configuration)
             async let first = asking.transport.perform(asking.request(server, "/first"))
             await server.until { $0.requestCount == 1 }
             let second = AsyncStream.makeStream(of: Void.self)
@@ -191,7 +191,7 @@ extension RecordSoakTests {
                     return connection.send(Data("HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n".utf8))
                 }
             }
-            let asking = try Asking(path)
+            let asking = try RecordingSetup(path)
             let begin = ContinuousClock.now
             _ = try await asking.transport.perform(asking.request(server, "/1"))
             let seen = ContinuousClock.now - begin

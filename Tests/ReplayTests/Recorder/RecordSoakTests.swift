@@ -27,7 +27,7 @@ import Testing
             let client = NetworkClientDefault(dependencies: dependencies)
             let request = Request(url: try #require(URL(string: server.url)), type: .rawRequest(.init()))
             func downloads() async throws {
-                let crowd = Crowd(Self.downloads)
+                let crowd = DownloadBarrier(Self.downloads)
                 try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<Self.downloads {
                         group.addTask {
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// A barrier for all downloads, with a delay after the last one arrives.
-    private actor Crowd {
+    private actor DownloadBarrier {
         private var missing: Int
         private var waiting: [CheckedContinuation<Void, Never>] = []
 

@@ -14,8 +14,8 @@ import Testing
     @Test func sentMessageIsRecordedBeforeItsReplyAndTheClose() async throws {
         try await withLogDirectory { path in
             let log = try RequestLog(directory: path)
-            let channel = HastyChannel()
-            let transport = RecordingTransport(HastyServer(channel: channel), log: log)
+            let channel = EarlyReplyChannel()
+            let transport = RecordingTransport(EarlyReplyServer(channel: channel), log: log)
             let request = WebSocketRequest(Exchanges.message("GET", "wss://a.example/talk").head)
             let socket = try await transport.openWebSocket(request)
             let receiving = Task {
@@ -34,8 +34,8 @@ import Testing
 }
 
 /// A server whose replies are received before `send` returns.
-private struct HastyServer: HTTPTransport, WebSocketTransport {
-    let channel: HastyChannel
+private struct EarlyReplyServer: HTTPTransport, WebSocketTransport {
+    let channel: EarlyReplyChannel
 
     func perform(
         _ request: TransferRequest,
@@ -54,7 +54,7 @@ private struct NoToken: RequestToken {
     func cancel() {}
 }
 
-private final class HastyChannel: WebSocketChannel {
+private final class EarlyReplyChannel: WebSocketChannel {
     var peerClose: WebSocketClose? { said.withLock { $0 } }
     private let said = Lock<WebSocketClose?>(nil)
     private let answers = AsyncStream.makeStream(of: WebSocketMessage.self)

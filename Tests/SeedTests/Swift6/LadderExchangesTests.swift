@@ -44,7 +44,7 @@ struct LadderExchangesTests {
         let time = TimeExchange(answers: answers.eraseToAnyPublisher())
         let client = client([DoNothingExchange(), time, FetchExchange(client: network)])
         let args = ExecutionArgs(query: "subscription Time { time }", operationName: "Time")
-        let heard = Heard()
+        let heard = ReceivedValues()
         let subscription = client.subscribe(to: args).sink { heard.note($0.data) }
         answers.send(1)
         answers.send(2)
@@ -120,7 +120,7 @@ struct LadderExchangesTests {
         #expect(try await client.query(args, policy: .cacheOnly).data == result.data)
     }
 
-    private final class Heard: Sendable {
+    private final class ReceivedValues: Sendable {
         private let values = Mutex<[AnyCodable]>([])
 
         func note(_ value: AnyCodable) { values.withLock { $0.append(value) } }

@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 
 /// A value that many threads change and that tests wait for.
-final class Noted<Value: Sendable>: Sendable {
+final class AwaitedValue<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
         var waiters: [(isMet: @Sendable (Value) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []

@@ -20,7 +20,7 @@ import Tracing
 
 /// All output of sending the plants over real sockets: the log and everything derived from it, the output of loggers and
 /// tracers, and the texts of errors.
-struct Told {
+struct CanaryOutputs {
     private(set) var outputs: [String: Data] = [:]
     /// The entries of the log.
     let entries: [LogEntry]
@@ -29,7 +29,7 @@ struct Told {
 
     init(_ plants: [Plant], _ style: LogInterceptor.Style, log path: String) async throws {
         let log = try RequestLog(directory: path)
-        let ears = Ears(style)
+        let ears = EventReceivers(style)
         let server = try Self.server(plants)
         var errors = try await Self.send(plants, to: server.url, ears.dependencies(log))
         errors += try await Self.fail(ears.dependencies(log))
@@ -199,7 +199,7 @@ struct Told {
 }
 
 /// The loggers and the tracer that receive events of requests.
-private struct Ears {
+private struct EventReceivers {
     let memory = MemoryLogger()
     let handler = InMemoryLogHandler()
     private let tracer = InMemoryTracer()
