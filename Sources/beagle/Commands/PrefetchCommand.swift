@@ -50,9 +50,6 @@ struct PrefetchCommand: AsyncParsableCommand {
         }
         if cache.mode != nil { throw ValidationError("'--cache-mode' cannot be used with 'prefetch'.") }
         if flags.replay.path != nil { throw ValidationError("'--replay' cannot be used with 'prefetch'.") }
-        if flags.output != nil { throw ValidationError("'-o' cannot be used with 'prefetch'.") }
-        if flags.include { throw ValidationError("'--include' cannot be used with 'prefetch'.") }
-        if flags.offline { throw ValidationError("'--offline' cannot be used with 'prefetch'.") }
         if depth < 0 { throw ValidationError("'--depth' must be 0 or greater.") }
         if maxParts < 1 { throw ValidationError("'--max-parts' must be 1 or greater.") }
     }
