@@ -201,6 +201,22 @@ struct ScreenPageTests {
         }
     }
 
+    @Test func pageWithoutANetworkHasTheStoredImages() async throws {
+        let screen = ScriptedSite.Page.screen(remoteImage("/i")).document
+        let server = try LoopbackServer { request in
+            .response(200, ["Cache-Control": "max-age=0"], request.target == "/" ? Data(screen.utf8) : Self.png)
+        }
+        try await withDirectory { directory in
+            let (file, url) = ("\(directory)/a.html", "\(server.url)/")
+            for _ in 1...2 {
+                let run = try await beagle("fetch", url, "--cache", "\(directory)/cache", "--html", file)
+                #expect(run.exit == 0, "\(run.errors)")
+                #expect(try String(contentsOfFile: file, encoding: .utf8).contains("<img "))
+                server.stop()
+            }
+        }
+    }
+
     @Test func missingPageOfAnUnchangedScreenIsReported() async throws {
         let server = try LoopbackServer(.response(304))
         try await withDirectory { directory in

@@ -82,7 +82,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         in session: Session,
         _ work: (OfflineSet) async throws(NetworkError) -> Void
     ) async throws -> OfflineSet {
-        guard let cache = try SessionCache.open(cache, .component, session.console) else {
+        guard let cache = try SessionCache.open(cache, servesStale: false, session.console) else {
             throw ValidationError("Name the directory for the responses with '--cache DIRECTORY'.")
         }
         var route = ScreenRequest(site.start.absoluteString)

@@ -62,7 +62,11 @@ final class Session: Sendable {
         recording = Result { () throws(NetworkError) in isOffline ? nil : try flags.recording.openLog(console) }
         // A recording isn't stored; the command reports that the options exclude each other.
         let usesCache = !isOffline && flags.replay.path == nil
-        self.cache = Result { () throws(NetworkError) in usesCache ? try .open(cache, kind, console) : nil }
+        // The page of a screen has images too.
+        let servesStale = [.component, .image, .query].contains(kind)
+        self.cache = Result { () throws(NetworkError) in
+            usesCache ? try .open(cache, servesStale: servesStale, console) : nil
+        }
     }
 
     /// Returns the log in which requests are recorded, or `nil` if they aren't recorded.
