@@ -10,8 +10,8 @@ struct SubmitCommand: TransferCommand {
         commandName: "submit",
         abstract: "Submit a form.",
         discussion: """
-            GET and DELETE send the values in the query, POST, PUT and PATCH in the body. Files are streamed from disk. If \
-            the server rejects fields, they are listed and the command exits with 22.
+            GET and DELETE send the values in the query, POST, PUT and PATCH in the body. Files are streamed from \
+            disk. If the server rejects fields, they are listed and the command exits with 22.
 
             With --outbox, the form and its values are stored on disk before the request is sent, in clear text unless \
             --outbox-key is given. If there is no response, or its status is 408, 425, 429 or 5xx, the form stays in \
