@@ -223,8 +223,8 @@ import TestClients
         }
         #expect(
             lines == [
-                "GET http://host/ -> 200 in 1 ms [cache fwd=uri-miss; 1 bytes of unknown type]",
-                "GET http://host/ -> 200 in 1 ms [cache hit; ttl=9; 1 bytes of unknown type]",
+                "GET http://host/ -> 200 in 1 ms [cache fwd=uri-miss; 1 byte of unknown type]",
+                "GET http://host/ -> 200 in 1 ms [cache hit; ttl=9; 1 byte of unknown type]",
             ]
         )
     }

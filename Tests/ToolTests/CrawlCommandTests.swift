@@ -155,6 +155,7 @@ struct CrawlCommandTests {
         let url = try LoopbackServer(.response(200, [:], "")).url
         let run = try await beagle("crawl", url)
         #expect(run.exit == 107 && run.text.contains("broken"), "\(run.text)")
+        #expect(run.errors.contains("the crawl found 1 error and 0 warnings"), "\(run.errors)")
     }
 
     @Test(arguments: [

@@ -10,6 +10,16 @@ struct HelpTests {
         #expect(Self.faults(in: command, after: "") == [])
     }
 
+    /// Commands without a single response don't have its options.
+    @Test(arguments: ["outbox flush", "prefetch", "subscribe", "listen", "ws", "crawl"])
+    func helpHasNoOptionsThatAreRejected(_ command: String) async throws {
+        let words = command.split(separator: " ").map(String.init)
+        let help = try await BeagleProcess(words + ["--help"]).outcome().text
+        #expect(help.contains("--max-time") && !help.contains("--include"))
+        #expect(help.contains("--output") == (command == "crawl"))
+        #expect(help.contains("--offline") == (command == "listen"))
+    }
+
     /// Missing texts of a command and its subcommands, options with the same name, and arguments after a repeated one. In
     /// release builds, swift-argument-parser doesn't check the last two.
     private static func faults(in command: JSONValue, after path: String) -> [String] {

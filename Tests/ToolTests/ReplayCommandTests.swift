@@ -286,7 +286,7 @@ struct ReplayCommandTests {
     @Test func methodsThatMatchNoEntryExitWith64() async throws {
         let run = try await replay(1, 1, ["--diff", "--methods", "PURGE"])
         #expect(run.exit == 64)
-        #expect(run.errors.contains("none of the 1 entries matches"))
+        #expect(run.errors.contains("no entry of the recording matches"))
     }
 
     @Test(arguments: [["--diff"], []]) func skippedEntriesFailIfRequested(_ flags: [String]) async throws {

@@ -6,12 +6,17 @@ import Testing
 
 struct ServeCommandTests {
     @Test func urlIsTheFirstLineAndAnInterruptEndsTheServer() async throws {
-        let server = try BeagleProcess(["serve"])
+        let server = try BeagleProcess(["serve", "--port", "0"])
         let url = await server.line()
         #expect(url.hasPrefix("http://127.0.0.1:"))
         #expect(try await beagle("fetch", "\(url)/home").exit == 0)
         server.interrupt()
         #expect(await server.outcome().exit == 130)
+    }
+
+    @Test func portOfTheExamplesIsTheDefault() async throws {
+        let help = try await beagle("serve", "--help").text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(help.contains("(default: 8080)") && help.contains("beagle fetch http://127.0.0.1:8080/home"), "\(help)")
     }
 
     @Test func usedPortIsReported() async throws {

@@ -46,6 +46,16 @@ struct SubmitCommandTests {
         }
     }
 
+    @Test(arguments: [("json", #"{"a":"1"}"#), ("urlencoded", "a=1")])
+    func patchPutsTheFieldsIntoTheBody(_ encoding: String, _ body: String) async throws {
+        try await withBackend { url in
+            let run = try await beagle("submit", "\(url)/echo", "a=1", "-X", "PATCH", "--encoding", encoding)
+            #expect(run.exit == 0, "\(run.errors)")
+            #expect(try run.json()["method"] == "PATCH")
+            #expect(try run.json()["body"] == .string(body))
+        }
+    }
+
     @Test func errorsOfTheWholeFormAreListed() async throws {
         let body =
             #"{"errors":[{"field":"name","message":"is taken"},{"field":"name","message":"is odd"},"try later"]}"#

@@ -92,10 +92,10 @@ final class NetworkLog: RequestObservation {
         if attempts > 1 { outcome += " after \(attempts) attempts" }
         if redirects > 0 {
             outcome += attempts > 1 ? " and" : " after"
-            outcome += redirects > 1 ? " \(redirects) redirects" : " 1 redirect"
+            outcome += " \(counted(redirects, "redirect"))"
         }
         let cache = response.cacheStatus.map { "cache \($0); " } ?? ""
-        exchange(outcome, "\(cache)\(count) bytes of \(redactor.mediaType(response.rawHead.contentType))")
+        exchange(outcome, "\(cache)\(counted(count, "byte")) of \(redactor.mediaType(response.rawHead.contentType))")
     }
 
     private func exchange(endedBy error: NetworkError) {
@@ -158,7 +158,7 @@ final class NetworkLog: RequestObservation {
             return exchange(response, Int(count))
         }
         let duration = ContinuousClock.now - start
-        let body = "read \(count) bytes"
+        let body = "read \(counted(Int(count), "byte"))"
         if let error { return failure(error, url: response.url, after: duration, body: body) }
         let message = Log.NetworkResponse(
             status: response.status.code,
@@ -187,7 +187,7 @@ final class NetworkLog: RequestObservation {
     private func summary(of body: HTTPBody, _ fields: HTTPFields) -> String {
         let contentType = fields[.contentType]
         if let data = body.data { return redactor.summary(of: data, contentType: contentType) }
-        let size = body.length.map { "\($0) bytes" } ?? "a stream"
+        let size = body.length.map { counted(Int($0), "byte") } ?? "a stream"
         return contentType.map { "\(size) of \(redactor.mediaType($0))" } ?? size
     }
 }

@@ -13,10 +13,10 @@ extension FormValidator {
         text { text in
             let count = text.count
             if count < minimum {
-                return .limit(.tooShort, "must have at least \(minimum) characters", minimum: minimum)
+                return .limit(.tooShort, "must have at least \(counted(minimum, "character"))", minimum: minimum)
             }
             guard let maximum, count > maximum else { return nil }
-            return .limit(.tooLong, "must have at most \(maximum) characters", maximum: maximum)
+            return .limit(.tooLong, "must have at most \(counted(maximum, "character"))", maximum: maximum)
         }
     }
 

@@ -208,7 +208,7 @@ extension Data {
             guard root.kind == .array else { return all("the response to \(count) batched operations is not a list") }
             let parts = root.elements.map { Result<Data, NetworkError>.success(Data($0.raw)) }
             guard parts.count == count else {
-                return all("the response to \(count) batched operations has \(parts.count) elements")
+                return all("the response to \(count) batched operations has \(counted(parts.count, "element"))")
             }
             return parts
         } catch {

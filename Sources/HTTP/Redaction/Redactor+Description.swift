@@ -32,7 +32,7 @@ extension Redactor {
         switch body.content {
         case .data(let data): redactedDescription(of: data, contentType: contentType)
         case .file(let path): "the file \(path)"
-        case .stream(let length, _, _): length.map { "a stream of \($0) bytes" } ?? "a stream"
+        case .stream(let length, _, _): length.map { "a stream of \(counted(Int($0), "byte"))" } ?? "a stream"
         }
     }
 

@@ -60,7 +60,7 @@ public struct Redactor: Sendable, Hashable {
     /// Returns the size and media type of a body, never its contents.
     public func summary(of body: Data?, contentType: String?) -> String {
         guard let body, !body.isEmpty else { return "no body" }
-        return "\(body.count) byte\(body.count == 1 ? "" : "s") of \(mediaType(contentType))"
+        return "\(counted(body.count, "byte")) of \(mediaType(contentType))"
     }
 
     /// Returns the media type without parameters, or `unknown type` if it is invalid.

@@ -98,7 +98,7 @@ struct LogIndex: Sendable {
     /// Adds a warning about records and bodies that were dropped because there was no room.
     private mutating func warnAboutLosses(_ records: Int64, _ bodies: Int64, _ file: String, _ offset: Int64) {
         let lost = [(records, "record", "records"), (bodies, "body", "bodies")].compactMap { count, one, many in
-            count > 0 ? "\(count) \(count == 1 ? one : many)" : nil
+            count > 0 ? counted(Int(count), one, many) : nil
         }
         append(
             file,

@@ -1,4 +1,5 @@
 import BeagleNet
+import BeagleNetHTTP
 
 /// The reason why a recording has no response to a request or to a message of a WebSocket, without secrets.
 ///
@@ -119,7 +120,7 @@ extension RequestPart.Value {
     fileprivate var shown: String {
         switch self {
         case .text(let text): ReportFormatter(redactor: Redactor()).text(text)
-        case .bytes(_, _, let count): "\(count) byte\(count == 1 ? "" : "s")"
+        case .bytes(_, _, let count): counted(Int(count), "byte")
         case .any: Redactor.placeholder
         }
     }

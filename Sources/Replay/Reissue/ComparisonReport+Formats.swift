@@ -100,7 +100,7 @@ extension ReissuedEntry {
         case .same(let notes): notes.isEmpty ? nil : "<system-out>\(notes.joined(separator: "\n").xml)</system-out>"
         case .different(let differences):
             """
-            <failure message="\(differences.count) difference\(differences.count == 1 ? "" : "s")" type="different">\
+            <failure message="\(counted(differences.count, "difference"))" type="different">\
             \(differences.lines.joined(separator: "\n").xml)</failure>
             """
         case .failed(let error):

@@ -1,4 +1,5 @@
 public import BeagleNet
+import BeagleNetHTTP
 
 /// The report of a load test that sent a recording to a server.
 public struct LoadReport: Sendable {
@@ -78,7 +79,9 @@ extension LoadReport {
 extension LoadReport: CustomStringConvertible {
     /// The responses, throughput, statuses and errors, with a table of latencies by kind.
     public var description: String {
-        var lines = ["\(latency.count) responses in \(Self.text(duration)), \(Int(throughput.rounded())) per second"]
+        var lines = [
+            "\(counted(latency.count, "response")) in \(Self.text(duration)), \(Int(throughput.rounded())) per second"
+        ]
         lines += statuses.sorted { $0.key < $1.key }.map { "  status \($0.key): \($0.value)" }
         lines += errors.sorted { $0.key.rawValue < $1.key.rawValue }.map { "  failed, \($0.key.rawValue): \($0.value)" }
         if !skipped.isEmpty { lines.append("  skipped: \(skipped.count)") }

@@ -167,7 +167,7 @@ extension Reissuer {
         }
         guard !chosen.isEmpty else {
             throw .unusable(
-                "none of the \(recording.entries.count) entries matches the methods and the filter",
+                "no entry of the recording matches the methods and the filter",
                 "change one of them"
             )
         }

@@ -143,7 +143,7 @@ extension HTMLReportData {
             if value.utf8.count > Self.valueLimit {
                 value =
                     String(decoding: value.utf8.prefix(Self.valueLimit), as: UTF8.self)
-                    + "… (\(value.utf8.count) bytes)"
+                    + "… (\(counted(value.utf8.count, "byte")))"
             }
             places += [index(of: field.name), index(of: value)]
         }
@@ -245,7 +245,7 @@ extension LogEntry {
             let time = message.time.timeIntervalSince(started)
             let text = message.opcode == 2 ? nil : String(validating: message.data, as: UTF8.self)
             let seconds = (time * 1000).rounded() / 1000
-            return "\(arrow) \(seconds) s  \(text ?? "\(message.data.count) bytes")"
+            return "\(arrow) \(seconds) s  \(text ?? counted(message.data.count, "byte"))"
         }.joined(separator: "\n")
     }
 }

@@ -89,6 +89,12 @@ struct CrawlCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Format of the report.")
     var format: Format?
 
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write the report to this file. '-' is standard output.", valueName: "file")
+    )
+    var output: String?
+
     @OptionGroup var vocabulary: VocabularyFlags
     @OptionGroup var retries: RetryFlags
     @OptionGroup var flags: CommonFlags
@@ -101,10 +107,12 @@ struct CrawlCommand: AsyncParsableCommand {
         if baseline == "" { throw ValidationError("'--baseline' requires a file name.") }
         if writeBaseline == "" { throw ValidationError("'--write-baseline' requires a file name.") }
         if flags.json, format != nil { throw ValidationError("'--json' and '--format' cannot be used together.") }
-        if flags.json, flags.file != nil { throw ValidationError("'--json' and '-o' cannot be used together.") }
-        if flags.include { throw ValidationError("'--include' cannot be used with 'crawl'.") }
-        if flags.offline { throw ValidationError("'--offline' cannot be used with 'crawl'.") }
+        if output == "" { throw ValidationError("'-o' requires a file name.") }
+        if flags.json, file != nil { throw ValidationError("'--json' and '-o' cannot be used together.") }
     }
+
+    /// The file of `-o`, or `nil` if the report is written to standard output.
+    private var file: String? { output == "-" ? nil : output }
 
     private var limits: CrawlLimits {
         var limits = CrawlLimits(slow: .milliseconds(slow))
@@ -114,10 +122,7 @@ struct CrawlCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // The -o file is for the report, not for responses.
-        var sessionFlags = flags
-        sessionFlags.output = nil
-        let session = Session(sessionFlags, retries.interceptors)
+        let session = Session(flags, retries.interceptors)
         do {
             let result = try await Interrupt.cancelling { try await self.result(in: session) }
             session.show(result)
@@ -160,9 +165,9 @@ struct CrawlCommand: AsyncParsableCommand {
     // MARK: - Report
 
     private func result(of report: CrawlReport, on console: Console) throws -> CommandResult {
-        var output = try output(of: report, console)
-        if let path = flags.file {
-            try FileSink.write(output, to: path)
+        var output = try self.output(of: report, console)
+        if let file {
+            try FileSink.write(output, to: file)
             output = Data()
         }
         guard report.faultCount > 0, writeBaseline == nil else {
@@ -172,7 +177,7 @@ struct CrawlCommand: AsyncParsableCommand {
             exit: ExitCode.faultsFound,
             code: "faults",
             phase: .response,
-            "the crawl found \(report.count(.error)) errors and \(report.count(.warning)) warnings"
+            "the crawl found \(counted(report.count(.error), "error")) and \(counted(report.count(.warning), "warning"))"
         )
         failure.output = output
         failure.advice = report.note

@@ -13,7 +13,8 @@ struct FetchCommand: TransferCommand {
             Writes the screen's JSON, or its components with --tree. Exits with 101 if the response is not a screen.
 
             --html writes the screen as a page for a browser, with its layout, texts and images, but without actions. \
-            The page contains up to 5 MB of images, and needs no other file and no network.
+            The page contains up to 5 MB of images, and needs no other file and no network. With --cache, it is also \
+            written if the stored screen is unchanged.
 
             EXAMPLE
               beagle fetch http://127.0.0.1:8080/home --tree
@@ -33,6 +34,7 @@ struct FetchCommand: TransferCommand {
 
     @OptionGroup var retries: RetryFlags
     @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
+    @OptionGroup var response: ResponseFlags
     @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .component }
@@ -47,9 +49,17 @@ struct FetchCommand: TransferCommand {
     }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
+        var request = request
+        if html != nil, cache.folder != nil {
+            // The page needs the screen. The cache adds the conditions of the stored one.
+            for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { request.head.headerFields[fields: name] = [] }
+        }
         let received = try await session.receive(request, keepsBody: keepsBody, from: nil, for: .init(kind: kind))
-        if let html, received.head.status.kind == .successful {
+        guard let html else { return received }
+        if received.head.status.kind == .successful {
             try await writePage(of: received, to: html, in: session)
+        } else {
+            session.console.note("beagle: \(html) was not written: status \(received.head.status.code)")
         }
         return received
     }

@@ -41,6 +41,7 @@ struct GraphQLCommand: TransferCommand {
 
     @OptionGroup var retries: RetryFlags
     @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
+    @OptionGroup var response: ResponseFlags
     @OptionGroup var flags: CommonFlags
 
     /// Mutations don't use stored responses.

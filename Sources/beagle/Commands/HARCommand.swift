@@ -123,8 +123,7 @@ struct HARCommand: AsyncParsableCommand {
                     try Self.convert(file, to: output, bodies)
                 }
                 for warning in warnings where !json { console.note("error: \(warning)".printable) }
-                let count = "\(entries) \(entries == 1 ? "entry" : "entries")"
-                if !json { console.note("\(output): \(count)") }
+                if !json { console.note("\(output): \(counted(entries, "entry", "entries"))") }
                 let result: [String: JSONValue] = [
                     "file": .string(output), "entries": .integer(Int64(entries)),
                     "warnings": .array(warnings.map(\.json)),
@@ -200,10 +199,9 @@ struct HARCommand: AsyncParsableCommand {
 extension HARValidator.Summary {
     /// The summary as text.
     fileprivate var words: String {
-        func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
-        return [
-            count(entries, "entry", "entries"), "\(count(bodies, "body", "bodies")) of \(byteCount(bodyBytes))",
-            count(errors, "error", "errors"), count(hints, "hint", "hints"),
+        [
+            counted(entries, "entry", "entries"), "\(counted(bodies, "body", "bodies")) of \(byteCount(bodyBytes))",
+            counted(errors, "error"), counted(hints, "hint"),
         ].joined(separator: ", ")
     }
 

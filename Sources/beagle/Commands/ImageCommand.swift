@@ -33,6 +33,7 @@ struct ImageCommand: TransferCommand {
     @OptionGroup var continuationFlag: ContinuationFlag
     @OptionGroup var retries: RetryFlags
     @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
+    @OptionGroup var response: ResponseFlags
     @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .image }
@@ -40,7 +41,7 @@ struct ImageCommand: TransferCommand {
     var interceptors: [any Interceptor] { [ImageInterceptor(maxPixels: maxPixels)] + retries.interceptors }
 
     func validate() throws {
-        if flags.output == nil && !flags.offline {
+        if response.output == nil && !response.preview.offline {
             throw ValidationError("Specify the output with '-o FILE', or '-o -' for standard output.")
         }
         if maxPixels < 0 { throw ValidationError("'--max-pixels' must be 0 or greater.") }

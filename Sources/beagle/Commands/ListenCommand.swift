@@ -37,6 +37,7 @@ struct ListenCommand: AsyncParsableCommand, Sendable {
     @Option(name: .long, help: "Maximum number of consecutive connections without an event.")
     var retry = 10
 
+    @OptionGroup var preview: PreviewFlags
     @OptionGroup var flags: CommonFlags
 
     func validate() throws {
@@ -45,18 +46,16 @@ struct ListenCommand: AsyncParsableCommand, Sendable {
         if lastEventID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             throw ValidationError("'--last-event-id' contains a control character.")
         }
-        if flags.output != nil { throw ValidationError("'-o' cannot be used with events; use '>'.") }
-        if flags.include { throw ValidationError("'-i' cannot be used with events; use '-v'.") }
     }
 }
 
 extension ListenCommand {
     func run() async throws {
-        let session = Session(flags)
+        let session = Session(flags, isOffline: preview.offline)
         do {
             let request = try request()
-            guard !flags.offline else {
-                return session.show(try await OfflineRequest(request, showsSecrets: flags.showSecrets).result)
+            guard !preview.offline else {
+                return session.show(try await OfflineRequest(request, showsSecrets: preview.showSecrets).result)
             }
             let written = try await session.withSavedState {
                 try await Interrupt.cancelling { try await follow(request, in: session) }

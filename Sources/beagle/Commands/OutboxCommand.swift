@@ -38,12 +38,6 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var retries: RetryFlags
         @OptionGroup var flags: CommonFlags
 
-        func validate() throws {
-            if flags.output != nil || flags.include || flags.offline {
-                throw ValidationError("'-o', '-i' and '--offline' cannot be used with 'outbox flush'.")
-            }
-        }
-
         func run() async throws {
             let session = Session(flags)
             do {
@@ -271,7 +265,7 @@ extension Session {
             // Damage is reported only once, so it takes precedence over pending forms, which the next run reports
             // again.
             let count = report.damages.count
-            let message = "\(count) \(count == 1 ? "file" : "files") in the outbox could not be read"
+            let message = "\(counted(count, "file")) in the outbox could not be read"
             failure = Failure(
                 exit: ExitCode.number(for: damage),
                 code: damage.kind.rawValue,
@@ -282,11 +276,11 @@ extension Session {
         } else if !report.remaining.isEmpty {
             let count = report.remaining.count
             let why = report.failures.first?.message ?? "stored since the flush began"
-            let message = "\(count) \(count == 1 ? "form is" : "forms are") still in the outbox: \(why)"
+            let message = "\(counted(count, "form is", "forms are")) still in the outbox: \(why)"
             failure = Failure(exit: ExitCode.storedInOutbox, code: "kept", phase: .queue, message)
         } else if !report.refused.isEmpty {
             let count = report.refused.count
-            let message = "the server refused \(count) \(count == 1 ? "form" : "forms")"
+            let message = "the server refused \(counted(count, "form"))"
             failure = Failure(exit: ExitCode.httpError, code: "refused", phase: .response, message)
         }
         guard var failure else { return show(CommandResult(json: .object(json))) }

@@ -38,22 +38,21 @@ struct PlanCommand: AsyncParsableCommand {
     var base: String?
 
     @OptionGroup var retries: RetryFlags
+    @OptionGroup var response: ResponseFlags
     @OptionGroup var flags: CommonFlags
 
     func validate() throws {
         guard screens.count == (diff ? 2 : 1) else {
             throw ValidationError(diff ? "'--diff' requires two screens." : "Name one screen: a file, a URL or '-'.")
         }
-        if flags.json, flags.file != nil { throw ValidationError("'--json' and '-o' cannot be used together.") }
+        if flags.json, response.file != nil { throw ValidationError("'--json' and '-o' cannot be used together.") }
         if screens == ["-", "-"] { throw ValidationError("Only one screen can be standard input.") }
-        if diff, flags.offline { throw ValidationError("'--offline' and '--diff' cannot be used together.") }
+        if diff, response.preview.offline { throw ValidationError("'--offline' and '--diff' cannot be used together.") }
     }
 
     func run() async throws {
         // The -o file is for the plan, not for the screens.
-        var sessionFlags = flags
-        sessionFlags.output = nil
-        let session = Session(sessionFlags, retries.interceptors)
+        let session = Session(flags, retries.interceptors, isOffline: response.preview.offline)
         do {
             let result = try await Interrupt.cancelling { try await self.writtenResult(in: session) }
             session.show(result)
@@ -66,7 +65,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     /// Writes the output to the `-o` file, if there is one.
     private func writtenResult(in session: Session) async throws -> CommandResult {
-        guard let path = flags.file else { return try await result(in: session) }
+        guard let path = response.file else { return try await result(in: session) }
         do {
             var result = try await result(in: session)
             try FileSink.write(result.output, to: path)
@@ -82,16 +81,17 @@ struct PlanCommand: AsyncParsableCommand {
     private func result(in session: Session) async throws -> CommandResult {
         let vocabulary = try vocabulary.vocabulary()
         let sources = screens.map { ScreenSource(argument: $0, base: base, vocabulary: vocabulary) }
-        if flags.offline, sources[0].isURL {
-            return try await OfflineRequest(sources[0].request(flags), showsSecrets: flags.showSecrets).result
+        if response.preview.offline, sources[0].isURL {
+            return try await OfflineRequest(sources[0].request(flags), showsSecrets: response.preview.showSecrets)
+                .result
         }
-        let (screen, response) = try await sources[0].screen(in: session)
+        let (screen, received) = try await sources[0].screen(in: session)
         if diff {
             let (other, _) = try await sources[1].screen(in: session)
             return try PlanDifference(from: screen.plan, to: other.plan).result(on: session.console)
         }
         var result = PlanReport(screen).result(on: session.console)
-        if flags.include, let response { result.output = Data(response.headText.utf8) + result.output }
+        if response.include, let received { result.output = Data(received.headText.utf8) + result.output }
         return result
     }
 }

@@ -50,9 +50,6 @@ struct PrefetchCommand: AsyncParsableCommand {
         }
         if cache.mode != nil { throw ValidationError("'--cache-mode' cannot be used with 'prefetch'.") }
         if flags.replay.path != nil { throw ValidationError("'--replay' cannot be used with 'prefetch'.") }
-        if flags.output != nil { throw ValidationError("'-o' cannot be used with 'prefetch'.") }
-        if flags.include { throw ValidationError("'--include' cannot be used with 'prefetch'.") }
-        if flags.offline { throw ValidationError("'--offline' cannot be used with 'prefetch'.") }
         if depth < 0 { throw ValidationError("'--depth' must be 0 or greater.") }
         if maxParts < 1 { throw ValidationError("'--max-parts' must be 1 or greater.") }
     }
@@ -85,7 +82,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         in session: Session,
         _ work: (OfflineSet) async throws(NetworkError) -> Void
     ) async throws -> OfflineSet {
-        guard let cache = try SessionCache.open(cache, .component, session.console) else {
+        guard let cache = try SessionCache.open(cache, servesStale: false, session.console) else {
             throw ValidationError("Name the directory for the responses with '--cache DIRECTORY'.")
         }
         var route = ScreenRequest(site.start.absoluteString)

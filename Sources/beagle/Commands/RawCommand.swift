@@ -52,6 +52,7 @@ struct RawCommand: TransferCommand {
     @OptionGroup var continuationFlag: ContinuationFlag
     @OptionGroup var retries: RetryFlags
     @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
+    @OptionGroup var response: ResponseFlags
     @OptionGroup var flags: CommonFlags
 
     var continuation: Continuation? { continuationFlag.continueAt }

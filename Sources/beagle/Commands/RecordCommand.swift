@@ -60,8 +60,7 @@ struct RecordCommand: ParsableCommand {
     private func summary(_ count: Int, of directory: String) -> String {
         switch count {
         case ...0: "nothing was recorded: \(command[0]) sent no requests, or does not allow BEAGLENET_LOG"
-        case 1: "1 entry was recorded in \(directory)"
-        default: "\(count) entries were recorded in \(directory)"
+        default: "\(counted(count, "entry was", "entries were")) recorded in \(directory)"
         }
     }
 }

@@ -13,14 +13,14 @@ struct ServeCommand: AsyncParsableCommand {
             304, and support Range and If-Range.
 
             EXAMPLE
-              beagle serve --port 8080 &
+              beagle serve &
               beagle fetch http://127.0.0.1:8080/home --tree
               beagle graphql http://127.0.0.1:8080/graphql -q '{ hero { name } }'
             """
     )
 
     @Option(help: "Port to listen on; 0 selects any free port.")
-    var port: UInt16 = 0
+    var port: UInt16 = 8080
 
     func run() async throws {
         let (console, port) = (Console(), port)

@@ -10,8 +10,8 @@ struct SubmitCommand: TransferCommand {
         commandName: "submit",
         abstract: "Submit a form.",
         discussion: """
-            GET and DELETE send the values in the query, POST and PUT in the body. Files are streamed from disk. If \
-            the server rejects fields, they are listed and the command exits with 22.
+            GET and DELETE send the values in the query, POST, PUT and PATCH in the body. Files are streamed from \
+            disk. If the server rejects fields, they are listed and the command exits with 22.
 
             With --outbox, the form and its values are stored on disk before the request is sent, in clear text unless \
             --outbox-key is given. If there is no response, or its status is 408, 425, 429 or 5xx, the form stays in \
@@ -71,6 +71,7 @@ struct SubmitCommand: TransferCommand {
     @OptionGroup var outboxKey: OutboxKeyFlags
     @OptionGroup var retries: RetryFlags
     @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
+    @OptionGroup var response: ResponseFlags
     @OptionGroup var flags: CommonFlags
 
     var kind: NetworkOperation.Kind { .form }
@@ -98,11 +99,11 @@ struct SubmitCommand: TransferCommand {
 
     func request() throws -> TransferRequest {
         let form = Request.FormData(
-            method: method.value,
+            method: method.value ?? .post,
             fields: fields.map { FormField($0.name, $0.value) } + form.compactMap(\.field),
             encoding: (encoding ?? (form.isEmpty ? .json : .multipart)).value
         )
-        return try address.build(.submitForm(form))
+        return try address.build(.submitForm(form), method == .patch ? .init(method: .PATCH) : nil)
     }
 
     func receive(_ request: TransferRequest, in session: Session) async throws -> ReceivedResponse {
@@ -154,20 +155,14 @@ struct FieldArgument: ExpressibleByArgument {
 }
 
 enum FormMethod: String, ExpressibleByArgument, CaseIterable {
-    case get, post, put, delete
+    case get, post, put, patch, delete
 
     init?(argument: String) {
         self.init(rawValue: argument.lowercased())
     }
 
-    var value: FormRemoteAction.Method {
-        switch self {
-        case .get: .get
-        case .post: .post
-        case .put: .put
-        case .delete: .delete
-        }
-    }
+    /// The method of Beagle's forms, or `nil` for PATCH, which `HttpData` adds to them.
+    var value: FormRemoteAction.Method? { .init(rawValue: rawValue.uppercased()) }
 }
 
 enum FormEncoding: String, ExpressibleByArgument, CaseIterable {

@@ -64,12 +64,6 @@ struct SubscribeCommand: AsyncParsableCommand, Sendable {
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }
         if !(0...1_000).contains(retry) { throw ValidationError("'--retry' must be from 0 to 1000.") }
-        let others = [
-            ("-o", flags.output != nil), ("-i", flags.include), ("--offline", flags.offline),
-        ]
-        if let other = others.first(where: \.1) {
-            throw ValidationError("'\(other.0)' cannot be used with subscriptions.")
-        }
     }
 
     func run() async throws {

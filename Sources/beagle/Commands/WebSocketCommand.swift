@@ -40,8 +40,7 @@ struct WebSocketCommand: AsyncParsableCommand {
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }
         let others = [
-            ("--output", flags.output != nil), ("--include", flags.include), ("--no-compressed", !flags.compressed),
-            ("--http2", flags.http2), ("--http3", flags.http3), ("--offline", flags.offline),
+            ("--no-compressed", !flags.compressed), ("--http2", flags.http2), ("--http3", flags.http3),
         ]
         if let other = others.first(where: \.1) {
             throw ValidationError("'\(other.0)' cannot be used with WebSockets.")

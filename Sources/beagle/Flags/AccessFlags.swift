@@ -130,7 +130,7 @@ struct AccessFlags: ParsableArguments {
             }
         }
         for error in skipped.prefix(3) { console.note("beagle: skipped a line: \(error.message)".printable) }
-        if skipped.count > 3 { console.note("beagle: skipped \(skipped.count - 3) more lines") }
+        if skipped.count > 3 { console.note("beagle: skipped \(counted(skipped.count - 3, "more line"))") }
     }
 
     /// Saves the state for the next run.

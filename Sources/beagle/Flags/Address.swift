@@ -12,8 +12,12 @@ struct Address: ParsableArguments {
     var base: String?
 
     /// Builds a request to this address.
-    func build(_ type: Request.RequestType) throws(NetworkError) -> TransferRequest {
-        try HttpRequestBuilder().build(Request(url: try target(), type: type))
+    func build(
+        _ type: Request.RequestType,
+        _ data: HttpAdditionalData.HttpData? = nil
+    ) throws(NetworkError) -> TransferRequest {
+        let additionalData = data.map { HttpAdditionalData(httpData: $0) }
+        return try HttpRequestBuilder().build(Request(url: try target(), type: type, additionalData: additionalData))
     }
 
     /// Returns the URL. Error messages show it without secrets.

@@ -3,25 +3,13 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// The options of every command that sends one request, with curl's names.
+/// The options of every command that sends requests, with curl's names.
 struct CommonFlags: ParsableArguments {
     @Option(
         name: [.customShort("H"), .long],
         help: "Add or replace a header with 'Name: value', or remove it with 'Name:'. Repeatable."
     )
     var header: [HeaderLine] = []
-
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "Write the body to this file, unless the status is an error. '-' is standard output.",
-            valueName: "file"
-        )
-    )
-    var output: String?
-
-    @Flag(name: .shortAndLong, help: "Write the response headers, secrets included, before the body.")
-    var include = false
 
     @Flag(name: .shortAndLong, help: "Write headers, with secrets redacted, and timings to standard error.")
     var verbose = false
@@ -77,25 +65,14 @@ struct CommonFlags: ParsableArguments {
     )
     var json = false
 
-    @Flag(name: .long, help: "Show the request as HTTP/1.1 text, without secrets and body, instead of sending it.")
-    var offline = false
-
-    @Flag(name: .long, help: "Include secrets and the body in the output of --offline.")
-    var showSecrets = false
-
     @Option(name: .long, help: "Use colour in the output.")
     var color = ColorChoice.auto
-
-    /// The file of `-o`, or `nil` if the body is written to standard output.
-    var file: String? { output == "-" ? nil : output }
 
     func validate() throws {
         if let index = header.firstIndex(where: { $0.name == nil }) {
             // The message doesn't repeat the header, which may be secret.
             throw ValidationError("'-H' must be 'Name: value' or 'Name:'; header \(index + 1) is neither.")
         }
-        if output == "" { throw ValidationError("'-o' requires a file name.") }
-        if showSecrets && !offline { throw ValidationError("'--show-secrets' requires '--offline'.") }
         if [http1, http2, http3].count(where: \.self) > 1 {
             throw ValidationError("'--http1.1', '--http2' and '--http3' cannot be used together.")
         }
@@ -107,13 +84,13 @@ struct CommonFlags: ParsableArguments {
 
     /// Returns the options of a transfer.
     ///
-    /// `--max-time`, if it is given, is the only timeout, as in curl. A body that is written to a file has no limits on
-    /// its size and total time.
+    /// `--max-time`, if it is given, is the only timeout, as in curl.
     ///
+    /// - Parameter isForFile: Whether the body is written to a file, so that its size and total time have no limits.
     /// - Throws: `Failure` if the file of `--cacert` can't be read.
-    func options() throws -> TransferOptions {
+    func options(isForFile: Bool = false) throws -> TransferOptions {
         var options = TransferOptions()
-        if file != nil {
+        if isForFile {
             options.maxBodyBytes = nil
             options.timeouts.total = nil
         }

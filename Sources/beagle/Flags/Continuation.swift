@@ -37,18 +37,20 @@ struct ContinuationFlag: ParsableArguments {
 
 extension Continuation {
     /// Checks that a request can be resumed, before it is sent.
-    func check(_ request: TransferRequest, _ flags: CommonFlags) throws {
+    ///
+    /// - Parameter file: The file of `-o`, if there is one.
+    func check(_ request: TransferRequest, file: String?) throws {
         let fields = request.head.headerFields
         switch self {
         case _ where request.head.method != .get:
             throw Failure.usage("'--continue-at' requires GET, not \(request.head.method.rawValue)")
         case _ where fields.contains(.range) || fields.contains(.ifRange):
             throw Failure.usage("'--continue-at' cannot be used with a Range header")
-        case .rest where flags.file == nil:
+        case .rest where file == nil:
             throw Failure.usage("'--continue-at -' requires '-o FILE'")
         case .rest: break
         case .offset(let offset):
-            guard offset > 0, let path = flags.file else { break }
+            guard offset > 0, let path = file else { break }
             let size = try OpenFile(reading: path).size()
             guard size == offset else {
                 throw Failure.usage("\(path) has \(size) bytes, but '--continue-at' is \(offset)")

@@ -5,11 +5,14 @@ struct HTMLWriter {
     private(set) var text = ""
 
     /// Writes an element with a text.
-    mutating func element(_ name: String, _ attributes: KeyValuePairs<String, String> = [:], text contents: String) {
-        open(name, attributes)
-        text += contents.xml
+    mutating func element(_ name: String, text contents: String) {
+        open(name)
+        write(contents)
         close(name)
     }
+
+    /// Writes a text.
+    mutating func write(_ contents: String) { text += contents.xml }
 
     /// Writes the start of an element, which is all of an element without contents, such as `img`.
     ///

@@ -4,10 +4,13 @@ import Foundation
 
 /// A screen as a page of HTML that needs no other file: an approximation of the app's rendering, without actions.
 ///
-/// Images are part of the page. Its content security policy forbids scripts and requests.
+/// Images are part of the page. Its content security policy forbids scripts and requests. `data-component` of an element
+/// is the type of its component, as in `ComponentTree`.
 struct ScreenPage {
     /// The maximum size of the images of a page, in bytes.
     static let maxImageBytes = 5_000_000
+    /// The maximum width of the screen, in pixels of CSS.
+    private static let maxWidth = 430
 
     private var writer = HTMLWriter()
     private let images: [String: ScreenImages.Image]
@@ -49,11 +52,11 @@ struct ScreenPage {
     }
 
     private static let css = """
-        *{box-sizing:border-box}body{margin:0 auto;max-width:430px;font:16px system-ui,sans-serif}\
-        div,main,section,ul{display:flex;flex-direction:column;align-items:stretch}\
-        main{min-height:100vh;position:relative}ul{margin:0;padding:0;list-style:none}p{margin:0}\
+        *{box-sizing:border-box}body{margin:0 auto;max-width:\(maxWidth)px;font:16px system-ui,sans-serif}\
+        div,main,section,ul{display:flex;flex-direction:column;align-items:stretch;position:relative}\
+        main{min-height:100vh}ul{margin:0;padding:0;list-style:none}p{margin:0;white-space:pre-wrap}\
         header{padding:12px;font-weight:bold;border-bottom:1px solid #ccc}h2{font-size:16px;margin:8px 0}\
-        img{max-width:100%}.box{border:1px dashed #888;padding:4px;color:#555}
+        img{max-width:100%;object-fit:contain}button,input{font:inherit}.box{border:1px dashed #888;padding:4px;color:#555}
         """
 
     // MARK: - Components
@@ -65,7 +68,7 @@ struct ScreenPage {
         switch component.key {
         case "screencomponent", "screen": writeScreen(component, style)
         case "text", "layout:text": writeText(component, style)
-        case "button": writer.element("button", ["type": "button", "style": style.css], text: component.text("text"))
+        case "button": element("button", component, style) { $0.writer.write(component.text("text")) }
         case "textinput": writeInput(component, style)
         case "image", "networkimage", "layout:remoteimage": writeImage(component, style)
         case "listview", "gridview", "foreach": writeList(component, style)
@@ -74,7 +77,7 @@ struct ScreenPage {
         case "webview": write(component, labelled: "web page \(component.text("url"))", style)
         case "layout:row": write(component, style.adding("flex-direction", "row"))
         case _ where Self.containers.contains(component.key): write(component, style)
-        default: write(component, labelled: component.name, style)
+        default: write(component, labelled: component.name, style, component.node.nestedComponents)
         }
     }
 
@@ -84,28 +87,30 @@ struct ScreenPage {
     ]
 
     private mutating func write(_ component: Component, _ style: ComponentStyle) {
-        element("div", style) { $0.writeChildren(of: component) }
+        element("div", component, style) { $0.writeChildren(of: component) }
     }
 
-    /// Writes a box with a label around the children.
-    private mutating func write(_ component: Component, labelled label: String, _ style: ComponentStyle) {
-        element("div", style, class: "box") { page in
+    /// Writes a box with a label around the children, or around other components.
+    private mutating func write(
+        _ component: Component,
+        labelled label: String,
+        _ style: ComponentStyle,
+        _ contents: [Node]? = nil
+    ) {
+        element("div", component, style, class: "box") { page in
             page.writer.element("span", text: label)
-            page.writeChildren(of: component)
+            for child in contents ?? component.children { page.write(child) }
         }
-    }
-
-    private mutating func box(_ label: String) {
-        writer.element("div", ["class": "box"], text: label)
     }
 
     private mutating func element(
         _ name: String,
+        _ component: Component,
         _ style: ComponentStyle,
         class type: String = "",
         _ contents: (inout ScreenPage) -> Void
     ) {
-        writer.open(name, ["class": type, "style": style.css])
+        writer.open(name, ["data-component": component.name, "class": type, "style": style.css])
         contents(&self)
         writer.close(name)
     }
@@ -115,7 +120,7 @@ struct ScreenPage {
     }
 
     private mutating func writeScreen(_ component: Component, _ style: ComponentStyle) {
-        element("main", style) { page in
+        element("main", component, style) { page in
             if let title = component.members["navigationBar"]?["title"]?.value.string {
                 page.writer.element("header", text: title)
             }
@@ -128,7 +133,7 @@ struct ScreenPage {
         let members = component.members.value
         style.add("color", ComponentStyle.color(members["textColor"]))
         style.add("text-align", ComponentStyle.keyword(members["alignment"], ["left", "center", "right"]))
-        writer.element("p", ["style": style.css], text: component.text("text"))
+        element("p", component, style) { $0.writer.write(component.text("text")) }
     }
 
     private static let inputTypes = ["email": "email", "password": "password", "number": "number", "date": "date"]
@@ -136,8 +141,16 @@ struct ScreenPage {
     private mutating func writeInput(_ component: Component, _ style: ComponentStyle) {
         let type = Self.inputTypes[component.text("type").lowercased()] ?? "text"
         let (value, hint) = (component.text("value"), component.text("placeholder"))
-        writer.open("input", ["type": type, "value": value, "placeholder": hint, "style": style.css])
+        writer.open(
+            "input",
+            [
+                "data-component": component.name, "type": type, "value": value, "placeholder": hint,
+                "style": style.css,
+            ]
+        )
     }
+
+    private static let fits = ["FIT_XY": "fill", "CENTER_CROP": "cover", "CENTER": "none"]
 
     private mutating func writeImage(_ component: Component, _ style: ComponentStyle) {
         let path = component.members["path"]
@@ -145,16 +158,28 @@ struct ScreenPage {
         guard let place = places.first(where: { $0.value.string != nil }), let url = place.value.string,
             path?["_beagleImagePath_"]?.value.string != "local"
         else {
-            return box("image of the app \(path?["mobileId"]?.value.string ?? component.text("name"))")
+            let name = path?["mobileId"]?.value.string ?? component.text("name")
+            return write(component, labelled: "image of the app \(name)", style)
         }
         switch images[place.pointer] {
         case .data(let data, let type)? where imageBytes + data.count <= Self.maxImageBytes:
             imageBytes += data.count
             let source = "data:\(type);base64,\(data.base64EncodedString())"
-            writer.open("img", ["alt": url.printable, "src": source, "style": style.css])
-        case .data?: box("image \(url): the images of the page are too large")
-        case .missing(let reason)?: box("image \(url): \(reason)")
-        case nil: box("image \(url)")
+            // The app doesn't enlarge an image to fill the width of its parent.
+            let size = ImageHeader(of: data).flatMap { $0.displayWidth <= Self.maxWidth ? $0 : nil }
+            let height = size.map { String($0.displayHeight) } ?? ""
+            var style = style
+            style.add("object-fit", component.members["mode"]?.value.string.flatMap { Self.fits[$0] })
+            writer.open(
+                "img",
+                [
+                    "data-component": component.name, "alt": url.printable, "height": height, "src": source,
+                    "style": style.css,
+                ]
+            )
+        case .data?: write(component, labelled: "image \(url): the images of the page are too large", style)
+        case .missing(let reason)?: write(component, labelled: "image \(url): \(reason)", style)
+        case nil: write(component, labelled: "image \(url)", style)
         }
     }
 
@@ -163,7 +188,7 @@ struct ScreenPage {
         let members = component.members
         let templates =
             (members["templates"]?.elements ?? []).compactMap { $0["view"] } + [members["template"]].compactMap(\.self)
-        element("ul", style) { page in
+        element("ul", component, style) { page in
             for item in component.children + templates {
                 page.writer.open("li")
                 page.write(item)
@@ -176,7 +201,7 @@ struct ScreenPage {
     private mutating func writeTabs(_ component: Component, _ style: ComponentStyle) {
         let lists = [component.members["children"], component.members["items"]].compactMap(\.self)
         let tabs = lists.first { $0.value.array != nil }?.elements ?? []
-        element("div", style) { page in
+        element("div", component, style) { page in
             for tab in tabs {
                 page.writer.open("section")
                 if let title = tab["title"]?.value.string { page.writer.element("h2", text: title) }
@@ -193,17 +218,31 @@ private struct Node {
     /// The position as a JSON pointer.
     let pointer: String
 
-    /// The member of an object. The page reads no names that need to be escaped in a pointer.
-    subscript(name: String) -> Node? { value[name].map { Node(value: $0, pointer: "\(pointer)/\(name)") } }
+    /// The member of an object.
+    subscript(name: String) -> Node? {
+        value[name].map { value in
+            Node(value: value, pointer: "\(pointer)/\(name.replacing("~", with: "~0").replacing("/", with: "~1"))")
+        }
+    }
 
     /// The elements of an array; empty for other values.
     var elements: [Node] {
         (value.array ?? []).enumerated().map { Node(value: $1, pointer: "\(pointer)/\($0)") }
     }
+
+    /// The components below any member, but not those of actions and data, in the order of `ComponentTree`.
+    var nestedComponents: [Node] {
+        let names = value.object?.keys.filter { !["context", "dataSource"].contains($0) } ?? []
+        return (names.sorted().compactMap { self[$0] } + elements).flatMap { node in
+            if Component(node) != nil { return [node] }
+            return ScreenAction(node.value) == nil ? node.nestedComponents : []
+        }
+    }
 }
 
 /// A component of the JSON of a screen.
 private struct Component {
+    let node: Node
     /// The members; for Nimbus, those of `properties`.
     let members: Node
     let name: String
@@ -216,11 +255,12 @@ private struct Component {
         let markers = ["_beagleComponent_", "_:component", "_beagleType_"]
         guard let text = markers.lazy.compactMap({ node.value[$0]?.string }).first else { return nil }
         let type = ComponentType(text)
-        (name, key) = (type.name, type.key)
+        (self.node, name, key) = (node, type.name, type.key)
         members = node["properties"] ?? node
-        children =
-            ["child", "content", "initialState"].compactMap { node[$0] }.filter { $0.value.object != nil }
-            + (node["children"]?.elements ?? [])
+        // The order of `ComponentTree`.
+        children = ["child", "children", "content", "initialState"].flatMap { name in
+            node[name].map { $0.value.array == nil ? [$0] : $0.elements } ?? []
+        }
     }
 
     /// Returns the text of a member, which may also be a number or truth value; empty if it is missing.

@@ -53,23 +53,23 @@ extension Session {
                 advice: "leave out --continue-at"
             )
         }
-        guard let path = flags.file else {
+        guard let file else {
             let received = try await take(response, keepsBody: false)
             try part.take(received.count)
             try part.finishRepresentation()
             return received
         }
-        let file = try OpenFile.appendingExclusively(path)
+        let appended = try OpenFile.appendingExclusively(file)
         do {
             for try await chunk in response.body {
                 try part.take(chunk.count)
-                try chunk.withUnsafeBytes { try file.write($0) }
+                try chunk.withUnsafeBytes { try appended.write($0) }
             }
             try part.finishRepresentation()
         } catch {
-            console.note("beagle: \(path) now has \(part.position) bytes; resume with --continue-at \(part.position)")
+            console.note("beagle: \(file) now has \(part.position) bytes; resume with --continue-at \(part.position)")
             throw error
         }
-        return ReceivedResponse(response, in: path, count: Int(part.position - offset), cacheReport(of: response))
+        return ReceivedResponse(response, in: file, count: Int(part.position - offset), cacheReport(of: response))
     }
 }

@@ -9,6 +9,8 @@ import Foundation
 final class Session: Sendable {
     let console: Console
     let flags: CommonFlags
+    /// The file of `-o`, or `nil` if the body is written to standard output.
+    let file: String?
     private let configuration: CurlConfiguration
     private let transport: CurlTransport
     let interceptors: [any Interceptor]
@@ -37,13 +39,17 @@ final class Session: Sendable {
     ///   - interceptors: The interceptors for the request.
     ///   - kind: The kind of the request.
     ///   - cache: The options for the cache, for commands that have them.
+    ///   - file: The file of `-o`, or `nil` if the body is written to standard output.
+    ///   - isOffline: Whether the request is shown instead of sent.
     init(
         _ flags: CommonFlags,
         _ interceptors: [any Interceptor] = [],
         kind: NetworkOperation.Kind = .raw,
-        cache: CacheFlags? = nil
+        cache: CacheFlags? = nil,
+        file: String? = nil,
+        isOffline: Bool = false
     ) {
-        self.flags = flags
+        (self.flags, self.file) = (flags, file)
         self.interceptors = interceptors
         configuration = flags.access.configuration
         let transport = CurlTransport(configuration)
@@ -51,12 +57,16 @@ final class Session: Sendable {
         let console = Console(flags.color)
         self.console = console
         replay = Result { () throws(NetworkError) in
-            flags.offline ? nil : try flags.replay.transport(transport, console)
+            isOffline ? nil : try flags.replay.transport(transport, console)
         }
-        recording = Result { () throws(NetworkError) in flags.offline ? nil : try flags.recording.openLog(console) }
+        recording = Result { () throws(NetworkError) in isOffline ? nil : try flags.recording.openLog(console) }
         // A recording isn't stored; the command reports that the options exclude each other.
-        let usesCache = !flags.offline && flags.replay.path == nil
-        self.cache = Result { () throws(NetworkError) in usesCache ? try .open(cache, kind, console) : nil }
+        let usesCache = !isOffline && flags.replay.path == nil
+        // The page of a screen has images too.
+        let servesStale = [.component, .image, .query].contains(kind)
+        self.cache = Result { () throws(NetworkError) in
+            usesCache ? try .open(cache, servesStale: servesStale, console) : nil
+        }
     }
 
     /// Returns the log in which requests are recorded, or `nil` if they aren't recorded.
@@ -84,7 +94,7 @@ final class Session: Sendable {
         defer { console.showBar("") }
         do {
             let received = try await withSavedState {
-                switch (continuation, flags.file) {
+                switch (continuation, file) {
                 case (.rest, let path?): try await resume(request, to: path, for: subject)
                 case (.offset(let offset), _) where offset > 0:
                     try await receive(request, from: offset, for: subject)
@@ -202,14 +212,14 @@ final class Session: Sendable {
         keepsBody: Bool
     ) async throws -> ReceivedResponse {
         let isPart = response.response.status == .partialContent && !request.head.headerFields.contains(.range)
-        if isPart, flags.file != nil { throw NetworkError.unexpectedPartialResponse }
+        if isPart, file != nil { throw NetworkError.unexpectedPartialResponse }
         return try await take(response, keepsBody: keepsBody)
     }
 
     /// Receives the body.
     func take(_ response: StreamingResponse, keepsBody: Bool) async throws -> ReceivedResponse {
         let status = response.response.status
-        let path = status.kind == .successful ? flags.file : nil
+        let path = status.kind == .successful ? file : nil
         var body = Data()
         var count = 0
         if let path {
@@ -218,7 +228,7 @@ final class Session: Sendable {
                 if keepsBody { body += chunk }
             }
         } else {
-            if let file = flags.file { console.note("beagle: \(file) was not written: status \(status.code)") }
+            if let file { console.note("beagle: \(file) was not written: status \(status.code)") }
             // The transport has limited a body for standard output already. A body for a file isn't limited.
             body = try await response.body.collect(upTo: TransferOptions().maxBodyBytes ?? .max)
             count = body.count
@@ -229,7 +239,7 @@ final class Session: Sendable {
             protocolName: response.metrics.protocolName,
             body: body,
             file: path,
-            isForFile: flags.file != nil,
+            isForFile: file != nil,
             count: count,
             trailers: response.trailers,
             cache: cacheReport(of: response)

@@ -12,9 +12,9 @@ struct SessionCache: Sendable {
     private let disk: DiskResponseStore
 
     /// Opens the cache of the command line, or returns `nil` without `--cache`.
-    static func open(_ flags: CacheFlags?, _ kind: NetworkOperation.Kind, _ console: Console) throws(NetworkError)
-        -> Self?
-    {
+    ///
+    /// - Parameter servesStale: Whether requests without a `--cache-mode` use stale responses if there are no others.
+    static func open(_ flags: CacheFlags?, servesStale: Bool, _ console: Console) throws(NetworkError) -> Self? {
         guard let flags, let folder = flags.folder else { return nil }
         let maxBytes = flags.size?.bytes ?? DiskResponseStore.defaultMaxBytes
         let key = try flags.key.bytes()
@@ -22,7 +22,7 @@ struct SessionCache: Sendable {
         let policy = flags.mode?.policy
         // A stale response that these policies find is emitted before the network's response. The tool shows only one
         // response, so it needs the stale one only if there is no other.
-        let emitsStale = policy == .cacheAndNetwork || policy == .cacheFirst || policy == nil && kind.isCacheFirst
+        let emitsStale = policy == .cacheAndNetwork || policy == .cacheFirst || policy == nil && servesStale
         return SessionCache(
             interceptor: CacheInterceptor(TieredResponseStore(disk: disk), servesStaleOffline: emitsStale),
             policy: policy,
@@ -36,10 +36,6 @@ struct SessionCache: Sendable {
         await interceptor.finishRevalidations()
         await disk.finishWriting()
     }
-}
-
-extension NetworkOperation.Kind {
-    fileprivate var isCacheFirst: Bool { self == .image || self == .query }
 }
 
 extension Console {

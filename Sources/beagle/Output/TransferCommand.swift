@@ -6,6 +6,7 @@ import Foundation
 /// A command that sends one request and shows the result.
 protocol TransferCommand: AsyncParsableCommand, Sendable {
     var flags: CommonFlags { get }
+    var response: ResponseFlags { get }
     var retries: RetryFlags { get }
     var cache: CacheFlags { get }
 
@@ -53,7 +54,14 @@ extension TransferCommand {
     }
 
     func run() async throws {
-        let session = Session(flags, interceptors, kind: kind, cache: cache)
+        let session = Session(
+            flags,
+            interceptors,
+            kind: kind,
+            cache: cache,
+            file: response.file,
+            isOffline: response.preview.offline
+        )
         do {
             // Reading standard input can't be cancelled. Until it is read, a signal simply ends the program.
             let request = try request()
@@ -71,13 +79,13 @@ extension TransferCommand {
     private func outcome(of request: TransferRequest, in session: Session) async throws -> CommandResult {
         var request = request
         flags.apply(to: &request.head)
-        request.options = try flags.options()
+        request.options = try flags.options(isForFile: response.file != nil)
         // A streamed body may take any time, as long as data flows.
         if flags.maxTime == nil, let body = request.body, body.data == nil { request.options.timeouts.total = nil }
-        guard !flags.offline else {
-            return try await OfflineRequest(request, showsSecrets: flags.showSecrets).result
+        guard !response.preview.offline else {
+            return try await OfflineRequest(request, showsSecrets: response.preview.showSecrets).result
         }
-        if let continuation { try continuation.check(request, flags) }
+        if let continuation { try continuation.check(request, file: response.file) }
         if cache.folder != nil, flags.replay.path != nil {
             throw Failure(
                 exit: ExitCode.usage,
@@ -105,6 +113,6 @@ extension TransferCommand {
     }
 
     private func head(of received: ReceivedResponse) -> Data {
-        flags.include ? Data(received.headText.utf8) : Data()
+        response.include ? Data(received.headText.utf8) : Data()
     }
 }

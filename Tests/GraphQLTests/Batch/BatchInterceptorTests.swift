@@ -116,7 +116,7 @@ import Testing
     }
 
     private static let invalidBatchResponseFailsEveryOperationArguments: [(String, String)] = [
-        ("[{}]", "has 1 elements"), (#"{"errors":[]}"#, "not a list"), ("<html>", "not valid JSON"),
+        ("[{}]", "has 1 element"), (#"{"errors":[]}"#, "not a list"), ("<html>", "not valid JSON"),
         (#"[{"data":1},{"data":2},{"data":3}]"#, "has 3 elements"),
     ]
 

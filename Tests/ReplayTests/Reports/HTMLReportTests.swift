@@ -1,5 +1,6 @@
 import BeagleNetReplay
 import Foundation
+import TestPrograms
 import Testing
 
 struct HTMLReportTests {

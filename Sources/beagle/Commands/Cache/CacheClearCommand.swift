@@ -38,7 +38,7 @@ struct CacheClearCommand: CacheSubcommand {
         let removed = max(0, before.count - after.count)
         return CommandResult(
             json: ["removed": .integer(Int64(removed)), "remaining": .integer(Int64(after.count))],
-            note: "\(source.directory): removed \(responseCount(removed))"
+            note: "\(source.directory): removed \(counted(removed, "response"))"
         )
     }
 }

@@ -53,9 +53,6 @@ struct CacheSource: ParsableArguments {
         let hidden = store.statistics().count - listed
         guard hidden > 0 else { return listed == 0 ? "\(directory) has no responses" : nil }
         let reason = key.file == nil ? "encrypted" : "encrypted with another key or without one"
-        return "\(responseCount(hidden)) not listed: \(reason), or damaged"
+        return "\(counted(hidden, "response")) not listed: \(reason), or damaged"
     }
 }
-
-/// Returns a number of responses as text.
-func responseCount(_ count: Int) -> String { "\(count) \(count == 1 ? "response" : "responses")" }

@@ -25,7 +25,7 @@ struct CacheVerifyCommand: CacheSubcommand {
         let json: [String: JSONValue] = [
             "checked": .integer(Int64(verification.checked)), "removed": .integer(Int64(verification.removed)),
         ]
-        let counts = "checked \(responseCount(verification.checked)), removed \(verification.removed)"
+        let counts = "checked \(counted(verification.checked, "response")), removed \(verification.removed)"
         guard verification.removed > 0 else {
             return CommandResult(json: .object(json), note: "\(source.directory): \(counts)")
         }

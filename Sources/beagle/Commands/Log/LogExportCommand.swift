@@ -108,9 +108,8 @@ struct ArchiveExport {
                 "warnings": .array((recording.warningTexts + warnings.map { "\($0)" }).map { .string($0) }),
             ]
         )
-        let count = "\(entries) \(entries == 1 ? "entry" : "entries")"
-        let redactions = ", secrets redacted in \(places) \(places == 1 ? "place" : "places")"
-        result.note = "\(output): \(count)\(redactor == nil ? "" : redactions)"
+        let redactions = redactor == nil ? "" : ", secrets redacted in \(counted(places, "place"))"
+        result.note = "\(output): \(counted(entries, "entry", "entries"))\(redactions)"
         return result
     }
 }

@@ -43,10 +43,8 @@ struct LogGenTestCommand: LogSubcommand {
         } else {
             try write(Data(tests.source.utf8), to: output)
         }
-        let left =
-            tests.omittedCount == 0
-            ? "" : ", \(tests.omittedCount) \(tests.omittedCount == 1 ? "entry" : "entries") left out"
-        result.note = "\(output): \(tests.count) \(tests.count == 1 ? "test" : "tests")\(left)"
+        let left = tests.omittedCount == 0 ? "" : ", \(counted(tests.omittedCount, "entry", "entries")) left out"
+        result.note = "\(output): \(counted(tests.count, "test"))\(left)"
         return result
     }
 }

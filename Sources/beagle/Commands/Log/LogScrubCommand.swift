@@ -74,7 +74,7 @@ struct LogScrubCommand: LogSubcommand {
         guard !places.isEmpty else {
             return CommandResult(json: ["secrets": []], note: "\(source.path) contains no secrets")
         }
-        let count = places.count == 1 ? "1 place" : "\(places.count) places"
+        let count = counted(places.count, "place")
         let message = "\(source.path) contains secrets, or parts that cannot be checked, in \(count)"
         var failure = Failure(exit: 1, code: "secrets", phase: .file, message)
         failure.details = ["secrets": .array(places.map { .string($0) })]

@@ -148,7 +148,8 @@ struct EntryText {
     private func line(_ message: LoggedMessage) -> String {
         let time = Duration.seconds(message.time.timeIntervalSince(entry.started)).shown
         let text = message.opcode == 2 ? nil : message.data.text
-        return "\(message.direction == .send ? "→" : "←") \(time)  " + marked(text ?? "\(message.data.count) bytes")
+        return "\(message.direction == .send ? "→" : "←") \(time)  "
+            + marked(text ?? counted(message.data.count, "byte"))
     }
 
     /// The lines of the phases, each with a bar at the phase's position in the total time.

@@ -58,7 +58,7 @@ struct LogSource: ParsableArguments {
         let recording = try reading { () throws(NetworkError) in try Recording(contentsOf: path) }
         let errors = recording.warnings.filter { $0.severity == .error }
         for warning in errors.prefix(3) { console.note("beagle: \(warning)".printable) }
-        if errors.count > 3 { console.note("beagle: \(errors.count - 3) more errors like these") }
+        if errors.count > 3 { console.note("beagle: \(counted(errors.count - 3, "more error")) like these") }
         return recording
     }
 
