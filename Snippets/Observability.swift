@@ -13,6 +13,12 @@ func observe(_ dependencies: BeagleDependencies) {
     // snippet.end
 }
 
+func trace(_ home: ViewClient.Scope) async throws {
+    // snippet.screen
+    try await home.timing.recordSpans()
+    // snippet.end
+}
+
 func user(_ id: String, from client: any NetworkClient) async throws -> NetworkResponse? {
     // snippet.template
     let url = URL(string: "https://api.example.com/users/\(id)")!

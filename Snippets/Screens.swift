@@ -96,6 +96,14 @@ func openScreen(_ views: ViewClient, _ loader: ImageLoader, _ show: (JSONValue, 
     // snippet.end
 }
 
+func measure(_ home: ViewClient.Scope) async throws {
+    // snippet.timing
+    let timing = try await home.timing
+    print("\(timing.name): screen \(timing.screen ?? .zero), ready \(timing.ready)")
+    for load in timing.loads { print(load.target, load.duration, load.waiting, load.cause?.rawValue ?? "failed") }
+    // snippet.end
+}
+
 func keepOffline() async throws {
     // snippet.offline
     let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)

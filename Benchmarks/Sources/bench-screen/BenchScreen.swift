@@ -2,7 +2,7 @@ import BeagleNet
 import Foundation
 
 /// The CPU time and memory that the plan of a screen takes, beside `JSONSerialization`, which only parses it. Both run in
-/// turn.
+/// turn. With `prefetches URL`, the latency of fetches.
 @main struct BenchScreen {
     private static let rounds = 41
 
@@ -19,8 +19,9 @@ import Foundation
         }
     }
 
-    static func main() throws {
+    static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.count == 2, arguments[0] == "prefetches" { return try await FetchLatency.measure(arguments[1]) }
         if arguments.count == 2, let reader = Reader(rawValue: arguments[1]) {
             return try printPeak(URL(filePath: arguments[0]), reader)
         }

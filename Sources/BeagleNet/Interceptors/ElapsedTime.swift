@@ -14,3 +14,11 @@ final class ElapsedTime: Sendable {
         return elapsed()
     }
 }
+
+extension Clock<Duration> {
+    /// Returns a closure that returns the time since this call.
+    func stopwatch() -> @Sendable () -> Duration {
+        let start = now
+        return { start.duration(to: now) }
+    }
+}

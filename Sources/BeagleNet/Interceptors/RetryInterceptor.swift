@@ -348,13 +348,7 @@ extension NetworkOperation {
     }
 
     /// Returns a closure that returns the time since this call, by the operation's clock.
-    package func stopwatch() -> @Sendable () -> Duration {
-        func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
-            let start = clock.now
-            return { start.duration(to: clock.now) }
-        }
-        return stopwatch(clock)
-    }
+    package func stopwatch() -> @Sendable () -> Duration { clock.stopwatch() }
 
     nonisolated(nonsending) func sleep(for duration: Duration) async throws(NetworkError) {
         do {

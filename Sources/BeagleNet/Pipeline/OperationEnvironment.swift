@@ -53,12 +53,12 @@ final class OperationEnvironment: Sendable {
         self.builder = builder
         self.isOffline = isOffline
         capturesLogger = logger.captured() != nil
-        if clock is ContinuousClock { now = { Date() } } else { now = Self.time(by: clock) }
-    }
-
-    private static func time(by clock: some Clock<Duration>) -> @Sendable () -> Date {
-        let (start, instant) = (Date(), clock.now)
-        return { start.addingTimeInterval(Double(instant.duration(to: clock.now))) }
+        if clock is ContinuousClock {
+            now = { Date() }
+        } else {
+            let (start, elapsed) = (Date(), clock.stopwatch())
+            now = { start.addingTimeInterval(Double(elapsed())) }
+        }
     }
 
     /// Returns a copy with another builder and the origins that it declares.

@@ -1,4 +1,9 @@
 public import BeagleNetHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension ViewClient {
     /// The loads of an open screen, which end when the user leaves it.
@@ -20,6 +25,8 @@ extension ViewClient {
         private let views: ViewClient
         private let images: ImageLoader
         private let scope = OperationScope()
+        private let opened = Date()
+        private let recorder: LoadRecorder
         /// The hints of the fetches, whose images may be running after a fetch has ended.
         private let hints = Lock<[ImageHints]>([])
 
@@ -27,6 +34,7 @@ extension ViewClient {
             self.name = name
             self.views = views
             self.images = images
+            recorder = LoadRecorder(views.currentClient.container)
         }
 
         /// Whether the screen was left.
@@ -44,14 +52,29 @@ extension ViewClient {
             decoder: (any BodyDecoder)? = nil,
             onStored: (@Sendable (FetchedScreen<Screen>) -> Void)? = nil
         ) async throws(NetworkError) -> FetchedScreen<Screen> {
-            try await scope.run { [views, hints] () throws(NetworkError) in
-                try await views.fetch(request, as: type, decoder: decoder, onStored: onStored, keepingHints: hints)
+            let record = recorder.begin(request.target)
+            var stored: (@Sendable (FetchedScreen<Screen>) -> Void)?
+            if let onStored {
+                stored = { screen in
+                    record?.noteStored()
+                    onStored(screen)
+                }
             }
+            let outcome = await Result<FetchedScreen<Screen>, NetworkError>.catching { () throws(NetworkError) in
+                try await scope.run { [views, hints, stored] () throws(NetworkError) in
+                    try await views.fetch(request, as: type, decoder: decoder, onStored: stored, keepingHints: hints)
+                }
+            }
+            if case .success(let screen) = outcome, screen.cause == .network {
+                record?.noteWait(screen.response.metrics.queued)
+            }
+            record?.end(outcome.map(\.cause))
+            return try outcome.get()
         }
 
         /// Starts to load an image of the screen. If the scope is closed, the task is cancelled.
         public func image(_ request: ImageRequest) -> ImageTask {
-            let task = images.start(request)
+            let task = images.start(request, recorder.begin(request.target, isImage: true))
             guard let id = scope.add({ task.cancel() }) else {
                 task.cancel()
                 return task
@@ -77,6 +100,19 @@ extension ViewClient {
             return true
         }
 
+        /// The times until the screen was ready: until its fetches and images that have begun had ended.
+        ///
+        /// Read it after the view has started the loads that it shows first. It waits for them, and for those that
+        /// begin until then. Later ones, for example after the user has scrolled, don't count.
+        ///
+        /// - Throws: `NetworkError` of kind `.cancelled` if the task is cancelled before.
+        public var timing: Timing {
+            get async throws(NetworkError) {
+                guard let loads = await recorder.loads() else { throw .cancelledWhileWaiting }
+                return Timing(name: name, opened: opened, loads: loads)
+            }
+        }
+
         /// Cancels the scope's fetches, its images and its pending prefetches, before it returns.
         ///
         /// A prefetch that a fetch or a screen of another name also wants goes on, and prefetched screens may still be
@@ -90,9 +126,17 @@ extension ViewClient {
 
     /// Opens a screen, whose loads `Scope.close()` cancels.
     ///
+    /// Call it when the user taps: the times of `Scope.timing` count from then.
+    ///
     /// - Parameters:
     ///   - name: The name of the screen, for `report(of:)`. Pending prefetches of all open screens of one name end with
     ///     the first that is closed.
     ///   - images: The loader of the screen's images, which may be shared with other screens.
     public func open(_ name: String, images: ImageLoader) -> Scope { Scope(name, self, images) }
+}
+
+extension FetchedScreen {
+    fileprivate var cause: ViewClient.Scope.Timing.Load.Cause {
+        wasPrefetched ? .prefetch : .init(source, response.cacheStatus)
+    }
 }

@@ -33,6 +33,7 @@ struct CanaryOutputs {
         let server = try Self.server(plants)
         var errors = try await Self.send(plants, to: server.url, ears.dependencies(log))
         errors += try await Self.fail(ears.dependencies(log))
+        try await Self.measure(plants, server.url, ears.dependencies(log), ears.tracer)
         let spoken = try await Self.speak(log)
         await log.flush()
         sent = (server.requests + spoken).count { !Canary.forms(in: $0.raw).isEmpty }
@@ -99,6 +100,23 @@ struct CanaryOutputs {
             do { _ = try await client.executeRequest(try plant.request(to: url)) } catch { errors += text(of: error) }
         }
         return errors
+    }
+
+    /// Records the spans of a screen that was left before it loaded anything, so that nothing is sent.
+    private static func measure(
+        _ plants: [Plant],
+        _ url: String,
+        _ dependencies: BeagleDependencies,
+        _ tracer: InMemoryTracer
+    ) async throws {
+        let client = NetworkClientDefault(dependencies: dependencies)
+        let screen = ViewClient(client: client).open("canary", images: ImageLoader(client: client))
+        screen.close()
+        for plant in plants {
+            let request = ScreenRequest(try plant.request(to: url).url)
+            await #expect(throws: NetworkError.self) { try await screen.fetch(request, as: JSONValue.self) }
+        }
+        try await screen.timing.recordSpans(with: tracer)
     }
 
     /// Sends requests to hosts that don't respond.
@@ -202,7 +220,7 @@ struct CanaryOutputs {
 private struct EventReceivers {
     let memory = MemoryLogger()
     let handler = InMemoryLogHandler()
-    private let tracer = InMemoryTracer()
+    let tracer = InMemoryTracer()
     private let style: LogInterceptor.Style
 
     init(_ style: LogInterceptor.Style) {

@@ -25,6 +25,7 @@ final class ImageLoad: Sendable {
     private struct State {
         var tasks: [ImageTask] = []
         var isOver = false
+        var isWaiting = false
         var work: Task<Void, Never>?
     }
 
@@ -87,8 +88,11 @@ final class ImageLoad: Sendable {
     /// Adds a task, whose priority counts for all.
     func add(_ task: ImageTask, _ control: PriorityControl) {
         let isOver = state.withLock { state in
-            if !state.isOver { state.tasks.append(task) }
-            return state.isOver
+            if state.isOver { return true }
+            if !state.tasks.isEmpty, request.priority == .prefetch { task.record?.noteAdoption() }
+            task.record?.noteQueue(state.isWaiting)
+            state.tasks.append(task)
+            return false
         }
         if isOver { return }
         self.control.raise(to: control.attach(self.control))
@@ -115,6 +119,14 @@ final class ImageLoad: Sendable {
 
     private func send(_ event: ImageTask.Event) {
         for task in state.withLock({ $0.tasks }) { task.receive(event) }
+    }
+
+    /// Notes whether the image waits in the queue.
+    private func noteQueue(_ isWaiting: Bool) {
+        state.withLock { state in
+            state.isWaiting = isWaiting
+            for task in state.tasks { task.record?.noteQueue(isWaiting) }
+        }
     }
 
     /// Starts loading.
@@ -175,8 +187,10 @@ final class ImageLoad: Sendable {
             send(.stored(stored))
         }
         if policy == .cacheOnly { return try await collected(url, .cacheOnly) }
+        noteQueue(true)
         return try await queue.run(host: url.host() ?? "", control) { () throws(NetworkError) in
-            try await self.transferred(url)
+            self.noteQueue(false)
+            return try await self.transferred(url)
         }
     }
 
@@ -233,6 +247,7 @@ final class ImageLoad: Sendable {
         operation.priorityControl = control
         let result = try await client.run(operation)
         let stream = try result.streamed()
+        for task in state.withLock({ $0.tasks }) { task.record?.noteWait(stream.metrics.queued) }
         guard stream.response.status.kind == .successful else {
             _ = try await stream.collect().result().get()
             throw .noResponse

@@ -92,18 +92,21 @@ public final class ImageLoader: Sendable {
     }
 
     /// Starts to load an image, and returns a task with its events and its priority.
-    public func start(_ request: ImageRequest) -> ImageTask {
+    public func start(_ request: ImageRequest) -> ImageTask { start(request, nil) }
+
+    /// Starts to load an image, and records its times.
+    func start(_ request: ImageRequest, _ record: LoadRecord?) -> ImageTask {
         let client = client ?? Beagle.dependencies.networkClient
         let control = PriorityControl(request.priority)
         let load: ImageLoad
         do throws(NetworkError) {
             load = try ImageLoad(request, client, self)
         } catch {
-            let task = ImageTask(request, control) { _ in }
+            let task = ImageTask(request, control, record) { _ in }
             task.finish(.failure(error))
             return task
         }
-        let task = ImageTask(request, control) { [weak self, key = load.key] in self?.leave($0, key) }
+        let task = ImageTask(request, control, record) { [weak self, key = load.key] in self?.leave($0, key) }
         let joined = loads.withLock { loads in
             let joined = loads[load.key] ?? load
             loads[load.key] = joined

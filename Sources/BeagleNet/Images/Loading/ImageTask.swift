@@ -24,6 +24,8 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     public let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     let wantsSnapshots: Bool
+    /// The record of the scope that wants the image.
+    let record: LoadRecord?
     private let control: PriorityControl
     private let onCancel: @Sendable (ImageTask) -> Void
     private let state = Lock(State.loading([]))
@@ -36,11 +38,13 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     init(
         _ request: ImageRequest,
         _ control: PriorityControl,
+        _ record: LoadRecord?,
         onCancel: @escaping @Sendable (ImageTask) -> Void
     ) {
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(8))
         wantsSnapshots = request.wantsSnapshots
         self.control = control
+        self.record = record
         self.onCancel = onCancel
     }
 
@@ -81,6 +85,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
 
     func receive(_ event: Event) {
         if case .snapshot = event, !wantsSnapshots { return }
+        if case .stored = event { record?.noteStored() }
         continuation.yield(event)
     }
 
@@ -95,6 +100,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
             return waiting
         }
         guard let waiting else { return false }
+        record?.end(outcome.map { .init($0.source, $0.cacheStatus) })
         continuation.finish()
         for waiting in waiting { waiting.resume() }
         return true
