@@ -34,7 +34,8 @@ struct NetworkErrorTests {
         if way == "dump" {
             let text = try shown(outer, way)
             for word in [
-                "status is 401", "log in", "POST https://…@example.com/a?…", "Authorization", "7 bytes", "CauseError", "22",
+                "status is 401", "log in", "POST https://…@example.com/a?…", "Authorization", "7 bytes", "CauseError",
+                "22",
             ] {
                 #expect(text.contains(word), "\(word) is not in \(text)")
             }
