@@ -5,6 +5,6 @@
 # swift-argument-parser doesn't validate the declarations of all options at each start of beagle, which takes half the time of a
 # short run: HelpTests checks them once.
 unoptimized="-c release -Xswiftc -Onone -Xswiftc -enable-testing -Xswiftc -DCOUNTS_LEFTOVERS -Xswiftc -num-threads -Xswiftc 2"
-unoptimized+=" -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules"
+unoptimized="$unoptimized -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules"
 # The build of ./check and ./demo. It has a folder of its own, so that a plain `swift build` remains incremental.
 build_options="--scratch-path .build/check -debug-info-format none -Xswiftc -use-ld=lld $unoptimized"
