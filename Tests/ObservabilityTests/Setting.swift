@@ -52,7 +52,7 @@ struct W3CTracer: Tracer {
 }
 
 extension FinishedInMemorySpan {
-    /// The text of an attribute, or `nil` if there is none.
+    /// The text of an attribute, or `nil` if the span hasn't it.
     subscript(name: String) -> String? {
         switch attributes.get(name) {
         case .string(let text): text

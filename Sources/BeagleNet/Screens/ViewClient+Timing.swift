@@ -39,8 +39,8 @@ extension ViewClient.Scope {
             public internal(set) var target: String
             /// The time at which the load began.
             public let begin: Duration
-            /// The time at which a stored result that may be outdated was delivered before the result; `nil` if there
-            /// was none.
+            /// The time at which a stored result that may be outdated was delivered before the result; `nil` without
+            /// one.
             public internal(set) var stored: Duration?
             /// The time at which the load ended.
             public internal(set) var end = Duration.zero
@@ -79,11 +79,11 @@ extension ViewClient.Scope {
 
         /// The time at which the screen was decoded or failed; `nil` if it wasn't fetched.
         public var screen: Duration? { end(of: .screen) }
-        /// The time at which the last lazy component ended; `nil` if there was none.
+        /// The time at which the last lazy component ended; `nil` without lazy components.
         public var lastLazy: Duration? { end(of: .lazy) }
-        /// The time at which the last image ended; `nil` if there was none.
+        /// The time at which the last image ended; `nil` without images.
         public var lastImage: Duration? { end(of: .image) }
-        /// The time at which the last load ended; zero if there was none.
+        /// The time at which the last load ended; zero without loads.
         public var ready: Duration { loads.map(\.end).max() ?? .zero }
 
         private func end(of kind: Load.Kind) -> Duration? { loads.filter { $0.kind == kind }.map(\.end).max() }

@@ -30,7 +30,7 @@ final class SubscriptionProgress: Sendable {
         set { state.withLock { $0.eventID = newValue } }
     }
 
-    /// The number of the last failure of a shared connection (`SharedRetry`), or `nil` if there was none.
+    /// The number of the last failure of a shared connection (`SharedRetry`), or `nil` before the first.
     var lastFailure: Int? { state.withLock { $0.failure } }
 
     /// Records the failure of an attempt.

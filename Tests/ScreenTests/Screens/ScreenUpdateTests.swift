@@ -247,6 +247,22 @@ import Testing
         #expect(screens.count == 1)
     }
 
+    @Test(arguments: [
+        (ViewClient.UpdateFormat.events, "text/event-stream", "data: [\n\ndata: {\"later\":true}\n\n"),
+        (.parts, "multipart/mixed; boundary=b", Self.parts([(nil, "["), (nil, #"{"later":true}"#)])),
+    ])
+    func nothingFollowsAnError(_ format: ViewClient.UpdateFormat, type: String, body: String) async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": type], body))
+        var updates = try ViewClient().updates(from: server.url, to: ["a": 1], as: format).makeAsyncIterator()
+        do {
+            let result = try await updates.next()
+            Issue.record("the update was read: \(String(describing: result))")
+        } catch { #expect((error as? NetworkError)?.kind == .decoding) }
+        let later = try await updates.next()
+        #expect(later == nil)
+        #expect(server.requests.count == 1)
+    }
+
     @Test func partThatIsLargerThanAScreenFails() async throws {
         let body = Self.parts([(nil, "\"" + String(repeating: "x", count: ParsedScreen.maxBytes) + "\"")])
         #expect(try await Self.screens(body).error?.kind == .tooLarge)

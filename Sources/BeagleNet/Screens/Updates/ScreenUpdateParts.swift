@@ -19,6 +19,8 @@ struct ScreenUpdateParts {
     ///   `.decoding` for a part that isn't an update.
     mutating func next() async throws -> ScreenUpdate? {
         var (reader, body) = if let response { response } else { try await open() }
+        // A single owner, so that the reader's buffer isn't copied for each chunk.
+        response = nil
         defer { response = (reader, body) }
         while true {
             while let element = try reader.next() {

@@ -66,28 +66,31 @@ private struct ScreenUpdates: AsyncSequence, Sendable {
         enum Updates {
             case events(EventSource.AsyncIterator)
             case parts(ScreenUpdateParts)
+            case ended
         }
 
         var updates: Updates
         var screen: JSONValue
 
         mutating func next() async throws -> ScreenUpdate.Result? {
-            guard let result = try await nextUpdate()?.applied(to: screen) else { return nil }
-            screen = result.screen
-            return result
-        }
-
-        private mutating func nextUpdate() async throws -> ScreenUpdate? {
             switch updates {
             case .events(var events):
-                let event = try await events.next()
-                updates = .events(events)
-                return try event.map(ScreenUpdate.init)
+                // Nothing follows the end or an error. It also leaves a single owner, so that buffers aren't copied.
+                updates = .ended
+                guard let event = try await events.next() else { return nil }
+                return try apply(ScreenUpdate(event), .events(events))
             case .parts(var parts):
-                let update = try await parts.next()
-                updates = .parts(parts)
-                return update
+                updates = .ended
+                guard let update = try await parts.next() else { return nil }
+                return try apply(update, .parts(parts))
+            case .ended: return nil
             }
+        }
+
+        private mutating func apply(_ update: ScreenUpdate, _ rest: Updates) throws -> ScreenUpdate.Result {
+            let result = try update.applied(to: screen)
+            (updates, screen) = (rest, result.screen)
+            return result
         }
     }
 }

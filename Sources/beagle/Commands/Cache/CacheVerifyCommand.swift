@@ -10,7 +10,7 @@ struct CacheVerifyCommand: CacheSubcommand {
         commandName: "verify",
         abstract: "Check all stored responses against their digests, and remove damaged ones.",
         discussion: """
-            Each damaged response is reported. The command then exits with 101, and with 0 if there was none.
+            Each damaged response is reported. The command then exits with 101, and with 0 if all are whole.
 
             EXAMPLE
               beagle fetch http://127.0.0.1:8080/cached --cache responses
