@@ -25,6 +25,8 @@ public struct HttpRequestBuilder: Sendable {
     public var additionalHeaders: [String: String] = [:]
     /// The headers for the origin of `baseURL` and for `origins`.
     package var environmentHeaders: [String: String] = [:]
+    /// The redactor that knows which headers are secret.
+    package var redactor = Redactor.standard
     /// The value of `Beagle-Capabilities` for screens of the app's own origins, or `nil` to omit the header.
     package var capabilities: String?
     /// The value of `beagle-platform`, sent only to `origins` and the origin of `baseURL`, or `nil` to omit the header.
@@ -178,7 +180,6 @@ public struct HttpRequestBuilder: Sendable {
     /// Throws an error if headers that may be sent to any origin contain a credential.
     func checkForCredentials(_ headers: [String: String], _ holder: String) throws(NetworkError) {
         if headers.isEmpty { return }
-        let redactor = Redactor()
         let names = headers.keys.compactMap(HTTPField.Name.init(_:)).map(\.rawName).sorted()
         if let name = names.first(where: { redactor.isSecret(header: $0) }) {
             throw .undeclaredOrigins("\(holder) contain the credential \(name)")
@@ -249,7 +250,6 @@ extension HTTPField {
 extension HttpRequestBuilder: CustomStringConvertible, CustomReflectable {
     /// The base URL and headers, with secrets redacted.
     public var description: String {
-        let redactor = Redactor.standard
         let base = baseURL.map { "HttpRequestBuilder for \(redactor.redact(url: $0))" } ?? "HttpRequestBuilder"
         return redactor.messageDescription(
             base,

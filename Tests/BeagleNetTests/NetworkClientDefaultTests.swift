@@ -55,6 +55,36 @@ import TestClients
         #expect(error.isOffline)
     }
 
+    @Test("a form whose response was lost isn't safe to send again, whichever transport reports that")
+    func lostFormOfAnotherTransportIsNotRetryable() async throws {
+        // The transport says nothing about the request.
+        let client = client(ScriptedTransport { _ in .failure(NetworkError(.network, during: .firstByte, "lost")) })
+        let url = try #require(URL(string: "http://host/"))
+        let kinds: [(Request.RequestType, Bool)] = [
+            (.submitForm(.init(method: .put, values: [:])), false), (.rawRequest(.init(method: "PUT")), true),
+        ]
+        for (type, isRetryable) in kinds {
+            let error = try await #require(throws: NetworkError.self) {
+                try await client.executeRequest(Request(url: url, type: type))
+            }
+            #expect(error.isRetryable == isRetryable)
+            #expect(error.request?.method == .put)
+        }
+    }
+
+    @Test func headerThatOnlyTheAppKnowsToBeSecretNeedsDeclaredOrigins() async throws {
+        Beagle.dependencies.redactor.secrets = ["x-session"]
+        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Session": "7"]
+        let transport = ScriptedTransport()
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(transport).executeRequest(request)
+        }
+        #expect(error.phase == .build && error.message.contains("X-Session"))
+        #expect(transport.requests.withLock(\.isEmpty))
+        Beagle.dependencies.httpRequestBuilder.origins = [Origin(scheme: "http", host: "host")]
+        _ = try await client(transport).executeRequest(request)
+    }
+
     @Test func invalidRequestIsNotSent() async throws {
         let transport = ScriptedTransport()
         let request = Request(url: URL(string: "ftp://host/")!, type: .fetchComponent)

@@ -25,6 +25,15 @@ struct OriginTests {
         #expect(Origin(try #require(URL(string: "http://[::1]:8080/")))?.host == "[::1]")
     }
 
+    @Test(arguments: [
+        ("https://a.example", "https://a.example"), ("HTTPS://A.example:443/path?query", "https://a.example"),
+        ("http://a.example:443", "http://a.example:443"), ("http://[::1]:80/", "http://[::1]"),
+    ])
+    func descriptionIsThatOfAURL(url: String, description: String) throws {
+        let origin = try #require(URL(string: url).flatMap(Origin.init(_:)))
+        #expect("\(origin)" == description)
+    }
+
     private static let originOfARequestIsReadArguments: [(String, String, String, Int)] = [
         ("http", "A.com", "a.com", 80), ("https", "a.com", "a.com", 443), ("http", "a.com:8080", "a.com", 8080),
         ("http", "[::1]", "[::1]", 80), ("https", "[::1]:1", "[::1]", 1), ("http", "a.com:", "a.com", 80),

@@ -33,11 +33,13 @@ public struct BeagleEnvironment: Sendable, Hashable {
     /// Returns the builder for requests to this backend.
     func applied(
         to builder: HttpRequestBuilder,
+        _ redactor: Redactor,
         _ capabilities: ScreenCapabilities? = nil
     ) -> HttpRequestBuilder {
         var builder = builder
         builder.baseURL = baseURL ?? builder.baseURL
         builder.environmentHeaders = headers
+        builder.redactor = redactor
         builder.capabilities = capabilities?.hash
         return builder
     }

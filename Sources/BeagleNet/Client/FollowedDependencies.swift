@@ -26,8 +26,8 @@ final class FollowedDependencies: Sendable {
             builder = dependencies.httpRequestBuilder
             environment = dependencies.environment
             capabilities = dependencies.screenCapabilities
-            environmentBuilder = environment.applied(to: builder, capabilities)
             let redactor = dependencies.redactor
+            environmentBuilder = environment.applied(to: builder, redactor, capabilities)
             secretFields = Set(redactor.secrets.compactMap(HTTPField.Name.init(_:)))
             operationEnvironment = OperationEnvironment(
                 logger: logger,

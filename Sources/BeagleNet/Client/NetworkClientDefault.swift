@@ -393,7 +393,8 @@ public final class NetworkClientDefault: NetworkClient {
             let pipeline = try settings.pipeline.get()
             var sent: NetworkOperation
             if let own = ownBuilder.withLock({ $0 })?.value {
-                let builder = settings.environment.applied(to: own, settings.capabilities)
+                let redactor = settings.operationEnvironment.redactor
+                let builder = settings.environment.applied(to: own, redactor, settings.capabilities)
                 let operationEnvironment = settings.operationEnvironment.with(builder)
                 let transfer = try transfer(of: operation, settings, builder)
                 sent = operation.sending(transfer, operationEnvironment, for: pipeline.credentialOwner)

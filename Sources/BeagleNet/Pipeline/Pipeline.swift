@@ -400,7 +400,12 @@ extension Pipeline {
         if let refusal = refusal(of: operation) { throw refusal }
         if Task.isCancelled { throw .cancelledBeforeStart }
         if operation.performer != nil { return try await perform(pass) }
-        let response = try await transport.perform(transfer(of: pass))
+        let response: TransferResponse
+        do {
+            response = try await transport.perform(transfer(of: pass))
+        } catch {
+            throw error.attaching(operation.transfer)
+        }
         return .of(consume response, isStream: operation.isStream)
     }
 
@@ -489,6 +494,14 @@ extension NetworkOperation.Result {
 }
 
 extension NetworkError {
+    /// Adds what `isRetryable` needs of the message, which a transport of the app's own may have left out.
+    fileprivate func attaching(_ message: TransferRequest) -> NetworkError {
+        var error = self
+        error.request = error.request ?? message.head
+        error.resendPolicy = message.resendPolicy
+        return error
+    }
+
     /// The error if no interceptor and no client handles operations of this kind.
     static func unhandled(_ kind: NetworkOperation.Kind) -> NetworkError {
         NetworkError(

@@ -1,5 +1,5 @@
 /// A scheme, host and port, within which credentials may be shared (RFC 6454, 4).
-public struct Origin: Sendable, Hashable {
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// The scheme `http` or `https`, in lower case.
     public let scheme: String
     /// The host in lower case and ASCII form (`xn--…`), with an IPv6 address in brackets.
@@ -20,7 +20,14 @@ public struct Origin: Sendable, Hashable {
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = scheme.lowercased()
         self.host = HostName.normalized(host)
-        self.port = port ?? (self.scheme == "https" ? 443 : 80)
+        self.port = port ?? Self.defaultPort(of: self.scheme)
+    }
+
+    private static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
+
+    /// The origin as in a URL, without a default port: `https://example.com`.
+    public var description: String {
+        "\(scheme)://\(host)" + (port == Self.defaultPort(of: scheme) ? "" : ":\(port)")
     }
 }
 

@@ -29,6 +29,8 @@ struct LogLimits {
     /// The names in the segments that were read so far. Written lines never change.
     private(set) var known: [Int: Names] = [:]
     private var linesRead = 0
+    /// The error of the first file that couldn't be removed. It doesn't keep the others from being removed.
+    private var failure: NetworkError?
 
     init(_ directory: LogDirectory, _ options: RequestLog.Options) {
         self.directory = directory
@@ -49,6 +51,7 @@ struct LogLimits {
             begun = (now, !bodies.isEmpty)
         }
         guard let (now, hasBodies) = begun else { return true }
+        failure = nil
         known = known.filter { number, _ in segments.contains { $0.number == number } }
         // A body that is added from now on is too young to be removed, even without a reference.
         for segment in segments where hasBodies {
@@ -57,6 +60,7 @@ struct LogLimits {
         begun = nil
         try remove(segments, now)
         try removeDeadSessions(now)
+        if let failure { throw failure }
         return true
     }
 
@@ -74,7 +78,7 @@ struct LogLimits {
         Double(now - segment.written) > options.maxAge / .seconds(1)
     }
 
-    private func remove(_ segments: [File], _ now: Int) throws(NetworkError) {
+    private mutating func remove(_ segments: [File], _ now: Int) throws(NetworkError) {
         var segments = segments[...]
         let bodies = try files(in: "bodies")
         let sizes = Dictionary(bodies.map { ($0.name, $0.bytes) }) { first, _ in first }
@@ -87,8 +91,8 @@ struct LogLimits {
         while segments.count > 1, let oldest = segments.first, bytes > options.maxBytes || isTooOld(oldest, now),
             now - oldest.written > Self.recentWriteInterval
         {
-            try folder.remove(oldest.name)
             segments.removeFirst()
+            guard remove(oldest.name) else { continue }
             bytes -= oldest.bytes
             for name in names(oldest) {
                 holders[name, default: 0] -= 1
@@ -96,7 +100,21 @@ struct LogLimits {
             }
         }
         for body in bodies where holders[body.name, default: 0] == 0 && isUnused(body, now) {
-            try folder.remove(body.name)
+            remove(body.name)
+        }
+    }
+
+    /// Removes a file.
+    ///
+    /// - Returns: Whether it is gone.
+    @discardableResult
+    private mutating func remove(_ name: String) -> Bool {
+        do throws(NetworkError) {
+            try folder.remove(name)
+            return true
+        } catch {
+            failure = failure ?? error
+            return false
         }
     }
 
@@ -108,11 +126,12 @@ struct LogLimits {
         return now - body.written > Self.orphanLifetime
     }
 
-    private func removeDeadSessions(_ now: Int) throws(NetworkError) {
+    private mutating func removeDeadSessions(_ now: Int) throws(NetworkError) {
         for name in try directory.names() where name.hasSuffix(".live") {
-            let isHeld = { OpenFile.isLocked("\(directory.path)/\(name)") }
-            guard let file = file(name), now - file.written > Self.orphanLifetime, !isHeld() else { continue }
-            try folder.remove(name)
+            guard let file = file(name), now - file.written > Self.orphanLifetime,
+                !OpenFile.isLocked("\(directory.path)/\(name)")
+            else { continue }
+            remove(name)
         }
     }
 

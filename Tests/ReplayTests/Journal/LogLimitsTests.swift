@@ -1,4 +1,5 @@
 import BeagleNetHTTP
+import TestPrograms
 import Testing
 
 @testable import BeagleNetReplay
@@ -83,6 +84,27 @@ struct LogLimitsTests {
             let segments = try LogDirectory(path: path).segments()
             #expect(segments.first == 3)
             #expect(try bodies(path).count == LogReader.read(path).entries.count)
+        }
+    }
+
+    @Test("a file that can't be removed is reported, and doesn't keep the others")
+    func oneFileThatCannotBeRemoved() async throws {
+        try await withLogDirectory { path in
+            try await makeLog(path, entries: 4)
+            try age(path, 7_200) { isBody($0) || isSegment($0) && !$0.hasSuffix("4.jsonl") }
+            let first = LogDirectory(path: path).segment(1)
+            // Only this attribute keeps a file from root; other users, and some file systems, can't set it.
+            guard try await Program.run("/usr/bin/chattr", ["+i", first]).ending == .exit(0) else { return }
+            var options = RequestLog.Options()
+            options.maxAge = .seconds(100)
+            var limits = LogLimits(LogDirectory(path: path), options)
+            let error = #expect(throws: NetworkError.self) { try limits.clear() }
+            #expect(error?.message.contains("cannot remove") == true)
+            let segments = try LogDirectory(path: path).segments()
+            #expect(segments.first == 1 && !segments.contains(2) && !segments.contains(3))
+            _ = try await Program.run("/usr/bin/chattr", ["-i", first])
+            #expect(try limits.clear())
+            #expect(try LogDirectory(path: path).segments().contains(1) == false)
         }
     }
 

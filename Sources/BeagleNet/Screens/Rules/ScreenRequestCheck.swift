@@ -15,7 +15,7 @@ struct ScreenRequestCheck {
     /// - Parameter screen: The URL of the screen; `nil` if it isn't known.
     init(screen: String?, in container: BeagleDependencies) {
         let rules = container.screenRequestRules
-        builder = container.environment.applied(to: container.httpRequestBuilder)
+        builder = container.environment.applied(to: container.httpRequestBuilder, container.redactor)
         redactor = container.redactor
         source = screen.flatMap { Origin(ofURL: $0) } ?? builder.baseURL.flatMap { Origin($0) }
         permissions = source.flatMap { rules.origins[$0] } ?? rules.standard
@@ -54,7 +54,7 @@ struct ScreenRequestCheck {
             throw refusal(
                 .downgrade,
                 request.pointers.url,
-                "a screen with https asks for \(target.text)",
+                "a screen with https asks for \(target)",
                 "use https, or set allowsDowngrade in ScreenRequestRules"
             )
         }
@@ -68,7 +68,7 @@ struct ScreenRequestCheck {
         throw refusal(
             .method,
             request.pointers.method,
-            "\(request.method) is not allowed at \(target.text)",
+            "\(request.method) is not allowed at \(target)",
             target == source
                 ? "add it to ownMethods of ScreenRequestRules"
                 : "add it to otherMethods or hosts[\(target.host.debugDescription)] of ScreenRequestRules"
@@ -86,7 +86,7 @@ struct ScreenRequestCheck {
         throw refusal(
             .host,
             request.pointers.url,
-            "\(target.text) is neither the screen's origin nor one of the app's",
+            "\(target) is neither the screen's origin nor one of the app's",
             "add it to HttpRequestBuilder.origins if it is yours, or to the hosts of ScreenRequestRules"
         )
     }
@@ -134,13 +134,5 @@ struct ScreenRequestCheck {
             advice: advice,
             underlying: ScreenRequestRules.Refusal(rule: rule, screen: screen, pointer: pointer)
         )
-    }
-}
-
-extension Origin {
-    /// The origin as a URL has it, without a default port.
-    fileprivate var text: String {
-        let isDefault = port == (scheme == "https" ? 443 : 80)
-        return "\(scheme)://\(host)" + (isDefault ? "" : ":\(port)")
     }
 }
