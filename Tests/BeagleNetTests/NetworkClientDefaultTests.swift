@@ -73,13 +73,13 @@ import TestClients
     }
 
     @Test func headerThatOnlyTheAppKnowsToBeSecretNeedsDeclaredOrigins() async throws {
-        Beagle.dependencies.redactor.secrets = ["x-session"]
-        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Session": "7"]
+        Beagle.dependencies.redactor.secrets = ["x-shelf"]
+        Beagle.dependencies.httpRequestBuilder.additionalHeaders = ["X-Shelf": "7"]
         let transport = ScriptedTransport()
         let error = try await #require(throws: NetworkError.self) {
             try await client(transport).executeRequest(request)
         }
-        #expect(error.phase == .build && error.message.contains("X-Session"))
+        #expect(error.phase == .build && error.message.contains("X-Shelf"))
         #expect(transport.requests.withLock(\.isEmpty))
         Beagle.dependencies.httpRequestBuilder.origins = [Origin(scheme: "http", host: "host")]
         _ = try await client(transport).executeRequest(request)
