@@ -44,7 +44,7 @@ extension Pipeline {
             return run.started()
         }
         let run = PipelineRun(self, pass, completion)
-        run.start(after: stop)
+        run.start(pass, after: stop)
         return run.started()
     }
 }
@@ -59,21 +59,36 @@ private final class PipelineRun: PrioritizedToken {
     }
 
     private struct State: Sendable {
+        // All three are released when the run ends, so that an app that keeps the handle keeps neither the request's
+        // body nor the objects that the closure holds.
+        var pass: PipelinePass?
         /// The caller's completion.
-        ///
-        /// It is released when the run ends, so that an app that keeps the handle doesn't keep the objects that the
-        /// closure holds.
         var completion: Completion?
         /// The handle of the transfer or task in flight.
         var token: (any RequestToken)?
+        var isOver = false
         var isCancelled = false
         /// Whether `start` hasn't returned yet; an outcome is then stored in `early`.
         var isStarting = true
         var early: Outcome?
+
+        /// Ends the run.
+        ///
+        /// - Returns: The objects to release outside of the lock.
+        mutating func end() -> Ended {
+            defer { (pass, completion, token, isOver) = (nil, nil, nil, true) }
+            return Ended(pass: pass, completion: completion, token: token)
+        }
+    }
+
+    private struct Ended: Sendable {
+        let pass: PipelinePass?
+        let completion: Completion?
+        let token: (any RequestToken)?
     }
 
     private let pipeline: Pipeline
-    private let pass: PipelinePass
+    private let priorityControl: PriorityControl?
     /// The caller's scope, for a task that is created on the transport's thread.
     private let scope = Beagle.scope
     private let fetch = CredentialFetch.running
@@ -81,27 +96,27 @@ private final class PipelineRun: PrioritizedToken {
 
     init(_ pipeline: Pipeline, _ pass: PipelinePass, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.pipeline = pipeline
-        self.pass = pass
-        state = InlineLock(State(completion: Completion(call: completion)))
+        priorityControl = pass.operation.transfer.priorityControl
+        state = InlineLock(State(pass: pass, completion: Completion(call: completion)))
     }
 
     func started() -> Pipeline.Started {
-        let early = state.withLock { state in
+        let (early, ended): (Outcome?, Ended?) = state.withLock { state in
             state.isStarting = false
-            guard let early = state.early else { return nil as Pipeline.Outcome? }
-            (state.early, state.completion) = (nil, nil)
-            return early
+            guard let early = state.early else { return (nil, nil) }
+            state.early = nil
+            return (early, state.end())
         }
-        return early.map { .ended($0) } ?? .running(self)
+        return withExtendedLifetime(ended) { early.map { .ended($0) } ?? .running(self) }
     }
 
-    func start(after stop: Pipeline.Stop) {
+    func start(_ pass: PipelinePass, after stop: Pipeline.Stop) {
         if case .transport = stop, pipeline.sendsWithoutTask(pass.operation) {
             do throws(NetworkError) {
                 let token = try pipeline.send(pass) { self.receive(response: $0) }
                 fill(token, isFirst: true)
             } catch {
-                receive(.failure(error))
+                receive(.failure(error), pass)
             }
             return
         }
@@ -109,15 +124,16 @@ private final class PipelineRun: PrioritizedToken {
     }
 
     private func receive(response: Result<TransferResponse, NetworkError>) {
+        guard let pass = state.withLock({ $0.pass }) else { return }
         switch response {
-        case .success(let response): receive(.success(.of(response, isStream: false)))
+        case .success(let response): receive(.success(.of(response, isStream: false)), pass)
         case .failure(let error):
-            receive(.failure(pass.operation.deadlineTimer?.received(error) ?? error))
+            receive(.failure(pass.operation.deadlineTimer?.received(error) ?? error), pass)
         }
     }
 
     /// Takes the message's outcome through the observations.
-    private func receive(_ outcome: Outcome) {
+    private func receive(_ outcome: Outcome, _ pass: PipelinePass) {
         var (outcome, position) = (outcome, pass.observations.count)
         while let waiting = pipeline.ascend(&outcome, pass, from: position) {
             guard state.withLock({ $0.isCancelled }) else {
@@ -148,15 +164,14 @@ private final class PipelineRun: PrioritizedToken {
     }
 
     private func finish(_ outcome: Outcome) {
-        let completion = state.withLock { state in
+        let ended: Ended? = state.withLock { state in
             if state.isStarting {
                 state.early = outcome
-                return nil as Completion?
+                return nil
             }
-            defer { state.completion = nil }
-            return state.completion
+            return state.end()
         }
-        completion?.call(outcome)
+        ended?.completion?.call(outcome)
     }
 
     /// Stores the handle, or cancels it if the run is cancelled.
@@ -165,7 +180,7 @@ private final class PipelineRun: PrioritizedToken {
     private func fill(_ token: any RequestToken, isFirst: Bool) {
         let isCancelled = state.withLock { state in
             if state.isCancelled { return true }
-            if !isFirst || state.token == nil { state.token = token }
+            if !state.isOver, !isFirst || state.token == nil { state.token = token }
             return false
         }
         if isCancelled { token.cancel() }
@@ -181,7 +196,7 @@ private final class PipelineRun: PrioritizedToken {
     }
 
     func raise(to priority: Priority) {
-        if let control = pass.operation.transfer.priorityControl { return control.raise(to: priority) }
+        if let priorityControl { return priorityControl.raise(to: priority) }
         let token = state.withLock { $0.token }
         (token as? any PrioritizedToken)?.raise(to: priority)
     }

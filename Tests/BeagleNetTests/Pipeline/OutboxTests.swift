@@ -324,6 +324,26 @@ extension NetworkOperation {
         run.finish("ok")
     }
 
+    @Test("a deadline by the system's clock, which limits other transfers, doesn't cut off a sending")
+    func deadlineDoesNotCutOffTheSending() async throws {
+        defer { folder.remove() }
+        let isTimedOut = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { _ in
+            isTimedOut.wait()
+            return .response(200)
+        }
+        let outbox = Outbox(directory: folder.path)
+        Beagle.dependencies.interceptors = [DeadlineInterceptor(limit: .milliseconds(50)), OutboxInterceptor(outbox)]
+        let client = NetworkClientDefault(dependencies: Beagle.dependencies)
+        let url = try #require(URL(string: server.url))
+        let form = NetworkOperation(Request(url: url, type: .submitForm(.init(method: .post, values: ["a": "b"]))))
+        let error = await Result { try await client.run(form) }.failure
+        isTimedOut.signal()
+        #expect(error?.kind == .timeout && error?.isStoredInOutbox == true)
+        for await entries in outbox.changes where entries.isEmpty { break }
+        #expect(server.requests.count == 1)
+    }
+
     // MARK: - Rejections
 
     @Test func unreportedRejectionStaysUntilRetriedOrRemoved() async throws {

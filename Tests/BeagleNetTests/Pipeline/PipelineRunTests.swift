@@ -376,6 +376,32 @@ import TestClients
         #expect(!scope.ownsAny)
     }
 
+    @Test("an app that keeps the token of an ended request doesn't keep its body")
+    func keptTokenDoesNotKeepTheBody() async throws {
+        let server = try LoopbackServer(.response(200))
+        let url = try #require(URL(string: server.url))
+        let (released, continuation) = AsyncStream.makeStream(of: Void.self)
+        let client = client()
+        func start() -> (any RequestToken)? {
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: 1_000, alignment: 1)
+            bytes.initializeMemory(as: UInt8.self, repeating: 0x20, count: 1_000)
+            let body = Data(
+                bytesNoCopy: bytes,
+                count: 1_000,
+                deallocator: .custom { bytes, _ in
+                    bytes.deallocate()
+                    continuation.finish()
+                }
+            )
+            let data = Request.RequestData(method: "POST", headers: [:], body: .data(body))
+            return client.executeRequest(Request(url: url, type: .rawRequest(data))) { _ in }
+        }
+        let token = start()
+        for await _ in released {}
+        #expect(server.requests.map(\.body.count) == [1_000])
+        token?.cancel()
+    }
+
     private typealias Outcome = Result<NetworkResponse, NetworkError>
 
     /// Sends a request with a completion. The stream ends when the completion has been released.

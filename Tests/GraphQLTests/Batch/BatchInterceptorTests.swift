@@ -56,6 +56,28 @@ import Testing
         #expect(try lists(server) == [3])
     }
 
+    @Test("the deadline of one operation, by the system's clock, doesn't cut off the others of its batch")
+    func deadlineOfOneOperationDoesNotAffectTheOthers() async throws {
+        let isTimedOut = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { request in
+            isTimedOut.wait()
+            return Self.answer(request)
+        }
+        let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
+        async let other = client.perform(.post("2"), at: endpoint)
+        await clock.waitForSleepers(1)
+        async let hasty = client.perform(.post("1"), at: endpoint) { $0.deadline = .milliseconds(300) }
+        do {
+            _ = try await hasty
+            Issue.record("the operation succeeded")
+        } catch {
+            #expect((error as? NetworkError)?.kind == .timeout)
+        }
+        isTimedOut.signal()
+        #expect(try await other.id == "2")
+        #expect(try lists(server) == [2])
+    }
+
     @Test func errorOfOneOperationDoesNotAffectTheOthers() async throws {
         let server = try LoopbackServer(answer: Self.answer)
         let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
