@@ -61,12 +61,14 @@ import Testing
         let isTimedOut = DispatchSemaphore(value: 0)
         let server = try LoopbackServer { request in
             isTimedOut.wait()
+            // Long enough to see a transfer that is cut off.
+            Thread.sleep(forTimeInterval: 0.3)
             return Self.answer(request)
         }
         let (client, endpoint) = (client(limit: 2), GraphQLEndpoint(server.url))
-        async let other = client.perform(.post("2"), at: endpoint)
+        async let hasty = client.perform(.post("1"), at: endpoint) { $0.deadline = .seconds(1) }
         await clock.waitForSleepers(1)
-        async let hasty = client.perform(.post("1"), at: endpoint) { $0.deadline = .milliseconds(300) }
+        async let other = client.perform(.post("2"), at: endpoint)
         do {
             _ = try await hasty
             Issue.record("the operation succeeded")
