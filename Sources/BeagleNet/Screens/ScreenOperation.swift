@@ -130,7 +130,8 @@ enum ScreenOperation {
         case ("length", 1): return first.count.map { .number(Double($0)) }
         case ("contains", 2): return contains(first, values[1])
         case ("union", _), ("concat", _): return union(values)
-        default: return first.array.flatMap { change($0, name, arguments.dropFirst(), values.dropFirst(), scope.isNimbus) }
+        default:
+            return first.array.flatMap { change($0, name, arguments.dropFirst(), values.dropFirst(), scope.isNimbus) }
         }
     }
 

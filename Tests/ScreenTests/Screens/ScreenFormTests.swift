@@ -113,7 +113,8 @@ import Testing
     }
 
     private static let unsupportedFormIsAnErrorArguments: [(String, NetworkError.Kind)] = [
-        (simple(#""url":"/u""#, data: "[1]"), .unsupported), (simple(#""url":"/u""#, data: #""@{app.name}""#), .unsupported),
+        (simple(#""url":"/u""#, data: "[1]"), .unsupported),
+        (simple(#""url":"/u""#, data: #""@{app.name}""#), .unsupported),
         (simple(#""url":"/u""#, data: #"{"a":"@{x}"}"#), .badRequest), (simple(#""url":"/@{x}""#), .badRequest),
         (simple(#""url":"/u","method":"HEAD""#), .badRequest),
         (page.replacingOccurrences(of: "POST", with: "PATCH"), .badRequest),
@@ -155,7 +156,8 @@ import Testing
         let screen = try #require(try forms(Self.nested).first)
         #expect(
             screen.form.inputs.map(\.name) == [
-                "account.tags", "account.user.name", "account.user.password", "items[0].count", "items[0].id", "items[1]",
+                "account.tags", "account.user.name", "account.user.password", "items[0].count", "items[0].id",
+                "items[1]",
                 "items[2]", "version",
             ]
         )
