@@ -160,18 +160,16 @@ struct PlanCommandTests {
 
     @Test func sizesAreThoseOfARecording() async throws {
         let old = try site(["/a": 1_000])
-        let new = try site(["/a": 1_000, "/b": 8])
+        let new = try site(["/a": 2_000])
         let urls = ["\(old.url)/", "\(new.url)/"]
         try await withDirectory { directory in
             let recorded = ["plan", "--diff", "--images", "--record", "\(directory)/a.bglog"] + urls
             #expect(try await BeagleProcess(recorded).outcome().exit == 104)
-            let changed = try site(["/a": 2_000])
-            #expect(try await BeagleProcess(["image", "\(changed.url)/a", "-o", "/dev/null"]).outcome().exit == 0)
             old.stop()
             new.stop()
             let replayed = ["plan", "--diff", "--replay", "\(directory)/a.bglog"] + urls
             let run = try await BeagleProcess(replayed).outcome()
-            #expect(run.exit == 104 && run.lines == ["+ image  /b"], "\(run.text) \(run.errors)")
+            #expect(run.lines == ["~ image  /a: bytes 1.0 kB -> 2.0 kB"], "\(run.text) \(run.errors)")
             #expect(!run.errors.contains("not compared"))
         }
     }
