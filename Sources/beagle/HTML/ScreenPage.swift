@@ -79,10 +79,10 @@ struct ScreenPage {
 
     /// Writes a component. `JSONValue` limits the nesting, and with it the recursion.
     private mutating func write(_ value: JSONValue) {
-        if let component = Component(value) { write(component) }
+        if let component = ScreenComponent(value) { write(component) }
     }
 
-    private mutating func write(_ component: Component) {
+    private mutating func write(_ component: ScreenComponent) {
         let outer = context
         defer { context = outer }
         declareContexts(of: component)
@@ -113,13 +113,13 @@ struct ScreenPage {
         "pulltorefresh", "spacer", "layout:column", "layout:scrollview", "layout:touchable", "layout:positioned",
     ]
 
-    private mutating func write(_ component: Component, _ style: ComponentStyle) {
+    private mutating func write(_ component: ScreenComponent, _ style: ComponentStyle) {
         element("div", component, style) { $0.writeChildren(of: component) }
     }
 
     /// Writes a box with a label around the children, or around other components.
     private mutating func write(
-        _ component: Component,
+        _ component: ScreenComponent,
         labelled label: String,
         _ style: ComponentStyle,
         _ contents: [JSONValue]? = nil,
@@ -133,7 +133,7 @@ struct ScreenPage {
 
     private mutating func element(
         _ name: String,
-        _ component: Component,
+        _ component: ScreenComponent,
         _ style: ComponentStyle,
         class type: String = "",
         _ contents: (inout ScreenPage) -> Void
@@ -143,11 +143,11 @@ struct ScreenPage {
         writer.close(name)
     }
 
-    private mutating func writeChildren(of component: Component) {
+    private mutating func writeChildren(of component: ScreenComponent) {
         for child in component.children { write(child) }
     }
 
-    private mutating func writeScreen(_ component: Component, _ style: ComponentStyle) {
+    private mutating func writeScreen(_ component: ScreenComponent, _ style: ComponentStyle) {
         element("main", component, style) { page in
             if let title = component.members["navigationBar"]?["title"] {
                 let text = page.text(title)
@@ -157,7 +157,7 @@ struct ScreenPage {
         }
     }
 
-    private mutating func writeText(_ component: Component, _ style: ComponentStyle) {
+    private mutating func writeText(_ component: ScreenComponent, _ style: ComponentStyle) {
         var style = style
         style.add("color", ComponentStyle.color(evaluated(component.members["textColor"] ?? .null)))
         let alignment = evaluated(component.members["alignment"] ?? .null)
@@ -168,7 +168,7 @@ struct ScreenPage {
 
     private static let inputTypes = ["email": "email", "password": "password", "number": "number", "date": "date"]
 
-    private mutating func writeInput(_ component: Component, _ style: ComponentStyle) {
+    private mutating func writeInput(_ component: ScreenComponent, _ style: ComponentStyle) {
         let type = Self.inputTypes[text(component.members["type"]).value.lowercased()] ?? "text"
         let (value, hint) = (text(component.members["value"]), text(component.members["placeholder"]))
         writer.open(
@@ -182,7 +182,7 @@ struct ScreenPage {
 
     private static let fits = ["FIT_XY": "fill", "CENTER_CROP": "cover", "CENTER": "none"]
 
-    private mutating func writeImage(_ component: Component, _ style: ComponentStyle) {
+    private mutating func writeImage(_ component: ScreenComponent, _ style: ComponentStyle) {
         let path = evaluated(component.members["path"] ?? .null)
         guard let url = (path["url"] ?? path).string ?? evaluated(component.members["url"] ?? .null).string,
             path["_beagleImagePath_"]?.string != "local"
@@ -213,7 +213,7 @@ struct ScreenPage {
     }
 
     /// Writes all tabs below each other, because the page has no scripts.
-    private mutating func writeTabs(_ component: Component, _ style: ComponentStyle) {
+    private mutating func writeTabs(_ component: ScreenComponent, _ style: ComponentStyle) {
         let lists = [component.members["children"], component.members["items"]].compactMap(\.self)
         let tabs = lists.lazy.compactMap(\.array).first ?? []
         element("div", component, style) { page in
@@ -235,7 +235,7 @@ struct ScreenPage {
 extension ScreenPage {
     /// Writes each child as an item, and the templates for each element of the list, or once if the screen doesn't
     /// contain the elements.
-    private mutating func writeList(_ component: Component, _ style: ComponentStyle) {
+    private mutating func writeList(_ component: ScreenComponent, _ style: ComponentStyle) {
         let members = component.members
         let isForEach = component.key == "foreach"
         let source = members[isForEach ? "items" : "dataSource"] ?? .null
@@ -267,7 +267,7 @@ extension ScreenPage {
 
     /// Returns the templates for the current element: of the alternatives, the first whose case is true, or else the
     /// first without a case.
-    private func shownTemplates(of component: Component) -> [JSONValue] {
+    private func shownTemplates(of component: ScreenComponent) -> [JSONValue] {
         guard let alternatives = component.alternatives else { return component.templates }
         let chosen =
             alternatives.first { $0["case"].map(evaluated) == .bool(true) } ?? alternatives.first { $0["case"] == nil }
@@ -281,7 +281,7 @@ extension ScreenPage {
     private static let mark = "expression"
 
     /// Adds the contexts that a component declares to those around it.
-    private mutating func declareContexts(of component: Component) {
+    private mutating func declareContexts(of component: ScreenComponent) {
         let single = [component.value["context"], component.value["state"]].compactMap(\.self)
         for declaration in single + (component.value["states"]?.array ?? []) {
             guard let id = declaration["id"]?.string else { continue }
@@ -350,93 +350,7 @@ extension ScreenPage {
         let own = action.shown.components
         guard let value = action.shown["value"], value.string != nil else { return own }
         let added = evaluated(value)
-        return own + (Component(added) == nil ? added.components : [added])
-    }
-}
-
-extension ScreenAction {
-    /// The members that aren't data. Those of Nimbus are in `properties`.
-    fileprivate var shown: JSONValue {
-        var members = json["_beagleAction_"] == nil ? json["properties"] ?? .null : json
-        let isChange = ["beagle:setcontext", "setstate"].contains(type.lowercased())
-        for name in isChange ? ["value"] : ["data"] where members[name] != nil { members[name] = nil }
-        return members
-    }
-}
-
-extension JSONValue {
-    /// The members that hold data, in which nothing is shown.
-    private static let dataNames: Set = [
-        "context", "state", "states", "dataSource", "additionalData", "httpAdditionalData",
-    ]
-
-    /// The elements, or the members that aren't data, in the order of `ComponentTree`.
-    private var parts: [(name: String, value: JSONValue)] {
-        if let array { return array.map { ("", $0) } }
-        return (object ?? [:]).filter { !Self.dataNames.contains($0.key) }.sorted { $0.key < $1.key }.map { ($0, $1) }
-    }
-
-    /// The components below any member, but not those of components, actions and data in it.
-    fileprivate var components: [JSONValue] {
-        parts.flatMap { name, value in
-            if Component(value) != nil { return [value] }
-            // The types of these screens may be left out.
-            if ["screen", "fallback"].contains(name), value["child"] != nil { return [value.asScreen] }
-            return ScreenAction(value) == nil ? value.components : []
-        }
-    }
-
-    private var asScreen: JSONValue {
-        var screen = self
-        screen["_beagleComponent_"] = "beagle:screenComponent"
-        return screen
-    }
-
-    /// The actions below any member, but not those of components, actions and data in it, with the name of the member.
-    fileprivate var childActions: [(event: String, action: ScreenAction)] { childActions(of: "") }
-
-    private func childActions(of event: String) -> [(event: String, action: ScreenAction)] {
-        parts.flatMap { name, value in
-            let event = name.isEmpty ? event : name
-            if let action = ScreenAction(value) { return [(event, action)] }
-            let isScreen = ["screen", "fallback"].contains(name) && value["child"] != nil
-            return isScreen || Component(value) != nil ? [] : value.childActions(of: event)
-        }
-    }
-}
-
-/// A component of the JSON of a screen.
-private struct Component {
-    let value: JSONValue
-    /// The members; for Nimbus, those of `properties`.
-    let members: JSONValue
-    let name: String
-    /// The name in lower case.
-    let key: String
-
-    /// Reads a component, or returns `nil` for a value that isn't one.
-    init?(_ value: JSONValue) {
-        let markers = ["_beagleComponent_", "_:component", "_beagleType_"]
-        guard let text = markers.lazy.compactMap({ value[$0]?.string }).first else { return nil }
-        let type = ComponentType(text)
-        (self.value, name, key) = (value, type.name, type.key)
-        members = value["properties"] ?? value
-    }
-
-    /// The children in the order of `ComponentTree`.
-    var children: [JSONValue] {
-        ["child", "children", "content", "initialState"].flatMap { name in
-            value[name].map { $0.array ?? [$0] } ?? []
-        }
-    }
-
-    /// The alternative templates of a list, each with its `case` and `view`, or `nil` if it has none.
-    var alternatives: [JSONValue]? { key == "foreach" ? nil : members["templates"]?.array }
-
-    /// All templates of a list.
-    var templates: [JSONValue] {
-        if key == "foreach" { return children }
-        return (alternatives ?? []).compactMap { $0["view"] } + [members["template"]].compactMap(\.self)
+        return own + (ScreenComponent(added) == nil ? added.components : [added])
     }
 }
 
