@@ -245,7 +245,7 @@ struct PlanCommandTests {
 
     @Test(arguments: [
         [], ["a", "b"], ["--diff", "a"], ["--diff", "-", "-"], ["a", "--custom", "x"], ["a", "--custom", "x=image"],
-        ["a", "--images"],
+        ["a", "--images"], [""],
         ["a", "--custom", "custom:a.b=video"],
     ])
     func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {

@@ -50,6 +50,7 @@ struct PlanCommand: AsyncParsableCommand {
         guard screens.count == (diff ? 2 : 1) else {
             throw ValidationError(diff ? "'--diff' requires two screens." : "Name one screen: a file, a URL or '-'.")
         }
+        if screens.contains("") { throw ValidationError("The name of a screen is empty.") }
         if flags.json, response.file != nil { throw ValidationError("'--json' and '-o' cannot be used together.") }
         if images, !diff { throw ValidationError("'--images' requires '--diff'.") }
         if screens == ["-", "-"] { throw ValidationError("Only one screen can be standard input.") }

@@ -81,7 +81,7 @@ struct ScreenSource {
     }
 
     private var advice: String {
-        if base != nil, argument != "-" { return "write /\(argument) for a path of the server" }
+        if base != nil, argument != "-" { return "name a file, or write /\(argument) for a path of the server" }
         let host = argument.prefix { $0 != "/" }
         let isURL = host.contains(":") || (host.contains(".") && !host.hasPrefix(".") && host != argument)
         let sample = isURL ? argument : "HOST:PORT/PATH"

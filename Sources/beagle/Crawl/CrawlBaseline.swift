@@ -54,6 +54,9 @@ struct CrawlBaseline: Sendable {
         )
     }
 
+    /// The number of findings.
+    var count: Int { fingerprints.count }
+
     /// Whether the baseline has a finding.
     func contains(_ finding: CrawlFinding, on origin: Origin) -> Bool {
         fingerprints.contains(CrawlFingerprint(finding, on: origin))
