@@ -106,8 +106,8 @@ extension ScreenForm {
     ///   - context: The values of contexts. They take precedence over the values that the screen's components declare.
     ///     An empty context by default.
     /// - Throws: `NetworkError`: `.badRequest` if an expression has no value, or if the method isn't one of a form;
-    ///   `.blocked` if the `ScreenRequestRules` of the current container forbid a form's request; `.unsupported` if `data`
-    ///   of a simple form isn't an object. Use `ScreenAction.request(in:form:dependencies:)` for such a request.
+    ///   `.blocked` if the `ScreenRequestRules` of the current container forbid a form's request; `.unsupported` if
+    ///   `data` of a simple form isn't an object. Use `ScreenAction.request(in:form:dependencies:)` for such a request.
     public static func forms(
         in screen: JSONValue,
         context: ScreenContext = ScreenContext()

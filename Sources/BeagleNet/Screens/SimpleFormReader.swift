@@ -64,7 +64,7 @@ struct SimpleFormReader {
         return nil
     }
 
-    /// Calls a function with each text input of the form, and the contexts that components around it declare in the form.
+    /// Calls a function with each text input of the form, and the contexts that components around it declare.
     private func forEachTextInput(
         below value: JSONValue,
         _ outer: [String: JSONValue],
