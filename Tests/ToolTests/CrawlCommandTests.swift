@@ -55,6 +55,7 @@ struct CrawlCommandTests {
                 let arguments = ["crawl", "\(url)/faults", "--slow", "60000"]
                 let first = try await BeagleProcess(arguments + ["--write-baseline", file]).outcome()
                 #expect(first.exit == 0 && first.lines.count > 5, "\(first.errors)")
+                #expect(first.errors == "beagle: \(file) accepts 9 findings\n")
                 let second = try await BeagleProcess(arguments + ["--baseline", file]).outcome()
                 #expect(second.exit == 0 && second.lines.count == 1, "\(second.text)")
                 #expect(second.text.hasSuffix("in the baseline 9\n"))

@@ -42,6 +42,12 @@ struct ImageCommandTests {
         return data + Data([8, 6, 0, 0, 0])
     }
 
+    @Test func typeOfARepeatedFieldIsShown() async throws {
+        let server = try LoopbackServer(.response(200, ["Content-Type": "text/html, text/plain"], "no image"))
+        let run = try await beagle("image", server.url, "-o", "-")
+        #expect(run.exit == 101 && run.errors.contains("the response is not an image (text/plain)"), "\(run.errors)")
+    }
+
     @Test func formatAndSizeArePrinted() async throws {
         let image = Self.png(37, 23)
         let server = try LoopbackServer(.response(200, ["Content-Type": "text/plain"], image))

@@ -128,10 +128,72 @@ struct PlanCommandTests {
         }
     }
 
+    /// A server with a screen that has an image of this size.
+    private func site(_ sizes: [String: Int]) throws -> LoopbackServer {
+        let images = sizes.keys.sorted().map { remoteImage($0) }.joined(separator: ",")
+        let screen = ScriptedSite.Page.screen(images, images, remoteImage("https://cdn.invalid/same.png")).document
+        return try LoopbackServer { request in
+            if request.target == "/" { return .response(200, [:], screen) }
+            guard let size = sizes[request.target], size > 0 else { return .response(404) }
+            return .response(200, [:], Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) + Data(count: size - 8))
+        }
+    }
+
+    @Test func sizesOfImagesAreCompared() async throws {
+        let old = try site(["/a": 1_000, "/b": 500, "/c": 100, "/d": 100])
+        let new = try site(["/a": 3_000, "/b": 500, "/c": 0, "/d": 50])
+        let urls = ["\(old.url)/", "\(new.url)/"]
+        #expect(try await BeagleProcess(["plan", "--diff"] + urls).outcome().exit == 0)
+        let run = try await BeagleProcess(["plan", "--diff", "--images"] + urls).outcome()
+        #expect(run.exit == 104)
+        #expect(
+            run.lines == ["~ image  /a: bytes 1.0 kB -> 3.0 kB", "~ image  /d: bytes 100 B -> 50 B"],
+            "\(run.text)"
+        )
+        #expect(run.errors.contains("not compared: 1, such as /c: 404 Not Found"), "\(run.errors)")
+        #expect(old.requests.map(\.target).sorted() == ["/", "/", "/a", "/b", "/c", "/d"])
+        let json = try await BeagleProcess(["plan", "--diff", "--images", "--json"] + urls).outcome().json()["error"]
+        #expect(json?["changed"]?[0]?["differs"] == ["bytes"])
+        #expect(json?["changed"]?[0]?["bytes"] == ["old": 1_000, "new": 3_000])
+        #expect(json?["changed"]?.array?.count == 2)
+    }
+
+    @Test func sizesAreThoseOfARecording() async throws {
+        let old = try site(["/a": 1_000])
+        let new = try site(["/a": 2_000])
+        let urls = ["\(old.url)/", "\(new.url)/"]
+        try await withDirectory { directory in
+            let recorded = ["plan", "--diff", "--images", "--record", "\(directory)/a.bglog"] + urls
+            #expect(try await BeagleProcess(recorded).outcome().exit == 104)
+            old.stop()
+            new.stop()
+            let replayed = ["plan", "--diff", "--replay", "\(directory)/a.bglog"] + urls
+            let run = try await BeagleProcess(replayed).outcome()
+            #expect(run.lines == ["~ image  /a: bytes 1.0 kB -> 2.0 kB"], "\(run.text) \(run.errors)")
+            #expect(!run.errors.contains("not compared"))
+        }
+    }
+
+    @Test func imagesOfFilesNeedABase() async throws {
+        let screens = [1, 2].map { ScriptedSite.Page.screen(remoteImage("/i"), "{\"a\": \($0)}").document }
+        try await withFiles(screens) { files in
+            let run = try await BeagleProcess(["plan", "--diff", "--images"] + files.prefix(2)).outcome()
+            #expect(run.exit == 0 && run.errors.contains("/i: a file has no base URL; add --base"), "\(run.errors)")
+        }
+    }
+
+    @Test func contentsOfADataURLAreLeftOut() async throws {
+        let url = "data:image/png;base64," + String(repeating: "A", count: 500)
+        let screen = ScriptedSite.Page.screen(remoteImage(url)).document
+        let run = try await BeagleProcess(["plan", "-"], input: screen).outcome()
+        #expect(run.lines.first?.contains("AAAA…  other scheme") == true, "\(run.text)")
+    }
+
     // MARK: - Failures
 
     private static let failures: [(String, Int32, String)] = [
-        ("<html>", 101, "standard input is not a screen: invalid JSON at line 1, column 1 ($): expected a value"),
+        (" <html>", 101, "standard input is not a screen but looks like HTML or XML, such as an error page"),
+        ("x", 101, "standard input is not a screen: invalid JSON at line 1, column 1 ($): expected a value"),
         ("{\"a\": [1,\n}", 101, "line 2, column 1 ($.a[1])"), ("{}", 101, "its root has no _beagleComponent_"),
         (#"{"_beagleAction_": "beagle:popView"}"#, 101, "not a screen but the action popView"),
     ]
@@ -156,11 +218,34 @@ struct PlanCommandTests {
     @Test func missingFileHasAdvice() async throws {
         let run = try await beagle("plan", "/does/not/exist.json")
         #expect(run.exit == 26)
-        #expect(run.errors.contains("cannot read /does/not/exist.json") && run.errors.contains("or a URL such as"))
+        #expect(run.errors.contains("cannot read /does/not/exist.json: No such file or directory"))
+        #expect(run.errors.contains("or a URL such as http://HOST:PORT/PATH"))
+    }
+
+    @Test(arguments: [
+        (["example.com/home"], "or a URL such as http://example.com/home"),
+        (["localhost:8080/home"], "or a URL such as http://localhost:8080/home"),
+        (["nohome", "--base", "http://h"], "write /nohome for a path of the server"),
+        (["/tmp"], "cannot read /tmp: it is not a regular file"),
+    ])
+    func unreadableFileHasTheReasonOrAdvice(_ arguments: [String], _ text: String) async throws {
+        let run = try await BeagleProcess(["plan"] + arguments).outcome()
+        #expect(run.exit == 26 && run.errors.contains(text), "\(run.errors)")
+    }
+
+    @Test func commandForURLsNamesTheOneForFiles() async throws {
+        try await withFiles([DemoScreens.home]) { files in
+            for command in ["fetch", "crawl"] {
+                let run = try await BeagleProcess([command, files[0]]).outcome()
+                #expect(run.exit == 3 && run.errors.contains("is a file, not a URL"), "\(run.errors)")
+                #expect(run.errors.contains("use 'beagle plan' for the screen in a file"))
+            }
+        }
     }
 
     @Test(arguments: [
         [], ["a", "b"], ["--diff", "a"], ["--diff", "-", "-"], ["a", "--custom", "x"], ["a", "--custom", "x=image"],
+        ["a", "--images"], [""],
         ["a", "--custom", "custom:a.b=video"],
     ])
     func invalidCommandLineExitsWith64(_ arguments: [String]) async throws {

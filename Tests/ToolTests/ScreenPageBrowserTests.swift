@@ -27,10 +27,44 @@ struct ScreenPageBrowserTests {
     @Test func elementsOfThePageAreTheComponentsOfTheTree() async throws {
         try await withBackend { url in
             let components = PageElements(try await Chromium.open(page(of: "\(url)/home")).elements).components
-            let tree = try await tree(of: "\(url)/home")
+            var tree = try await tree(of: "\(url)/home")
+            let greeting = try #require(tree.firstIndex { $0.text == "Hello, @{user.name}" })
+            // The page has the values of expressions.
+            tree[greeting].text = "Hello, Ana"
             #expect(components.count == 12)
             #expect(components == tree)
         }
+    }
+
+    /// A screen whose button opens another screen, and adds components.
+    private static let screenWithActions = """
+        {"_beagleComponent_":"beagle:container","context":{"id":"c","value":"Ada"},"children":[
+        {"_beagleComponent_":"beagle:text","text":"@{c}"},
+        {"_beagleComponent_":"beagle:button","text":"@{d}","onPress":[
+        {"_beagleAction_":"beagle:pushView","route":{"screen":{"_beagleComponent_":"beagle:screenComponent","child":
+        {"_beagleComponent_":"beagle:text","text":"inner"}}}},
+        {"_beagleAction_":"beagle:confirm","title":"Sure?","message":"\(hostile.replacing("\"", with: "'"))","onPressOk":[
+        {"_beagleAction_":"beagle:addChildren","value":[{"_beagleComponent_":"beagle:text","text":"added @{c}"}]}]}]}]}
+        """
+
+    @Test func contentsOfActionsAreInClosedElements() async throws {
+        let screen = Self.screenWithActions
+        let server = try LoopbackServer(.response(200, [:], screen))
+        let page = try await Chromium.open(page(of: "\(server.url)/"))
+        let elements = PageElements(page.elements)
+        // Components of actions are beside the button, and in the tree they are below it.
+        #expect(
+            elements.components.map { "\($0.depth) \($0.name) \($0.text)" } == [
+                "0 container ", "1 text Ada", "1 button @{d}", "1 screenComponent ", "2 text inner", "1 text added Ada",
+            ]
+        )
+        let tree = try await tree(of: "\(server.url)/")
+        #expect(elements.components.map(\.name) == tree.map(\.name))
+        #expect(page.elements.ranges(of: #"<details class="box">"#).count == 3)
+        #expect(page.elements.contains("<summary>onPress: confirm</summary><p>Sure?</p>"))
+        #expect(page.elements.contains(#"<button data-component="button" class="expression">@{d}</button>"#))
+        #expect(!elements.names.contains("script") && !elements.names.contains("b"))
+        #expect(!page.notes.contains("Content Security Policy"), "\(page.notes)")
     }
 
     private static let hostile = #"<script>document.title='x'</script>"'><b>&lt;"#
@@ -168,8 +202,9 @@ struct PageElements {
             let text = Self.unescaped(html[end..<tag.range.lowerBound])
             end = tag.range.upperBound
             if open.last?.name == "title" { title += text }
-            // The tree doesn't have the titles of tabs.
-            if open.last?.name != "h2", let index = open.compactMap(\.component).last { components[index].text += text }
+            // The tree doesn't have the titles of tabs and the texts of actions.
+            let owner = open.last { $0.component != nil || $0.name == "details" }
+            if open.last?.name != "h2", let index = owner?.component { components[index].text += text }
             if !tag.output.1.isEmpty {
                 open.removeLast()
                 continue

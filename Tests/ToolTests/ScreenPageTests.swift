@@ -1,3 +1,4 @@
+import BeagleNet
 import BeagleNetHTTP
 import BeagleNetTesting
 import Foundation
@@ -29,7 +30,7 @@ struct ScreenPageTests {
         ),
         (
             #"{"_beagleComponent_":"beagle:listView","dataSource":"@{a}","templates":[{"view":{"_beagleComponent_":"beagle:text","text":"@{item}"}}]}"#,
-            #"<ul data-component="listView"><li><p data-component="text">@{item}</p></li></ul>"#
+            #"<ul data-component="listView"><li><p data-component="text" class="expression">@{item}</p></li></ul>"#
         ),
         (
             #"{"_beagleComponent_":"beagle:tabView","children":[{"title":"t","child":{"_beagleComponent_":"beagle:text","text":"a"}}]}"#,
@@ -45,7 +46,7 @@ struct ScreenPageTests {
         ),
         (
             #"{"_beagleComponent_":"custom:card","parts":{"a":[{"_beagleComponent_":"beagle:text","text":"a"}]},"onPress":[{"_beagleAction_":"beagle:addChildren","value":[{"_beagleComponent_":"beagle:text"}]}],"context":{"value":{"_beagleComponent_":"beagle:text"}}}"#,
-            #"<div data-component="custom:card" class="box"><span>custom:card</span><p data-component="text">a</p></div>"#
+            #"<div data-component="custom:card" class="box"><span>custom:card</span><p data-component="text">a</p></div><details class="box"><summary>onPress: addChildren</summary><p data-component="text"></p></details>"#
         ),
         (
             #"{"_:component":"layout:row","children":[{"_:component":"layout:text","properties":{"text":"a"}}]}"#,
@@ -56,6 +57,148 @@ struct ScreenPageTests {
     @Test(arguments: components)
     func componentsAreWrittenAsElements(_ screen: String, _ html: String) throws {
         #expect(try body(screen) == html)
+    }
+
+    // MARK: - Expressions
+
+    /// The members of a container around a component, the component, and its element.
+    private static let expressions: [(String, String, String)] = [
+        (
+            #""context":{"id":"c","value":{"n":"Ada","k":3}}"#, #""beagle:text","text":"Hi @{c.n}, @{sum(c.k, 1)}""#,
+            #"<p data-component="text">Hi Ada, 4</p>"#
+        ),
+        (
+            #""context":{"id":"c","value":1}"#, #""beagle:button","text":"@{c} @{d}""#,
+            #"<button data-component="button" class="expression">@{c} @{d}</button>"#
+        ),
+        (
+            #""context":{"id":"c","value":{"v":"x"}}"#, #""beagle:textInput","value":"@{c.v}","placeholder":"@{d}""#,
+            #"<input data-component="textInput" class="expression" type="text" value="x" placeholder="@{d}">"#
+        ),
+        (
+            #""context":{"id":"c","value":"<b>@{d}"}"#, #""beagle:text","text":"@{c}""#,
+            #"<p data-component="text">&lt;b&gt;@{d}</p>"#
+        ),
+        ("", #""beagle:text","text":"\\@{c}""#, #"<p data-component="text">@{c}</p>"#),
+        (
+            ##""context":{"id":"c","value":"#ff0000"}"##,
+            #""beagle:text","textColor":"@{c}","style":{"backgroundColor":"@{c}","cornerRadius":{"radius":"@{d}"}}"#,
+            ##"<p data-component="text" style="background-color:#ff0000;color:#ff0000"></p>"##
+        ),
+        (
+            #""context":{"id":"c","value":"/p"}"#, #""beagle:webView","url":"https://h@{c}""#,
+            #"<div data-component="webView" class="box"><span>web page https://h/p</span></div>"#
+        ),
+        (
+            #""context":{"id":"c","value":["a","b"]}"#,
+            #""beagle:listView","dataSource":"@{insert(c, 'c')}","iteratorName":"x","templates":[{"case":"@{eq(x, 'b')}","view":{"_beagleComponent_":"beagle:text","text":"B"}},{"view":{"_beagleComponent_":"beagle:text","text":"@{x}@{index}"}}]"#,
+            #"<ul data-component="listView"><li><p data-component="text">a0</p></li><li><p data-component="text">B</p></li><li><p data-component="text">c2</p></li></ul>"#
+        ),
+    ]
+
+    @Test(arguments: expressions)
+    func expressionsHaveTheirValues(_ members: String, _ component: String, _ html: String) throws {
+        let members = members.isEmpty ? "" : members + ","
+        let screen = """
+            {"_beagleComponent_":"beagle:container",\(members)"children":[{"_beagleComponent_":\(component)}]}
+            """
+        #expect(try body(screen) == #"<div data-component="container">\#(html)</div>"#)
+    }
+
+    @Test func nimbusListHasAnItemForEachElement() throws {
+        let screen = #"""
+            {"_:component":"layout:column","state":{"id":"s","value":[{"n":1},{"n":2}]},"children":[{"_:component":"forEach",
+            "properties":{"items":"@{s}"},"children":[{"_:component":"layout:text","properties":{"text":"@{item.n}"}}]}]}
+            """#
+        #expect(try body(screen).ranges(of: "<li>").count == 2)
+        #expect(try body(screen).contains(#"<li><p data-component="layout:text">2</p></li>"#))
+    }
+
+    @Test func longListIsCut() throws {
+        let items = (0...ScreenPage.maxRows).map(String.init).joined(separator: ",")
+        let screen = #"""
+            {"_beagleComponent_":"beagle:listView","dataSource":[\#(items)],
+            "template":{"_beagleComponent_":"beagle:text","text":"@{item}"}}
+            """#
+        #expect(try body(screen).hasSuffix(#"<li class="box">and 1 more</li></ul>"#))
+        #expect(try body(screen).ranges(of: "<p ").count == ScreenPage.maxRows)
+    }
+
+    // MARK: - Actions
+
+    private static let actions: [(String, String)] = [
+        (
+            #"{"_beagleAction_":"beagle:pushView","route":{"screen":{"navigationBar":{"title":"t"},"child":{"_beagleComponent_":"beagle:text","text":"a"}}}}"#,
+            #"<details class="box"><summary>onPress: pushView</summary><main data-component="screenComponent"><header>t</header><p data-component="text">a</p></main></details>"#
+        ),
+        (
+            #"{"_beagleAction_":"beagle:pushView","route":{"url":"/a","fallback":{"_beagleComponent_":"beagle:text","text":"f"}}}"#,
+            #"<details class="box"><summary>onPress: pushView</summary><p data-component="text">f</p></details>"#
+        ),
+        (
+            #"{"_beagleAction_":"beagle:confirm","title":"<i>","message":"Hi @{c.n}","onPressOk":{"_beagleAction_":"beagle:alert","message":"@{onSuccess.data}"}}"#,
+            #"<details class="box"><summary>onPress: confirm</summary><p>&lt;i&gt;</p><p>Hi Ada</p><details class="box"><summary>onPressOk: alert</summary><p class="expression">@{onSuccess.data}</p></details></details>"#
+        ),
+        (
+            #"{"_beagleAction_":"beagle:sendRequest","url":"/q","data":{"x":{"_beagleComponent_":"beagle:text"}},"onSuccess":[{"_beagleAction_":"beagle:addChildren","componentId":"x","value":[{"_beagleComponent_":"beagle:text","text":"new"}]}]}"#,
+            #"<details class="box"><summary>onPress: sendRequest</summary><details class="box"><summary>onSuccess: addChildren</summary><p data-component="text">new</p></details></details>"#
+        ),
+        (
+            #"{"_beagleAction_":"beagle:addChildren","value":"@{c.add}"}"#,
+            #"<details class="box"><summary>onPress: addChildren</summary><p data-component="text">added</p></details>"#
+        ),
+        (#"{"_beagleAction_":"beagle:setContext","contextId":"x","value":{"_beagleComponent_":"beagle:text"}}"#, ""),
+        (#"{"_beagleAction_":"beagle:pushView","route":{"url":"/a"}}"#, ""),
+    ]
+
+    @Test(arguments: actions)
+    func contentsOfActionsAreBesideTheElement(_ action: String, _ html: String) throws {
+        let screen = #"""
+            {"_beagleComponent_":"beagle:container",
+            "context":{"id":"c","value":{"n":"Ada","add":{"_beagleComponent_":"beagle:text","text":"added"}}},
+            "children":[{"_beagleComponent_":"beagle:button","text":"b","onPress":[\#(action)]}]}
+            """#
+        let button = #"<button data-component="button">b</button>"#
+        #expect(try body(screen) == #"<div data-component="container">\#(button)\#(html)</div>"#)
+    }
+
+    @Test func contextThatAnActionChangesIsNotKnownInActions() throws {
+        let screen = #"""
+            {"_beagleComponent_":"beagle:container","context":{"id":"c","value":"a"},"children":[
+            {"_beagleComponent_":"beagle:text","text":"@{c}"},{"_beagleComponent_":"beagle:button","text":"b","onPress":[
+            {"_beagleAction_":"beagle:setContext","contextId":"c","value":"d"},
+            {"_beagleAction_":"beagle:alert","message":"@{c}"}]}]}
+            """#
+        let parsed = try ParsedScreen(parsing: Data(screen.utf8))
+        let html = ScreenPage.html(
+            of: try JSONValue(parsing: screen),
+            changedContexts: parsed.changedContexts,
+            images: [:]
+        )
+        #expect(html.contains(#"<p data-component="text">a</p>"#))
+        #expect(html.contains(#"<p class="expression">@{c}</p>"#))
+    }
+
+    /// Each action takes three levels of the JSON.
+    @Test func deepActionsAreWritten() throws {
+        let count = 160
+        let screen =
+            #"{"_beagleComponent_":"beagle:button","onPress":"#
+            + String(repeating: #"{"_beagleAction_":"beagle:alert","message":"m","onPressOk":["#, count: count)
+            + String(repeating: "]}", count: count) + "}"
+        #expect(try body(screen).ranges(of: "<details ").count == count)
+    }
+
+    @Test func imageWithAnotherSchemeIsNotRequested() async throws {
+        let screen = ScriptedSite.Page.screen(remoteImage("file:///etc/hostname")).document
+        let server = try LoopbackServer(.response(200, [:], screen))
+        try await withDirectory { directory in
+            let run = try await beagle("fetch", "\(server.url)/", "--html", "\(directory)/a.html")
+            #expect(run.exit == 0, "\(run.errors)")
+            let html = try String(contentsOfFile: "\(directory)/a.html", encoding: .utf8)
+            #expect(html.contains("<span>image file:///etc/hostname</span>"))
+            #expect(server.requests.count == 1)
+        }
     }
 
     @Test func textsAreEscaped() throws {
@@ -80,9 +223,7 @@ struct ScreenPageTests {
         let same = remoteImage("/i")
         let screen = ScriptedSite.Page.screen(same, same, same, remoteImage("/x")).document
         let image = ScreenImages.Image.data(Data(count: ScreenPage.maxImageBytes / 2), "image/png")
-        var images = Dictionary(uniqueKeysWithValues: (0..<3).map { ("/children/\($0)/path/url", image) })
-        images["/children/3/path/url"] = .missing("404 Not Found")
-        let html = try body(screen, images: images)
+        let html = try body(screen, images: ["/i": image, "/x": .missing("404 Not Found")])
         #expect(html.ranges(of: #"src="data:image/png;base64,AAAA"#).count == 2)
         #expect(html.contains("image /i: the images of the page are too large"))
         #expect(html.contains("image /x: 404 Not Found"))
@@ -107,8 +248,9 @@ struct ScreenPageTests {
                 #expect(run.exit == 0 && run.output.isEmpty, "\(run.errors)")
                 let html = try String(contentsOfFile: file, encoding: .utf8)
                 #expect(html.contains("<title>Home</title>") && html.contains("src=\"data:image/png;base64,iVBOR"))
-                #expect(html.contains(">Hello, @{user.name}</p>") && !html.contains("src=\"/"))
-                #expect(try await beagle("fetch", "\(url)/", "--html", "\(directory)/no.html").exit == 101)
+                #expect(html.contains(">Hello, Ana</p>") && !html.contains("src=\"/"))
+                let other = try await beagle("fetch", "\(url)/", "--html", "\(directory)/no.html")
+                #expect(other.exit == 101 && other.output.isEmpty)
                 #expect(!FileManager.default.fileExists(atPath: "\(directory)/no.html"))
             }
         }

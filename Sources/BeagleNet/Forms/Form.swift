@@ -45,6 +45,8 @@ public final class Form: Sendable {
     /// secret, such as a password, because values are stored in plain text. The log and the error's `advice` then say
     /// that the form wasn't stored. `.queue` stores such a form too.
     public let outbox: OutboxChoice
+    /// The places of the inputs in a JSON body, or `nil` if the inputs are its members.
+    private let layout: FormLayout?
     /// The errors that the screen of the form has in its expressions.
     let screenErrors: (@Sendable ([Input]) -> [FieldError])?
     private let givenStore: (any FormStore)?
@@ -90,6 +92,7 @@ public final class Form: Sendable {
             sendsIdempotencyKey: sendsIdempotencyKey,
             outbox: outbox,
             httpData: httpData,
+            layout: nil,
             screenErrors: nil
         )
     }
@@ -104,10 +107,12 @@ public final class Form: Sendable {
         sendsIdempotencyKey: Bool = false,
         outbox: OutboxChoice = .automatic,
         httpData: HttpAdditionalData.HttpData? = nil,
+        layout: FormLayout?,
         screenErrors: (@Sendable ([Input]) -> [FieldError])?
     ) {
         self.method = method
         self.httpData = httpData
+        self.layout = layout
         self.screenErrors = screenErrors
         self.encoding = encoding
         self.group = group
@@ -239,7 +244,8 @@ extension Form {
             + inputs.filter { additional[$0.name] == nil }.map { ($0.name, $0.value) }
             + additional.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let fields = values.flatMap { $1.fields($0, repeatsName: repeatsName) }
-        return Request.FormData(method: method, fields: fields, encoding: encoding)
+        let members = repeatsName ? fields : layout?.members(of: fields) ?? fields
+        return Request.FormData(method: method, fields: members, encoding: encoding)
     }
 }
 

@@ -29,6 +29,8 @@ public struct ParsedScreen: Sendable {
     public let plan: ScreenPlan
     /// The components and actions, if they were asked for.
     package let outline: ScreenOutline
+    /// The contexts that an action changes.
+    package let changedContexts: Set<String>
 
     /// Checks a document and finds its references.
     ///
@@ -80,6 +82,7 @@ public struct ParsedScreen: Sendable {
         id = reading.id
         isScreen = reading.isScreen
         outline = reading.outline
+        changedContexts = reading.changedContexts
         plan = ScreenPlan(reading.contents(document))
     }
 
@@ -89,6 +92,7 @@ public struct ParsedScreen: Sendable {
         let id: String?
         let isScreen: Bool
         let outline: ScreenOutline
+        let changedContexts: Set<String>
         let contents: (Data) -> ScreenPlanContents
     }
 
@@ -108,6 +112,7 @@ public struct ParsedScreen: Sendable {
                 id: findings.rootForm != nil && findings.rootID.isPresent ? findings.rootID.text(in: bytes) : nil,
                 isScreen: findings.rootForm == .component,
                 outline: findings.outline,
+                changedContexts: resolver.changedContexts,
                 contents: { ScreenPlanContents($0, findings, resolved, texts, omitted) }
             )
         } catch {

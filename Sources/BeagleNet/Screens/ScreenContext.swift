@@ -55,15 +55,8 @@ public struct ScreenContext: Sendable, Hashable {
         }
         var expression = ScreenExpression(text)
         var scope = ContextScope(values)
-        switch expression.evaluate(in: &scope).value {
-        case .unknown: throw .notEvaluated(text, scope.missing)
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .number(let value): return Int64(exactly: value).map { .integer($0) } ?? .number(value)
-        case .integer(let value): return .integer(value)
-        case .text(let text): return .string(text)
-        case .container(let index): return scope.containers[index]
-        }
+        guard let value = expression.evaluate(in: &scope).value.json else { throw .notEvaluated(text, scope.missing) }
+        return value
     }
 
     /// Returns the value of a text with expressions as text, or `nil` if it is `null`, an object or an array.

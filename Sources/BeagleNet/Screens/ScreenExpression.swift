@@ -10,6 +10,16 @@ enum ExpressionStep: Equatable {
 protocol ExpressionScope {
     /// Returns the value of a context at a path.
     mutating func value(of context: ArraySlice<UInt8>, at path: [ExpressionStep]) -> ScreenValue
+    /// Returns the object or array at a position of the document, or `nil` if it is too large to be read.
+    mutating func json(at place: Int) -> JSONValue?
+    /// Whether operations have the meaning of Nimbus where it differs from that of Beagle.
+    var isNimbus: Bool { get }
+}
+
+extension ExpressionScope {
+    // Only a scope over a document has containers.
+    mutating func json(at place: Int) -> JSONValue? { nil }
+    var isNimbus: Bool { false }
 }
 
 /// A text in which expressions `@{...}` are evaluated.
@@ -122,7 +132,7 @@ struct ScreenExpression {
             } while skip(",")
             guard skip(")") else { return nil }
         }
-        return ScreenOperation.evaluate(String(decoding: name, as: UTF8.self), arguments)
+        return ScreenOperation.evaluate(String(decoding: name, as: UTF8.self), arguments, in: &scope)
     }
 
     // MARK: - Words

@@ -14,7 +14,9 @@ public import BeagleNetRequestBuilder
 /// `formValidators`). Its `group` and `additionalData` become those of the `Form`, and a `beagle:formRemoteAction` its
 /// destination.
 ///
-/// A `beagle:simpleForm` has an input for each member of the `data` of the first `beagle:sendRequest` in its `onSubmit`.
+/// A `beagle:simpleForm` has an input for each value in the `data` of the first `beagle:sendRequest` in its `onSubmit`.
+/// The name of a value in an object is its path, such as `address.city` or `items[0].count`; the server receives the
+/// objects.
 /// It is valid if the `error` of each of its `beagle:textInput` is empty, evaluated with the current values of the
 /// inputs. An error belongs to the input whose expression in `data` is the `value` of the text input, and otherwise to
 /// the form as a whole.
@@ -104,8 +106,8 @@ extension ScreenForm {
     ///   - context: The values of contexts. They take precedence over the values that the screen's components declare.
     ///     An empty context by default.
     /// - Throws: `NetworkError`: `.badRequest` if an expression has no value, or if the method isn't one of a form;
-    ///   `.blocked` if the `ScreenRequestRules` of the current container forbid a form's request; `.unsupported` if `data` of a simple form isn't an object, or contains one in a member. Use
-    ///   `ScreenAction.request(in:form:dependencies:)` for such a request.
+    ///   `.blocked` if the `ScreenRequestRules` of the current container forbid a form's request; `.unsupported` if
+    ///   `data` of a simple form isn't an object. Use `ScreenAction.request(in:form:dependencies:)` for such a request.
     public static func forms(
         in screen: JSONValue,
         context: ScreenContext = ScreenContext()

@@ -8,6 +8,8 @@ struct ScreenFormBindings: Sendable {
         let name: String?
         /// The expression of the error.
         let error: JSONValue
+        /// The values of the contexts inside of the form that the expression may use.
+        let contexts: [String: JSONValue]
     }
 
     let base: ScreenContext
@@ -33,6 +35,8 @@ struct ScreenFormBindings: Sendable {
         let context = context(of: inputs)
         return textInputs.compactMap { input in
             do throws(NetworkError) {
+                var context = context
+                context.values.merge(input.contexts) { $1 }
                 guard let text = try context.text(input.error), !text.isEmpty else { return nil }
                 return FieldError(field: input.name, message: text)
             } catch {

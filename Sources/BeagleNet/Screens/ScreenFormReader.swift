@@ -22,7 +22,7 @@ struct ScreenFormReader {
             let form: ScreenForm? =
                 switch value.componentType {
                 case "beagle:form": try Beagle1FormReader(context: context).form(value, at: pointer)
-                case "beagle:simpleform": try SimpleFormReader(context: context).form(value, at: pointer)
+                case "beagle:simpleform": try SimpleFormReader(context: context, given: given).form(value, at: pointer)
                 default: nil
                 }
             if let form {

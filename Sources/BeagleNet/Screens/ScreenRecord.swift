@@ -57,6 +57,8 @@ struct ScreenFindings: Sendable {
     var rootType = JSONSpan.none
     var rootID = JSONSpan.none
     var rootForm: ScreenMarker.Form?
+    /// Whether the outermost object is one of Nimbus.
+    var isNimbus = false
     var records: ContiguousArray<ScreenRecord> = []
     var parts: ContiguousArray<ScreenRequestParts> = []
     var omitted = 0

@@ -71,7 +71,7 @@ extension ScreenReference {
         public static let template = Obstacle(rawValue: "template")
         /// The screen doesn't ask for a prefetch of the route, or the request belongs to an event.
         public static let notMarked = Obstacle(rawValue: "not marked")
-        /// The value of the URL's expression has a scheme other than http and https.
+        /// The URL has a scheme other than http and https, such as `tel:` or `empty:`.
         public static let otherScheme = Obstacle(rawValue: "other scheme")
         /// The meaning of the member isn't in the vocabulary.
         public static let undeclared = Obstacle(rawValue: "undeclared")

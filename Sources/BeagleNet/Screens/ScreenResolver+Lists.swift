@@ -13,24 +13,26 @@ extension ScreenResolver {
         return name.isPresent ? name.text(in: bytes) : "index"
     }
 
-    /// Returns the positions of a list's items, or `nil` if they aren't known.
-    mutating func rows(of list: Int) -> [Int]? {
+    /// Returns a list's items, or `nil` if they aren't known.
+    mutating func rows(of list: Int) -> [Binding.Value]? {
         let items = Int(findings.lists[list].items)
         guard items > 0 else { return nil }
         var start = items
         if bytes[items] == UInt8(ascii: "\"") {
             time = .render
-            guard case .container(let place) = evaluate(stringAt: items) else { return nil }
+            let value = evaluate(stringAt: items)
+            if case .json(.array(let elements)) = value { return elements.prefix(limit + 1).map { .json($0) } }
+            guard case .container(let place) = value else { return nil }
             start = place
         }
-        var rows: [Int] = []
+        var rows: [Binding.Value] = []
         let limit = limit
         guard
             read(
                 from: start,
                 { cursor throws(JSONFault) in
                     try cursor.forEachElement { row in
-                        rows.append(row)
+                        rows.append(.document(row))
                         return rows.count <= limit
                     }
                 }
@@ -40,7 +42,7 @@ extension ScreenResolver {
     }
 
     /// Resolves the templates of a list, which begin at this scope, for each element.
-    mutating func unfold(_ first: Int, _ list: Int32, _ rows: [Int]) -> (Int, Int) {
+    mutating func unfold(_ first: Int, _ list: Int32, _ rows: [Binding.Value]) -> (Int, Int) {
         var templates = [first]
         while case let next = findings.scopes[templates[templates.count - 1]].next, next < findings.scopes.count,
             case .template(list, _, _) = findings.scopes[next].content
@@ -56,7 +58,7 @@ extension ScreenResolver {
                 omitted += (rows.count - place) * templates.count
                 break
             }
-            bindings.append(Binding(name: item, value: .document(row), end: .max))
+            bindings.append(Binding(name: item, value: row, end: .max))
             bindings.append(Binding(name: index, value: .index(place), end: .max))
             for template in shown(templates) { sweep(findings.scopes[template].records, template + 1) }
             bindings.removeLast(2)

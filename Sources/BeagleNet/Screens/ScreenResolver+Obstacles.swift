@@ -12,13 +12,10 @@ extension ScreenResolver {
         _ url: ResolvedText,
         _ method: ResolvedText
     ) -> ScreenObstacle {
-        switch record.kind {
-        case .unknown: return .undeclared
-        case .webPage: return .openedElsewhere
-        default: break
-        }
+        if record.kind == .unknown { return .undeclared }
+        if hasOtherScheme(url, record.url) { return .otherScheme }
+        if record.kind == .webPage { return .openedElsewhere }
         if url == .unknown { return usedItem ? .template : .expression }
-        if case .text(let text) = url, URLScheme(of: text) == .other { return .otherScheme }
         if method == .unknown { return .expression }
         if !isSafe(method, parts.method) { return .unsafeMethod }
         if record.kind == .form { return .input }
@@ -27,6 +24,12 @@ extension ScreenResolver {
         if record.time == .data { return .data }
         if record.kind == .request || (record.kind == .route && !record.isMarked) { return .notMarked }
         return .none
+    }
+
+    /// Whether a URL begins with a scheme other than http and https, such as `tel:` or `empty:`.
+    private func hasOtherScheme(_ url: ResolvedText, _ span: JSONSpan) -> Bool {
+        if case .text(let text) = url { return URLScheme(of: text) == .other }
+        return span.scheme(in: bytes) == .other
     }
 
     private func isSafe(_ method: ResolvedText, _ span: JSONSpan) -> Bool {

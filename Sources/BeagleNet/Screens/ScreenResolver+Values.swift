@@ -29,15 +29,23 @@ extension ScreenResolver {
         case .text(let text): return ScreenExpression.occurs(in: text) ? .unknown : .text(text)
         case .number, .integer: return value.text.map { .text($0) } ?? .unknown
         case .container(let place): return imageURL(at: place)
+        case .json(let path):
+            guard path["_beagleImagePath_"]?.string?.lowercased() == "remote" else { return .none }
+            return url(path["url"].map(ScreenValue.init) ?? .null)
         case .bool, .unknown: return .unknown
         }
     }
 
     /// Returns the URL of a remote image's path.
     private mutating func imageURL(at place: Int) -> ResolvedText {
-        guard case .text(let form) = member("_beagleImagePath_", at: place), form.lowercased() == "remote",
-            case .text(let url) = member("url", at: place), !url.isEmpty
-        else { return .none }
+        guard case .text(let form) = member("_beagleImagePath_", at: place), form.lowercased() == "remote" else {
+            return .none
+        }
+        return url(member("url", at: place))
+    }
+
+    private func url(_ value: ScreenValue) -> ResolvedText {
+        guard case .text(let url) = value, !url.isEmpty else { return .none }
         return ScreenExpression.occurs(in: url) ? .unknown : .text(url)
     }
 
@@ -65,6 +73,7 @@ extension ScreenResolver {
             default: ScreenValue.number(try cursor.scalar().text(in: cursor.bytes)) ?? .unknown
             }
         }
+        if case .text? = value { stringsOfExpression.append(place) }
         return value ?? .unknown
     }
 
@@ -80,6 +89,20 @@ extension ScreenResolver {
 }
 
 extension ScreenResolver: ExpressionScope {
+    /// The maximum size of an object or array that an operation reads, in bytes.
+    private static let maxContainer = 1 << 20
+
+    var isNimbus: Bool { findings.isNimbus }
+
+    mutating func json(at place: Int) -> JSONValue? {
+        let span = read(from: place) { cursor throws(JSONFault) in try cursor.skipValue() }
+        guard let span, span.count <= Self.maxContainer else { return nil }
+        // A tree takes longer than a walk.
+        budget -= 8 * span.count
+        // The walk has checked the text, but it may be nested too deep for a tree.
+        do throws(NetworkError) { return try JSONValue(parsing: Data(span.written(in: bytes))) } catch { return nil }
+    }
+
     mutating func value(of context: ArraySlice<UInt8>, at path: [ExpressionStep]) -> ScreenValue {
         var place = bindings.count - 1
         while place >= 0, !bindings[place].name.utf8.elementsEqual(context) { place -= 1 }
@@ -90,6 +113,10 @@ extension ScreenResolver: ExpressionScope {
             usedItem = true
             return .unknown
         case .index(let index): return path.isEmpty ? .number(Double(index)) : .unknown
+        case .json(let element):
+            let value = element.value(at: path.map(ContextPath.Step.init))
+            budget -= value.string?.utf8.count ?? 0
+            return ScreenValue(value)
         case .document(let start):
             let isInitial = time == .render || time == .template || time == .initial
             if !isInitial, changedContexts.contains(bindings[place].name) { return .unknown }

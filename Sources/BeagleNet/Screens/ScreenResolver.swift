@@ -22,6 +22,8 @@ struct ScreenResolver {
             /// The value at a position of the document.
             case document(Int)
             case index(Int)
+            /// An element of an array that is the result of an operation.
+            case json(JSONValue)
             /// An element of a list whose items aren't known.
             case item
         }
@@ -48,6 +50,10 @@ struct ScreenResolver {
     var budget: Int
     /// The time of the record whose expressions are evaluated.
     var time = NeedTime.render
+    /// The positions of the strings that the last expression used.
+    var stringsOfExpression: [Int] = []
+    /// The positions of the strings that are a part of a URL whose value is known.
+    private var stringsOfURLs: Set<Int> = []
     /// Whether the last expression used the element of a list whose items aren't known.
     var usedItem = false
     /// The number of lists around the records whose templates are shown for each element.
@@ -69,6 +75,12 @@ struct ScreenResolver {
     mutating func run() {
         isListed = findings.lists.isEmpty ? [] : Array(repeating: false, count: findings.records.count)
         sweep(0..<findings.records.count, 0)
+        guard !stringsOfURLs.isEmpty else { return }
+        // An expression says what these URLs are for.
+        resolved.removeAll { reference in
+            let record = findings.records[Int(reference.record)]
+            return record.kind == .unknown && stringsOfURLs.contains(record.url.start - 1)
+        }
     }
 
     /// Resolves records with the scopes that begin at this index.
@@ -110,7 +122,9 @@ struct ScreenResolver {
         time = record.time
         usedItem = false
         budget -= 16
+        stringsOfExpression.removeAll(keepingCapacity: true)
         var url = value(of: record.url, record)
+        if case .text = url { stringsOfURLs.formUnion(stringsOfExpression) }
         let parts = findings.parts(of: record)
         var method = parts.method.isPresent ? text(of: parts.method) : .literal
         if budget <= 0 { (url, method) = (url == .literal ? url : .unknown, method == .literal ? method : .unknown) }

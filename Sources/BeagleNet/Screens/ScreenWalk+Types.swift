@@ -7,7 +7,10 @@ extension ScreenWalk {
         guard let marker = table.markers[Int(number)], let (form, node) = resolve(type, marker) else { return }
         if recordsOutline { addElement(type, form, marker) }
         current.node = node ?? ScreenTable.anyNode
-        if stack.count == 1 { (found.rootType, found.rootForm) = (type, form) }
+        if stack.count == 1 {
+            (found.rootType, found.rootForm) = (type, form)
+            found.isNimbus = marker.family == .nimbus
+        }
         if form == .action {
             current.isAction = true
             if let parent = stack.last { current.time = current.time.after(table.eventTimes[Int(parent.name)]) }

@@ -144,7 +144,7 @@ extension ScreenWalk {
 
     /// Adds a reference that has no other members.
     private mutating func add(_ url: JSONSpan, _ kind: ReferenceKind) {
-        guard url.count > 0, !hasOtherScheme(url) else { return }
+        guard url.count > 0 else { return }
         guard kept < limit else { return found.omitted += 1 }
         kept += 1
         found.records.append(ScreenRecord(url: url, path: leaf(), kind: kind, time: current.time))
@@ -153,13 +153,13 @@ extension ScreenWalk {
     /// Adds a string as an unknown reference if it is a URL of the web.
     @inline(never)
     mutating func addUnknown(_ text: JSONSpan) {
-        if scheme(of: text) == .web { add(text, .unknown) }
+        if text.scheme(in: cursor.bytes) == .web { add(text, .unknown) }
     }
 
     /// Counts the reference of a component or action that ends here, or drops its record if it makes no request.
     mutating func finish(_ index: Int) {
         let record = found.records[index]
-        let isReference = record.url.count > 0 && !record.isLocal && !hasOtherScheme(record.url)
+        let isReference = record.url.count > 0 && !record.isLocal
         if isReference, kept < limit, record.path >= 0 { return kept += 1 }
         if isReference { found.omitted += 1 }
         if index == found.records.count - 1 {

@@ -4,22 +4,24 @@ import BeagleNetRequestBuilder
 /// A reader of `beagle:simpleForm`, whose values are in a context.
 struct SimpleFormReader {
     let context: ScreenContext
+    /// The contexts of the app, which take precedence over those that components declare.
+    let given: ScreenContext
 
     /// Returns the form, or `nil` if it doesn't send a request.
     func form(_ json: JSONValue, at pointer: String) throws(NetworkError) -> ScreenForm? {
         let submission = ScreenAction.list(json["onSubmit"], at: pointer + "/onSubmit")
         guard let action = submission.first(where: { $0.type.lowercased() == "beagle:sendrequest" }) else { return nil }
         let data = action.member("data") ?? .object([:])
-        guard let values = try context.evaluate(data).object else { throw .notAForm("isn't an object") }
-        if let name = values.first(where: { $0.value.hasObject })?.key {
-            throw .notAForm("has an object in its member \(name.debugDescription)")
-        }
-        let bindings = bindings(data, values.keys, json)
+        guard let layout = try FormLayout(context.evaluate(data)) else { throw .notAForm("isn't an object") }
+        let (bindings, secrets) = bindings(data, layout, json)
         let (method, httpData) = try method(action)
         let form = Form(
-            values.sorted { $0.key < $1.key }.map { Form.Input($0.key, FormValue($0.value)) },
+            layout.inputs.map { name, value in
+                Form.Input(name, FormValue(value), isSecret: secrets.contains(name) ? true : nil)
+            },
             method: method,
             httpData: httpData,
+            layout: layout,
             screenErrors: bindings.errors(of:)
         )
         return ScreenForm(
@@ -32,26 +34,51 @@ struct SimpleFormReader {
         )
     }
 
-    /// Finds the place of each member of `data`, and the text inputs with the values of these places.
+    /// Finds the place of each value of `data`, the text inputs with the values of these places, and the names of
+    /// those for passwords.
     private func bindings(
         _ data: JSONValue,
-        _ names: some Collection<String>,
+        _ layout: FormLayout,
         _ json: JSONValue
-    ) -> ScreenFormBindings {
-        let whole = ContextPath(data)
-        var paths: [String: ContextPath] = [:]
-        for name in names {
-            paths[name] = ContextPath(data[name])
-            if let whole { paths[name] = ContextPath(id: whole.id, steps: whole.steps + [.name(name)]) }
+    ) -> (ScreenFormBindings, secrets: Set<String>) {
+        let paths = layout.paths.compactMapValues { Self.place(of: $0, in: data) }
+        let names = Dictionary(paths.map { ($0.value, $0.key) }, uniquingKeysWith: min)
+        var (textInputs, secrets) = ([ScreenFormBindings.TextInput](), Set<String>())
+        forEachTextInput(below: json, [:]) { input, contexts in
+            let path = ContextPath(input["value"]).flatMap { contexts[$0.id] == nil ? $0 : nil }
+            let name = path.flatMap { names[$0] }
+            if let name, input["type"]?.string?.uppercased() == "PASSWORD" { secrets.insert(name) }
+            guard let error = input["error"] else { return }
+            textInputs.append(ScreenFormBindings.TextInput(name: name, error: error, contexts: contexts))
         }
-        var bindings = ScreenFormBindings(base: context, paths: paths)
-        bindings.textInputs = json.components("beagle:textinput", notIn: "beagle:simpleform").compactMap { input in
-            guard let error = input["error"] else { return nil }
-            let path = ContextPath(input["value"])
-            let name = path.flatMap { path in paths.filter { $0.value == path }.keys.min() }
-            return ScreenFormBindings.TextInput(name: name, error: error)
+        return (ScreenFormBindings(base: context, paths: paths, textInputs: textInputs), secrets)
+    }
+
+    /// Returns the place in the contexts of a value of `data`, which may be below a place that an expression names.
+    private static func place(of path: [ContextPath.Step], in data: JSONValue) -> ContextPath? {
+        for count in 0...path.count {
+            guard var place = ContextPath(data.value(at: Array(path[..<count]))) else { continue }
+            place.steps += path[count...]
+            return place
         }
-        return bindings
+        return nil
+    }
+
+    /// Calls a function with each text input of the form, and the contexts that components around it declare.
+    private func forEachTextInput(
+        below value: JSONValue,
+        _ outer: [String: JSONValue],
+        _ body: (JSONValue, [String: JSONValue]) -> Void
+    ) {
+        for (name, child) in value.children where name != "context" {
+            if child.componentType == "beagle:simpleform" { continue }
+            var contexts = outer
+            if let id = child["context"]?["id"]?.string, given.values[id] == nil {
+                contexts[id] = child["context"]?["value"] ?? .null
+            }
+            if child.componentType == "beagle:textinput" { body(child, contexts) }
+            forEachTextInput(below: child, contexts, body)
+        }
     }
 
     private func method(
@@ -67,8 +94,10 @@ struct SimpleFormReader {
 }
 
 extension JSONValue {
-    /// Whether the value is an object, or an array with one.
-    fileprivate var hasObject: Bool { object != nil || array?.contains(where: \.hasObject) == true }
+    /// The elements, or the members sorted by name.
+    fileprivate var children: [(name: String, value: JSONValue)] {
+        array?.map { ("", $0) } ?? object?.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } ?? []
+    }
 }
 
 extension NetworkError {

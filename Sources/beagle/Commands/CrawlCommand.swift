@@ -140,7 +140,11 @@ struct CrawlCommand: AsyncParsableCommand {
         let findings = CrawlInspection.findings(of: crawl, limits)
         // A baseline with this finding would accept a server that doesn't respond.
         if writeBaseline != nil || old != nil, let failure = crawl.pages.first?.failure { throw failure }
-        if let writeBaseline { try CrawlBaseline(findings, on: origin).write(to: writeBaseline) }
+        if let writeBaseline {
+            let accepted = CrawlBaseline(findings, on: origin)
+            try accepted.write(to: writeBaseline)
+            session.console.note("beagle: \(writeBaseline) accepts \(counted(accepted.count, "finding"))".printable)
+        }
         let report = CrawlReport(crawl, findings, on: origin, baseline: old)
         return try result(of: report, on: session.console)
     }

@@ -13,8 +13,9 @@ struct FetchCommand: TransferCommand {
             Writes the screen's JSON, or its components with --tree. Exits with 101 if the response is not a screen.
 
             --html writes the screen as a page for a browser, with its layout, texts and images, but without actions. \
-            The page contains up to 5 MB of images, and needs no other file and no network. With --cache, it is also \
-            written if the stored screen is unchanged.
+            Expressions whose values the screen contains are evaluated; others are highlighted. The screens, components \
+            and texts that an action shows are in boxes that can be opened. The page contains up to 5 MB of images, and \
+            needs no other file and no network. With --cache, it is also written if the stored screen is unchanged.
 
             EXAMPLE
               beagle fetch http://127.0.0.1:8080/home --tree
@@ -66,12 +67,13 @@ struct FetchCommand: TransferCommand {
 
     private func writePage(of received: ReceivedResponse, to path: String, in session: Session) async throws {
         let site = try CrawlSite(address)
-        let screen = try received.screen(showsBody: true)
+        let screen = try received.screen(showsBody: false)
         let root = try JSONValue(parsing: screen.document)
         defer { session.console.showBar("") }
         let images = try await ScreenImages(session: session, origin: site.origin, base: site.base)
             .images(of: screen.plan)
-        try FileSink.write(Data(ScreenPage.html(of: root, images: images).utf8), to: path)
+        let page = ScreenPage.html(of: root, changedContexts: screen.changedContexts, images: images)
+        try FileSink.write(Data(page.utf8), to: path)
     }
 
     func result(of received: ReceivedResponse, on console: Console) throws -> CommandResult {

@@ -96,7 +96,7 @@ struct GraphQLCommand: TransferCommand {
         } catch {
             guard !error.graphQLErrors.isEmpty else {
                 var failure = Failure(received)
-                let contentType = received.head.headerFields[.contentType]
+                let contentType = received.head.headerFields[single: .contentType]
                 if let text = ServerText.line(of: received.body, contentType) { failure.message += ": \(text)" }
                 throw failure
             }

@@ -292,7 +292,7 @@ extension Session {
 extension CommonFlags {
     /// Checks that credentials aren't sent to several servers.
     fileprivate func check(_ outbox: Outbox) throws {
-        let isSecret = !credentialFields.isEmpty || access.hasCredentials
+        let isSecret = !credentialFields.isEmpty || basic.access.hasCredentials
         guard isSecret else { return }
         let waiting = try outbox.entries().filter { !$0.isRefused }
         // A URL that can't be parsed may be for any server.

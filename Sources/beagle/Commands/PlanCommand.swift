@@ -16,13 +16,15 @@ struct PlanCommand: AsyncParsableCommand {
             with 101 if the document is not a screen. The lines are written to standard output, or to the -o file.
 
             With --diff, writes the references that only the first screen (-) or only the second (+) has, and those \
-            of both with other events, headers, fields or another body (~), and exits with 104 if there are any.
+            of both with other events, headers, fields or another body (~), and exits with 104 if there are any. With \
+            --images, or if a recording is replayed, the images of both screens are loaded to compare their sizes.
 
             EXAMPLE
               beagle plan http://127.0.0.1:8080/home
               beagle plan home.json --json
               beagle plan home.json --custom custom:avatar.photoUrl=image
               beagle plan --diff http://127.0.0.1:8080/home https://staging.example.com/home
+              beagle plan --diff --images http://127.0.0.1:8080/home https://example.com/home
             """
     )
 
@@ -31,6 +33,9 @@ struct PlanCommand: AsyncParsableCommand {
 
     @Flag(name: .long, help: "Compare the references of two screens.")
     var diff = false
+
+    @Flag(name: .long, help: "With --diff, load the images that both screens have, and compare their sizes.")
+    var images = false
 
     @OptionGroup var vocabulary: VocabularyFlags
 
@@ -45,7 +50,9 @@ struct PlanCommand: AsyncParsableCommand {
         guard screens.count == (diff ? 2 : 1) else {
             throw ValidationError(diff ? "'--diff' requires two screens." : "Name one screen: a file, a URL or '-'.")
         }
+        if screens.contains("") { throw ValidationError("The name of a screen is empty.") }
         if flags.json, response.file != nil { throw ValidationError("'--json' and '-o' cannot be used together.") }
+        if images, !diff { throw ValidationError("'--images' requires '--diff'.") }
         if screens == ["-", "-"] { throw ValidationError("Only one screen can be standard input.") }
         if diff, response.preview.offline { throw ValidationError("'--offline' and '--diff' cannot be used together.") }
     }
@@ -88,7 +95,13 @@ struct PlanCommand: AsyncParsableCommand {
         let (screen, received) = try await sources[0].screen(in: session)
         if diff {
             let (other, _) = try await sources[1].screen(in: session)
-            return try PlanDifference(from: screen.plan, to: other.plan).result(on: session.console)
+            var sizes = ImageSizes()
+            if images || session.isOffline {
+                defer { session.console.showBar("") }
+                let loaders = try sources.map { try $0.images(in: session) }
+                try await sizes.compare(screen.plan, loaders[0], other.plan, loaders[1])
+            }
+            return try PlanDifference(from: screen.plan, to: other.plan, sizes).result(on: session.console)
         }
         var result = PlanReport(screen).result(on: session.console)
         if response.include, let received { result.output = Data(received.headText.utf8) + result.output }

@@ -41,20 +41,22 @@ struct PrefetchCommand: AsyncParsableCommand {
 
     @OptionGroup var vocabulary: VocabularyFlags
     @OptionGroup var retries: RetryFlags
-    @OptionGroup(title: "CACHE OPTIONS") var cache: CacheFlags
-    @OptionGroup var flags: CommonFlags
+    @OptionGroup(title: "CACHE OPTIONS") var cache: CacheStoreFlags
+    @OptionGroup var basic: BasicFlags
+    @OptionGroup var transfer: TransferFlags
+
+    private var flags: CommonFlags { CommonFlags(basic, transfer: transfer) }
 
     func validate() throws {
         if cache.folder == nil {
             throw ValidationError("Name the directory for the responses with '--cache DIRECTORY'.")
         }
-        if cache.mode != nil { throw ValidationError("'--cache-mode' cannot be used with 'prefetch'.") }
-        if flags.replay.path != nil { throw ValidationError("'--replay' cannot be used with 'prefetch'.") }
         if depth < 0 { throw ValidationError("'--depth' must be 0 or greater.") }
         if maxParts < 1 { throw ValidationError("'--max-parts' must be 1 or greater.") }
     }
 
     func run() async throws {
+        let flags = self.flags
         let session = Session(flags, retries.interceptors)
         do {
             let result = try await Interrupt.cancelling { try await self.result(in: session) }
@@ -82,7 +84,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         in session: Session,
         _ work: (OfflineSet) async throws(NetworkError) -> Void
     ) async throws -> OfflineSet {
-        guard let cache = try SessionCache.open(cache, servesStale: false, session.console) else {
+        guard let cache = try SessionCache.open(CacheFlags(cache), servesStale: false, session.console) else {
             throw ValidationError("Name the directory for the responses with '--cache DIRECTORY'.")
         }
         var route = ScreenRequest(site.start.absoluteString)

@@ -16,8 +16,7 @@ struct ScreenSource {
 
     /// Returns the request for the screen.
     func request(_ flags: CommonFlags) throws -> TransferRequest {
-        let address = try Address.parse((base.map { ["--base", $0] } ?? []) + ["--", argument])
-        var request = try address.build(.fetchComponent)
+        var request = try address(of: argument).build(.fetchComponent)
         flags.apply(to: &request.head)
         request.options = try flags.options()
         return request
@@ -38,6 +37,17 @@ struct ScreenSource {
         return (try received.screen(vocabulary, showsBody: false), received)
     }
 
+    private func address(of argument: String) throws -> Address {
+        try Address.parse((base.map { ["--base", $0] } ?? []) + ["--", argument])
+    }
+
+    /// Returns the loader of the screen's images, or `nil` if its paths have no base URL.
+    func images(in session: Session) throws -> ScreenImages? {
+        guard isURL || base != nil else { return nil }
+        let site = try CrawlSite(address(of: isURL ? argument : "/"))
+        return ScreenImages(session: session, origin: site.origin, base: site.base)
+    }
+
     private var name: String { argument == "-" ? "standard input" : argument }
 
     private func file() throws -> ParsedScreen {
@@ -50,6 +60,9 @@ struct ScreenSource {
             failure.advice = nil
         } catch {
             failure.message = "\(name) is not a screen: \(error.message)"
+            if contents.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "<") {
+                failure.message = "\(name) is not a screen but looks like HTML or XML, such as an error page"
+            }
         }
         throw failure
     }
@@ -63,13 +76,15 @@ struct ScreenSource {
                 ? FileHandle.standardInput : FileHandle(forReadingFrom: URL(fileURLWithPath: argument))
             return try file.read(upToCount: ParsedScreen.maxBytes + 1) ?? Data()
         } catch {
-            throw NetworkError(
-                .file,
-                during: .build,
-                "cannot read \(name)",
-                advice: "name a file, '-' for standard input, or a URL such as http://HOST:PORT/PATH",
-                underlying: error
-            )
+            throw .unreadable(argument, advice: advice, underlying: error)
         }
+    }
+
+    private var advice: String {
+        if base != nil, argument != "-" { return "name a file, or write /\(argument) for a path of the server" }
+        let host = argument.prefix { $0 != "/" }
+        let isURL = host.contains(":") || (host.contains(".") && !host.hasPrefix(".") && host != argument)
+        let sample = isURL ? argument : "HOST:PORT/PATH"
+        return "name a file, '-' for standard input, or a URL such as http://\(sample)"
     }
 }

@@ -243,7 +243,7 @@ extension NetworkError {
     /// The text of an error response, or `nil` for other errors.
     fileprivate var serverText: String? {
         guard kind == .status, let data else { return nil }
-        return ServerText.line(of: data, response?.headerFields[.contentType])
+        return ServerText.line(of: data, response?.headerFields[single: .contentType])
             ?? Problem(data)?.detail.map { Redactor().redact(text: $0) }
     }
 }

@@ -35,16 +35,13 @@ struct WebSocketCommand: AsyncParsableCommand {
     )
     var subprotocol: [String] = []
 
-    @OptionGroup var flags: CommonFlags
+    @OptionGroup var basic: BasicFlags
+    @OptionGroup var replay: ReplayFlags
+
+    var flags: CommonFlags { CommonFlags(basic, replay: replay) }
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("'--count' must be greater than 0.") }
-        let others = [
-            ("--no-compressed", !flags.compressed), ("--http2", flags.http2), ("--http3", flags.http3),
-        ]
-        if let other = others.first(where: \.1) {
-            throw ValidationError("'\(other.0)' cannot be used with WebSockets.")
-        }
     }
 
     func run() async throws {

@@ -24,13 +24,7 @@ struct CrawlBaseline: Sendable {
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw NetworkError(
-                .file,
-                during: .build,
-                "cannot read the baseline \(path)",
-                advice: "create it with --write-baseline",
-                underlying: error
-            )
+            throw NetworkError.unreadable(path, advice: "create it with --write-baseline", underlying: error)
         }
         var fingerprints: Set<CrawlFingerprint> = []
         for (index, line) in contents.split(separator: UInt8(ascii: "\n")).enumerated() {
@@ -59,6 +53,9 @@ struct CrawlBaseline: Sendable {
             advice: "create it again with --write-baseline"
         )
     }
+
+    /// The number of findings.
+    var count: Int { fingerprints.count }
 
     /// Whether the baseline has a finding.
     func contains(_ finding: CrawlFinding, on origin: Origin) -> Bool {

@@ -50,10 +50,10 @@ struct CrawlReference: Sendable {
         _ origin: Origin,
         _ shown: inout String
     ) -> Use {
+        if reference.obstacle == .otherScheme { return .ignored }
         guard let text = reference.resolvedURL, reference.obstacle != .unresolvedExpression else {
             return .unevaluable(isTemplate: reference.obstacle == .template)
         }
-        if reference.obstacle == .otherScheme { return .ignored }
         do throws(NetworkError) {
             let url = try UrlBuilder(baseUrl: base).url(for: text)
             shown = url.absoluteString

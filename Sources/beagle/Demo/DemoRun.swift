@@ -80,7 +80,7 @@ final class DemoRun: Sendable {
     private func image() async throws {
         let (response, time) = try await timed { try await client.image("/img/banner.png") }
         try check(response.data.starts(with: [0x89, 0x50, 0x4E, 0x47]), "/img/banner.png is a PNG")
-        let type = try expect(response.response.headerFields[.contentType], "the image has a type")
+        let type = try expect(response.response.headerFields[single: .contentType], "the image has a type")
         report("image", "/img/banner.png", time, "\(type), \(byteCount(Int64(response.data.count)))")
     }
 

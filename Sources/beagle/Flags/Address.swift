@@ -26,6 +26,10 @@ struct Address: ParsableArguments {
         guard !url.isEmpty else { throw .badAddress("the URL is empty", advice: "write http://HOST:PORT/PATH") }
         if url.contains("://") { return try UrlBuilder().url(for: url) }
         guard let base else {
+            var isDirectory: ObjCBool = false
+            if FileManager.default.fileExists(atPath: url, isDirectory: &isDirectory), !isDirectory.boolValue {
+                throw .badAddress("\(shown) is a file, not a URL", advice: "use 'beagle plan' for the screen in a file")
+            }
             throw url.hasPrefix("/")
                 ? .badAddress("\(shown) is a path without a host", advice: "add --base http://HOST:PORT")
                 : .badAddress("\(shown) has no scheme", advice: "write http://\(shown)")

@@ -2,8 +2,8 @@ import ArgumentParser
 import BeagleNet
 import BeagleNetHTTP
 
-/// The options for storing responses on the disk and using them.
-struct CacheFlags: ParsableArguments {
+/// The options for storing responses on the disk.
+struct CacheStoreFlags: ParsableArguments {
     @Option(
         name: .customLong("cache"),
         help: ArgumentHelp(
@@ -15,20 +15,6 @@ struct CacheFlags: ParsableArguments {
         )
     )
     var folder: String?
-
-    @Option(
-        name: .customLong("cache-mode"),
-        help: ArgumentHelp(
-            """
-            Use of stored responses: 'http' uses fresh ones; 'cache-first' also those without a lifetime; 'cache-only' \
-            never uses the network; 'network-only' never uses stored ones; 'network-first' uses stale ones if the \
-            server cannot be reached or responds with 5xx; 'cache-and-network' always uses the network, and stale \
-            ones if it fails. (default: network-first for screens, cache-first for images and queries, otherwise http)
-            """,
-            valueName: "mode"
-        )
-    )
-    var mode: CacheMode?
 
     @Option(
         name: .customLong("cache-user"),
@@ -58,10 +44,42 @@ struct CacheFlags: ParsableArguments {
         if folder == "" { throw ValidationError("'--cache' requires a directory name.") }
         if user == "" { throw ValidationError("'--cache-user' requires a name.") }
         guard folder == nil else { return }
-        if mode != nil { throw ValidationError("'--cache-mode' requires '--cache'.") }
         if user != nil { throw ValidationError("'--cache-user' requires '--cache'.") }
         if size != nil { throw ValidationError("'--cache-size' requires '--cache'.") }
         if key.file != nil { throw ValidationError("'--cache-key' requires '--cache'.") }
+    }
+}
+
+/// The options for storing responses on the disk and using them.
+@dynamicMemberLookup
+struct CacheFlags: ParsableArguments {
+    @OptionGroup var store: CacheStoreFlags
+
+    @Option(
+        name: .customLong("cache-mode"),
+        help: ArgumentHelp(
+            """
+            Use of stored responses: 'http' uses fresh ones; 'cache-first' also those without a lifetime; 'cache-only' \
+            never uses the network; 'network-only' never uses stored ones; 'network-first' uses stale ones if the \
+            server cannot be reached or responds with 5xx; 'cache-and-network' always uses the network, and stale \
+            ones if it fails. (default: network-first for screens, cache-first for images and queries, otherwise http)
+            """,
+            valueName: "mode"
+        )
+    )
+    var mode: CacheMode?
+
+    init() {}
+
+    /// Creates the options of a command without a mode.
+    init(_ store: CacheStoreFlags) {
+        (self.store, mode) = (store, nil)
+    }
+
+    subscript<Value>(dynamicMember member: KeyPath<CacheStoreFlags, Value>) -> Value { store[keyPath: member] }
+
+    func validate() throws {
+        if mode != nil, store.folder == nil { throw ValidationError("'--cache-mode' requires '--cache'.") }
     }
 }
 

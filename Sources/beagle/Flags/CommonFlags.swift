@@ -3,8 +3,8 @@ import BeagleNet
 import BeagleNetHTTP
 import Foundation
 
-/// The options of every command that sends requests, with curl's names.
-struct CommonFlags: ParsableArguments {
+/// The options of every command that sends requests or opens a WebSocket, with curl's names.
+struct BasicFlags: ParsableArguments {
     @Option(
         name: [.customShort("H"), .long],
         help: "Add or replace a header with 'Name: value', or remove it with 'Name:'. Repeatable."
@@ -42,22 +42,8 @@ struct CommonFlags: ParsableArguments {
 
     @OptionGroup(title: "ACCESS OPTIONS") var access: AccessFlags
 
-    @Flag(name: .long, inversion: .prefixedNo, help: "Request a compressed response, and decompress it.")
-    var compressed = true
-
-    @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1.")
-    var http1 = false
-
-    @Flag(name: .customLong("http2"), help: "Use HTTP/2: negotiated over TLS, or else with prior knowledge.")
-    var http2 = false
-
-    @Flag(name: .customLong("http3"), help: "Use HTTP/3 for https URLs if libcurl and the server support it.")
-    var http3 = false
-
     @OptionGroup(title: "CONNECTION OPTIONS") var connection: ConnectionFlags
     @OptionGroup(title: "RECORDING OPTIONS") var recording: RecordingFlags
-
-    @OptionGroup var replay: ReplayFlags
 
     @Flag(
         name: .long,
@@ -73,14 +59,28 @@ struct CommonFlags: ParsableArguments {
             // The message doesn't repeat the header, which may be secret.
             throw ValidationError("'-H' must be 'Name: value' or 'Name:'; header \(index + 1) is neither.")
         }
-        if [http1, http2, http3].count(where: \.self) > 1 {
-            throw ValidationError("'--http1.1', '--http2' and '--http3' cannot be used together.")
-        }
         for (name, seconds) in [("max-time", maxTime), ("connect-timeout", connectTimeout)] {
             guard let seconds, !(seconds > 0 && seconds <= 1e9) else { continue }
             throw ValidationError("'--\(name)' must be a number of seconds greater than 0.")
         }
     }
+}
+
+/// The options of every command that sends requests, with curl's names.
+@dynamicMemberLookup
+struct CommonFlags: ParsableArguments {
+    @OptionGroup var basic: BasicFlags
+    @OptionGroup var transfer: TransferFlags
+    @OptionGroup var replay: ReplayFlags
+
+    init() {}
+
+    /// Creates the options of a command that has only some of them. The others have their defaults.
+    init(_ basic: BasicFlags, transfer: TransferFlags = .standard, replay: ReplayFlags = .none) {
+        (self.basic, self.transfer, self.replay) = (basic, transfer, replay)
+    }
+
+    subscript<Value>(dynamicMember member: KeyPath<BasicFlags, Value>) -> Value { basic[keyPath: member] }
 
     /// Returns the options of a transfer.
     ///
@@ -94,17 +94,16 @@ struct CommonFlags: ParsableArguments {
             options.maxBodyBytes = nil
             options.timeouts.total = nil
         }
-        if let maxFilesize { options.maxBodyBytes = maxFilesize.bytes }
-        if let maxTime {
+        if let maxFilesize = basic.maxFilesize { options.maxBodyBytes = maxFilesize.bytes }
+        if let maxTime = basic.maxTime {
             options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
         }
-        if let connectTimeout { options.timeouts.connect = .seconds(connectTimeout) }
-        if let cacert { options.trust = .file(path: try readable(cacert)) }
-        access.apply(to: &options)
-        speed.apply(to: &options)
-        options.version = http1 ? .http1 : http2 ? .http2 : http3 ? .http3 : .automatic
-        if !compressed { options.codings = [] }
-        try connection.apply(to: &options)
+        if let connectTimeout = basic.connectTimeout { options.timeouts.connect = .seconds(connectTimeout) }
+        if let cacert = basic.cacert { options.trust = .file(path: try readable(cacert)) }
+        basic.access.apply(to: &options)
+        basic.speed.apply(to: &options)
+        transfer.apply(to: &options)
+        try basic.connection.apply(to: &options)
         return options
     }
 
@@ -128,7 +127,7 @@ struct CommonFlags: ParsableArguments {
 
     /// Replaces API names in a message with option names.
     func replacingAPINames(_ message: String) -> String {
-        access.replacingAPINames(ConnectionFlags.replacingAPINames(message))
+        basic.access.replacingAPINames(ConnectionFlags.replacingAPINames(message))
     }
 
     /// Returns the advice for an error, in terms of options instead of the API.
@@ -146,27 +145,27 @@ struct CommonFlags: ParsableArguments {
         switch error.kind {
         case .timeout where error.advice?.contains("minimumSpeed") == true:
             return "decrease --speed-limit, or increase --speed-time"
-        case .timeout where connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
+        case .timeout where basic.connectTimeout != nil && [.resolve, .connect, .tls].contains(error.phase):
             return "increase --connect-timeout"
         case .timeout: return "allow more time with --max-time"
-        case .tls where cacert != nil:
+        case .tls where basic.cacert != nil:
             return "check the certificate and the host name; only the CAs in --cacert are trusted"
         case .tls: return "check the certificate and the host name, or name a file of trusted CAs with --cacert"
-        case .tooLarge where maxFilesize != nil: return "increase --max-filesize"
+        case .tooLarge where basic.maxFilesize != nil: return "increase --max-filesize"
         case .tooLarge: return "write the body to a file with -o"
-        case .blocked where access.publicOnly: return "use another host, or leave out --public-only"
+        case .blocked where basic.access.publicOnly: return "use another host, or leave out --public-only"
         default: return error.advice
         }
     }
 
     /// Applies the headers of the command line, which replace existing ones with the same name.
     func apply(to head: inout HTTPRequest) {
-        for name in Set(header.compactMap(\.name)) { head.headerFields[fields: name] = [] }
-        for line in header {
+        for name in Set(basic.header.compactMap(\.name)) { head.headerFields[fields: name] = [] }
+        for line in basic.header {
             guard let name = line.name, let value = line.value else { continue }
             head.headerFields.append(HTTPField(name: name, value: value))
         }
-        access.apply(to: &head)
+        basic.access.apply(to: &head)
     }
 }
 

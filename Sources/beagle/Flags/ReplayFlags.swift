@@ -20,6 +20,13 @@ struct ReplayFlags: ParsableArguments {
     )
     var path: String?
 
+    /// The options of a command line without any.
+    static var none: ReplayFlags {
+        var flags = ReplayFlags()
+        flags.path = nil
+        return flags
+    }
+
     func validate() throws {
         if path == "" { throw ValidationError("'--replay' requires the name of a recording.") }
     }

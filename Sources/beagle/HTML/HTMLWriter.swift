@@ -5,8 +5,8 @@ struct HTMLWriter {
     private(set) var text = ""
 
     /// Writes an element with a text.
-    mutating func element(_ name: String, text contents: String) {
-        open(name)
+    mutating func element(_ name: String, text contents: String, class type: String = "") {
+        open(name, ["class": type])
         write(contents)
         close(name)
     }

@@ -20,22 +20,38 @@ struct ScreenImages {
     let origin: Origin
     let base: URL
 
-    /// Returns the images by the position of their URL in the screen, as a JSON pointer. Each URL is requested once.
+    /// Returns the images by their URL in the screen. Each URL is requested once.
     ///
     /// - Throws: Only if the task is cancelled.
     func images(of plan: ScreenPlan) async throws -> [String: Image] {
-        var (images, loaded, bytes) = ([String: Image](), [String: Image](), 0)
-        // All elements of a list have the pointers of the template. The page shows the first element.
-        for reference in plan.references where reference.kind == .image && images[reference.pointer] == nil {
-            guard let url = reference.resolvedURL else { continue }
-            if loaded[url] == nil, loaded.count < Self.maxCount {
-                let image = try await image(url, upTo: ScreenPage.maxImageBytes - bytes)
-                if case .data(let data, _) = image { bytes += data.count }
-                loaded[url] = image
-            }
-            images[reference.pointer] = loaded[url]
+        var (images, bytes) = ([String: Image](), 0)
+        for reference in plan.references where reference.kind == .image && reference.obstacle != .otherScheme {
+            guard let url = reference.resolvedURL, images[url] == nil, images.count < Self.maxCount else { continue }
+            let image = try await image(url, upTo: ScreenPage.maxImageBytes - bytes)
+            if case .data(let data, _) = image { bytes += data.count }
+            images[url] = image
         }
         return images
+    }
+
+    /// The reason that an image has no size.
+    struct Missing: Error {
+        let reason: String
+    }
+
+    /// Returns the size of an image in bytes.
+    ///
+    /// - Throws: Only if the task is cancelled.
+    func size(of path: String) async throws -> Result<Int, Missing> {
+        switch try await image(path, upTo: ParsedScreen.maxBytes) {
+        case .data(let data, _): .success(data.count)
+        case .missing(let reason): .failure(Missing(reason: reason))
+        }
+    }
+
+    /// Whether a path leads to the same URL as for another screen.
+    func isSame(_ path: String, as other: ScreenImages) -> Bool {
+        UrlBuilder(baseUrl: base).build(path: path) == UrlBuilder(baseUrl: other.base).build(path: path)
     }
 
     private func image(_ path: String, upTo limit: Int) async throws -> Image {

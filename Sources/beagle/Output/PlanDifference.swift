@@ -19,11 +19,20 @@ struct PlanDifference {
     private struct Change {
         let reference: ScreenReference
         let names: [String]
+        /// The sizes of an image, if they differ.
+        let bytes: (old: Int, new: Int)?
 
         var json: JSONValue {
             guard case .object(var members) = reference.json else { return reference.json }
             members["differs"] = .array(names.map { .string($0) })
+            members["bytes"] = bytes.map { ["old": .integer(Int64($0.old)), "new": .integer(Int64($0.new))] }
             return .object(members)
+        }
+
+        /// The names, with the sizes of an image.
+        var text: String {
+            let sizes = bytes.map { " \(byteCount(Int64($0.old))) -> \(byteCount(Int64($0.new)))" } ?? ""
+            return names.joined(separator: ", ") + sizes
         }
     }
 
@@ -32,11 +41,13 @@ struct PlanDifference {
     private let changed: [Change]
     /// The number of references that weren't compared.
     private let omitted: Int
+    private let sizes: ImageSizes
 
-    init(from old: ScreenPlan, to new: ScreenPlan) {
+    init(from old: ScreenPlan, to new: ScreenPlan, _ sizes: ImageSizes) {
+        self.sizes = sizes
         removed = Self.references(of: old, notIn: new)
         added = Self.references(of: new, notIn: old)
-        changed = Self.changes(from: old, to: new)
+        changed = Self.changes(from: old, to: new, sizes)
         omitted = old.omittedCount + new.omittedCount
     }
 
@@ -47,20 +58,24 @@ struct PlanDifference {
     }
 
     /// Returns the references of the new plan whose details no reference to the same target has in the old one.
-    private static func changes(from old: ScreenPlan, to new: ScreenPlan) -> [Change] {
+    /// An image whose size differs is listed once.
+    private static func changes(from old: ScreenPlan, to new: ScreenPlan, _ sizes: ImageSizes) -> [Change] {
         let details = Dictionary(grouping: old.references, by: Key.init).mapValues { $0.map(\.details) }
+        var resized = sizes.changed
         return new.references.compactMap { reference in
             let now = reference.details
-            guard let before = details[Key(reference)], !before.contains(now), let first = before.first else {
-                return nil
-            }
-            return Change(reference: reference, names: ScreenReference.detailNames.filter { first[$0] != now[$0] })
+            guard let before = details[Key(reference)], let first = before.first else { return nil }
+            let isSame = before.contains(now)
+            var names = isSame ? [] : ScreenReference.detailNames.filter { first[$0] != now[$0] }
+            let bytes = reference.kind == .image ? resized.removeValue(forKey: reference.bestURL) : nil
+            if bytes != nil { names.append("bytes") }
+            return isSame && bytes == nil ? nil : Change(reference: reference, names: names, bytes: bytes)
         }
     }
 
     /// - Throws: `Failure` with the exit code 104 if there are differences.
     func result(on console: Console) throws -> CommandResult {
-        let note = omitted > 0 ? "beagle: the screens have too many references; not compared: \(omitted)" : nil
+        let note = notes
         guard !removed.isEmpty || !added.isEmpty || !changed.isEmpty else {
             return CommandResult(json: json, note: note)
         }
@@ -78,6 +93,12 @@ struct PlanDifference {
         throw failure
     }
 
+    private var notes: String? {
+        let omission = omitted > 0 ? "beagle: the screens have too many references; not compared: \(omitted)" : nil
+        let notes = [omission, sizes.note].compactMap(\.self)
+        return notes.isEmpty ? nil : notes.joined(separator: "\n")
+    }
+
     private var kindWidth: Int {
         (removed + added + changed.map(\.reference)).map(\.kind.rawValue.count).max() ?? 0
     }
@@ -87,20 +108,21 @@ struct PlanDifference {
         references.map { reference in
             let kind = reference.kind.rawValue
             let padding = String(repeating: " ", count: kindWidth - kind.count)
-            return "\(console.styled("\(mark) \(kind)", style))\(padding)  \(reference.target.printable)"
+            return "\(console.styled("\(mark) \(kind)", style))\(padding)  \(reference.shortTarget)"
         }
     }
 
     private func changeLines(_ console: Console) -> [String] {
         zip(lines("~", changed.map(\.reference), .yellow, console), changed).map { line, change in
-            "\(line): \(change.names.joined(separator: ", "))"
+            "\(line): \(change.text)"
         }
     }
 
     private var json: JSONValue {
         [
             "removed": .array(removed.map(\.json)), "added": .array(added.map(\.json)),
-            "changed": .array(changed.map(\.json)), "omitted": .integer(Int64(omitted)),
+            "changed": .array(changed.map(\.json)),
+            "omitted": .integer(Int64(omitted)),
         ]
     }
 }

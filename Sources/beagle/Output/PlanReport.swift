@@ -25,7 +25,7 @@ struct PlanReport {
     private func table(_ console: Console) -> [String] {
         let rows = screen.plan.references.map { reference in
             [
-                reference.kind.rawValue, reference.when.rawValue, reference.target,
+                reference.kind.rawValue, reference.when.rawValue, reference.shortTarget,
                 reference.obstacle?.rawValue ?? "prefetch", reference.pointer,
             ].map(\.printable)
         }
@@ -70,6 +70,12 @@ extension ScreenReference {
 
     /// The URL, after the method unless that is GET.
     var target: String { method == "GET" ? bestURL : "\(method) \(bestURL)" }
+
+    /// The target for a line of output. The contents of a `data:` URL are left out.
+    var shortTarget: String {
+        let isLong = bestURL.utf8.count > 80 && bestURL.prefix(5).lowercased() == "data:"
+        return isLong ? "\(String(target.prefix(60)).printable)…" : target.printable
+    }
 
     /// The reference in the format of `--json`.
     var json: JSONValue {

@@ -15,6 +15,22 @@ func reading<R>(_ work: () throws(NetworkError) -> R) throws(NetworkError) -> R 
     }
 }
 
+extension NetworkError {
+    /// Returns the error of a file that can't be read, with the reason that the system gives.
+    ///
+    /// - Parameter path: The path, or `-` for standard input.
+    static func unreadable(_ path: String, advice: String, underlying: any Error) -> NetworkError {
+        var message = "cannot read \(path == "-" ? "standard input" : path)"
+        if path != "-" {
+            // Opening a directory succeeds.
+            do throws(NetworkError) { _ = try OpenFile(reading: path).size() } catch {
+                message = error.message.replacing("cannot open", with: "cannot read")
+            }
+        }
+        return NetworkError(.file, during: .build, message, advice: advice, underlying: underlying)
+    }
+}
+
 extension FileHandle {
     /// Reads the whole contents into memory.
     ///

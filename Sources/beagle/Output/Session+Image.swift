@@ -51,7 +51,7 @@ extension Session {
 
 extension Failure {
     fileprivate static func notAnImage(_ response: StreamingResponse) -> Failure {
-        let type = response.response.headerFields[.contentType]?.printable ?? "no content type"
+        let type = response.response.headerFields[single: .contentType]?.printable ?? "no content type"
         return notAnImage("\(type)", response.response, url: response.url)
     }
 

@@ -71,12 +71,26 @@ struct ParsedScreenTests {
     // MARK: - Other schemes and undeclared URLs
 
     @Test(arguments: [
-        "empty://", "data:image/png;base64,AA", "app://x", "file:///etc/passwd", "javascript:alert(1)", "",
+        "empty://", "data:image/png;base64,AA", "app://x", "file:///etc/passwd", "javascript:alert(1)", "tel:1",
+        "mailto:a@b.c", "ftp://a/b", #"\u0074el:1"#,
     ])
-    func otherSchemeIsNoReference(_ url: String) throws {
-        #expect(try Make.lines(Make.image(url)).isEmpty)
-        #expect(try Make.lines(Make.button("beagle:pushView", #""route": {"url": "\#(url)"}"#)).isEmpty)
+    func otherSchemeIsListedWithTheReason(_ url: String) throws {
+        let text = try #require(JSONValue(parsing: #""\#(url)""#).string)
+        #expect(try Make.lines(Make.image(url)) == ["image render \(text): other scheme"])
+        let route = Make.button("beagle:pushView", #""route": {"url": "\#(url)", "shouldPrefetch": true}"#)
+        #expect(try Make.lines(route) == ["route action \(text): other scheme"])
         #expect(try Make.lines(Make.component("beagle:text", #""text": "\#(url)""#)).isEmpty)
+        #expect(try Make.lines(Make.component("custom:x", #""any": "\#(url)""#)).isEmpty)
+    }
+
+    @Test func schemeBeforeAnExpressionIsTheReason() throws {
+        let button = Make.button("beagle:openExternalURL", #""url": "tel:@{onSuccess.data}""#)
+        #expect(try Make.lines(button) == ["web page action ? tel:@{onSuccess.data}: other scheme"])
+    }
+
+    @Test func emptyURLIsNoReference() throws {
+        #expect(try Make.lines(Make.image("")).isEmpty)
+        #expect(try Make.lines(Make.button("beagle:pushView", #""route": {"url": ""}"#)).isEmpty)
     }
 
     @Test(arguments: ["http://a", "HTTPS://A/b", #"https:\/\/a\/b"#, #"\u0068ttp://a/@{b}"#])

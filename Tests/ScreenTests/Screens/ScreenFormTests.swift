@@ -113,8 +113,8 @@ import Testing
     }
 
     private static let unsupportedFormIsAnErrorArguments: [(String, NetworkError.Kind)] = [
-        (simple(#""url":"/u""#, data: "[1]"), .unsupported), (simple(#""url":"/u""#, data: #"{"a":{}}"#), .unsupported),
-        (simple(#""url":"/u""#, data: #"{"a":[[{}]]}"#), .unsupported),
+        (simple(#""url":"/u""#, data: "[1]"), .unsupported),
+        (simple(#""url":"/u""#, data: #""@{app.name}""#), .unsupported),
         (simple(#""url":"/u""#, data: #"{"a":"@{x}"}"#), .badRequest), (simple(#""url":"/@{x}""#), .badRequest),
         (simple(#""url":"/u","method":"HEAD""#), .badRequest),
         (page.replacingOccurrences(of: "POST", with: "PATCH"), .badRequest),
@@ -125,6 +125,78 @@ import Testing
         let context = ScreenContext(["app": ["name": "demo", "mail": nil]])
         let error = #expect(throws: NetworkError.self) { try forms(json, context) }
         #expect(error?.kind == kind)
+    }
+
+    /// Objects in the data, as screens of real apps have them.
+    private static let nested = #"""
+        {"_beagleComponent_":"beagle:container","context":{"id":"app","value":{"version":3}},"children":[
+         {"_beagleComponent_":"beagle:simpleform",
+          "context":{"id":"form","value":{"data":{"user":{"name":"","password":""},"tags":["a"]},"showErrors":false}},
+          "onSubmit":[
+           {"_beagleAction_":"beagle:setContext","contextId":"form","path":"showErrors","value":true},
+           {"_beagleAction_":"beagle:sendRequest","url":"/u","method":"POST","data":{"account":"@{form.data}",
+            "items":[{"id":7,"count":"@{form.count}"},[],"x"],"version":"@{app.version}","none":{}}}],
+          "children":[{"_beagleComponent_":"beagle:container","context":{"id":"rules","value":{"length":6}},"children":[
+           {"_beagleComponent_":"beagle:container","context":{"id":"app","value":{"name":"inner"}},"children":[
+            {"_beagleComponent_":"beagle:textInput","value":"@{form.data.user.name}",
+             "error":"@{condition(isEmpty(form.data.user.name), app.name, '')}"},
+            {"_beagleComponent_":"beagle:textInput","value":"@{form.data.user.password}","type":"PASSWORD",
+             "error":"@{condition(lt(length(form.data.user.password), rules.length), 'short', '')}"},
+            {"_beagleComponent_":"beagle:textInput","value":"@{rules.length}","error":"@{rules.message}"}]}]}]}]}
+        """#
+
+    @Test func objectsInTheDataHaveAnInputForEachValue() async throws {
+        let replies = Lock([422, 201][...])
+        let server = try serve { _ in
+            replies.withLock { $0.popFirst() } == 422
+                ? .response(422, [:], #"{"errors":[{"pointer":"/account/user/name","detail":"is taken"}]}"#)
+                : .response(201)
+        }
+        defer { server.stop() }
+        let screen = try #require(try forms(Self.nested).first)
+        #expect(
+            screen.form.inputs.map(\.name) == [
+                "account.tags", "account.user.name", "account.user.password", "items[0].count", "items[0].id",
+                "items[1]",
+                "items[2]", "version",
+            ]
+        )
+        #expect(screen.form.inputs.filter(\.isSecret).map(\.name) == ["account.user.password"])
+        #expect(
+            screen.form.validate() == [
+                FieldError(field: "account.user.name", message: "inner"),
+                FieldError(field: "account.user.password", message: "short"),
+            ]
+        )
+        screen.form["account.user.name"] = "Ada"
+        screen.form["account.user.password"] = "123456"
+        screen.form["items[0].count"] = 2
+        screen.form["version"] = nil
+        screen.form["extra"] = true
+        #expect(screen.context.values["form"]?["data"]?["user"] == ["name": "Ada", "password": "123456"])
+        let refused = try await client.submit(screen.form, to: screen.target)
+        #expect(refused.messages(for: "account.user.name") == ["is taken"])
+        screen.form["account.user.name"] = "Bob"
+        #expect(try await client.submit(screen.form, to: screen.target).isAccepted)
+        #expect(
+            try body(server) == [
+                "account": ["tags": ["a"], "user": ["name": "Bob", "password": "123456"]],
+                "items": [["id": 7, "count": 2], [], "x"], "none": [:], "extra": true,
+            ]
+        )
+    }
+
+    @Test func secondValueOfANameIsSentAsItIs() throws {
+        let data = #"{"a.b":1,"a":{"b":2}}"#
+        let screen = try #require(try forms(Self.simple(#""url":"/u","method":"POST""#, data: data)).first)
+        #expect(screen.form.inputs.map(\.name) == ["a.b"])
+        screen.form["a.b"] = 3
+        #expect(try screen.form.data().fields.map { "\($0.name)=\($0.value)" } == [#"a={"b":3}"#, "a.b=1"])
+    }
+
+    @Test func objectsAreFlatInAQuery() throws {
+        let screen = try #require(try forms(Self.simple(#""url":"/u""#, data: #"{"a":{"b":[1,2]}}"#)).first)
+        #expect(try screen.form.data().fields.map { "\($0.name)=\($0.value)" } == ["a.b=1", "a.b=2"])
     }
 
     @Test func formOfTheAppAloneIsNotReturned() throws {

@@ -37,6 +37,24 @@ struct ScreenListTests {
         #expect(try Make.lines(json) == ["image render /p/3?i=0: ok", "image render /p/4?i=1: ok"])
     }
 
+    @Test func itemsMayBeTheResultOfAnOperation() throws {
+        let image = Make.component("beagle:image", #""path": "@{item.path}""#)
+        let json = Make.container(
+            list(
+                #""@{removeIndex(insert(shop, shop[1]), 1)}""#,
+                template(Make.container("\(image), \(Make.image("@{item.id}/@{index}"))"))
+            ),
+            #"""
+            "context": {"id": "shop", "value": [{"id": "/a", "path": {"_beagleImagePath_": "remote", "url": "/p"}},
+            {"id": "/b", "path": {"_beagleImagePath_": "local", "mobileId": "m"}}]}
+            """#
+        )
+        #expect(
+            try Make.lines(json).filter { !$0.contains(" data ") }
+                == ["image render /p: ok", "image render /a/0: ok", "image render /b/1: ok"]
+        )
+    }
+
     @Test func templateWithoutKnownItemsIsListedOnce() throws {
         let row = Make.container("\(Make.image("@{item.a}")), \(Make.image("/fixed"))")
         #expect(

@@ -158,7 +158,11 @@ struct ScreenVocabularyTests {
             Make.button("beagle:openExternalURL", #""url": "https://a""#),
             "web page action https://a: opened elsewhere"
         ),
-        Entry("telephone number", Make.button("beagle:openExternalURL", #""url": "tel:123""#)),
+        Entry(
+            "telephone number",
+            Make.button("beagle:openExternalURL", #""url": "tel:123""#),
+            "web page action tel:123: other scheme"
+        ),
         Entry(
             "sendRequest",
             Make.button("beagle:sendRequest", #""url": "/q", "method": "delete""#),
@@ -383,7 +387,7 @@ struct ScreenVocabularyTests {
         ("CUSTOM:A.data", .image, #""data": "/d""#, ["image render /d: ok"]),
         ("custom:b.imageUrl", .image, #""imageUrl": "https://x/y""#, ["unknown render https://x/y: undeclared"]),
         ("custom:a.imageUrl", .image, #""imageUrl": 7"#, []),
-        ("custom:a.imageUrl", .image, #""imageUrl": "empty://""#, []),
+        ("custom:a.imageUrl", .image, #""imageUrl": "empty://""#, ["image render empty://: other scheme"]),
     ]
 
     @Test(arguments: declarations)

@@ -25,7 +25,9 @@ struct LogScrubCommand: LogSubcommand {
             """
     )
 
-    @OptionGroup var source: LogSource
+    @OptionGroup var file: LogFile
+
+    var source: LogSource { LogSource(file) }
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Archive to write, or a log NAME.bglog.", valueName: "file"))
     var output: String?
@@ -60,7 +62,6 @@ struct LogScrubCommand: LogSubcommand {
         if [hash, drop, check].count(where: \.self) > 1 {
             throw ValidationError("'--hash', '--drop' and '--check' cannot be used together.")
         }
-        if source.showSecrets { throw ValidationError("'--show-secrets' cannot be used with 'log scrub'.") }
     }
 
     func result(on console: Console) throws -> CommandResult {

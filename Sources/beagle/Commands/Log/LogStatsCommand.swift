@@ -34,7 +34,7 @@ struct LogStatsCommand: LogSubcommand {
             return CommandResult(json: before.json, output: Data(text.utf8))
         }
         var other = source
-        other.path = compare
+        other.file.path = compare
         let after = LogStatistics(try other.recording(on: console), filter: filter)
         let text = StatisticsText(before, after, console).lines.joined(separator: "\n") + "\n"
         return CommandResult(json: ["before": before.json, "after": after.json], output: Data(text.utf8))

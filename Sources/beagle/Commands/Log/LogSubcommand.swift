@@ -34,28 +34,43 @@ extension LogSubcommand {
 }
 
 /// The recording that a command reads, and its output options.
-struct LogSource: ParsableArguments {
+struct LogFile: ParsableArguments {
     @Argument(help: "Log NAME.bglog, or HTTP Archive.")
     var path: String
-
-    @Flag(name: .long, help: "Show secrets in an archive.")
-    var showSecrets = false
 
     @Flag(name: .long, help: "Write one JSON object to standard output, even on failure.")
     var json = false
 
     @Option(name: .long, help: "Use colour in the output.")
     var color = ColorChoice.auto
+}
+
+/// The recording that a command shows, and its output options.
+@dynamicMemberLookup
+struct LogSource: ParsableArguments {
+    @OptionGroup var file: LogFile
+
+    @Flag(name: .long, help: "Show secrets in an archive.")
+    var showSecrets = false
+
+    init() {}
+
+    /// Creates the options of a command that never shows secrets.
+    init(_ file: LogFile) {
+        (self.file, showSecrets) = (file, false)
+    }
+
+    subscript<Value>(dynamicMember member: KeyPath<LogFile, Value>) -> Value { file[keyPath: member] }
 
     /// The redactor for output, or `nil` if secrets are shown.
     var redactor: Redactor? { showSecrets ? nil : Redactor() }
 
     /// The name of the recording without its directory.
-    var name: String { URL(fileURLWithPath: path).lastPathComponent }
+    var name: String { URL(fileURLWithPath: file.path).lastPathComponent }
 
     /// Reads the recording, and reports its errors.
     func recording(on console: Console) throws -> Recording {
-        let recording = try reading { () throws(NetworkError) in try Recording(contentsOf: path) }
+        let recording = try reading { () throws(NetworkError) in try Recording(contentsOf: file.path) }
         let errors = recording.warnings.filter { $0.severity == .error }
         for warning in errors.prefix(3) { console.note("beagle: \(warning)".printable) }
         if errors.count > 3 { console.note("beagle: \(counted(errors.count - 3, "more error")) like these") }
@@ -80,8 +95,8 @@ struct LogSource: ParsableArguments {
             exit: ExitCode.readFailed,
             code: "no_entry",
             phase: .file,
-            "there is no entry \(name) in \(path); number of entries: \(entries.count)",
-            advice: "list the entries with 'beagle log list \(path)'"
+            "there is no entry \(name) in \(file.path); number of entries: \(entries.count)",
+            advice: "list the entries with 'beagle log list \(file.path)'"
         )
     }
 }
