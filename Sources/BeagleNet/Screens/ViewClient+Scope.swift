@@ -96,7 +96,7 @@ extension ViewClient {
         @discardableResult
         public func prefetch(_ request: ScreenRequest) -> Bool {
             guard !isClosed, views.prefetch(request, from: name) else { return false }
-            if isClosed { views.cancelPrefetches(from: name) }
+            if isClosed { views.prefetches.cancel(from: name) }
             return true
         }
 
@@ -120,7 +120,7 @@ extension ViewClient {
         public func close() {
             scope.close()
             for hints in hints.withLock({ $0 }) { hints.cancel() }
-            views.cancelPrefetches(from: name)
+            views.prefetches.cancel(from: name)
         }
     }
 
