@@ -119,6 +119,19 @@ import Testing
         #expect(await runs.next().path == (priority == .prefetch ? "/b" : "/a"))
     }
 
+    @Test func prefetchedImagesWaitForAFetch() async throws {
+        let prefetcher = ImagePrefetcher(loader)
+        let home = await beginFetch()
+        prefetcher.prefetch(["/a.gif"])
+        #expect(prefetcher.pendingCount == 1)
+        #expect(loader.activeCount == 0)
+        home.finish("{}")
+        await passIdleTime()
+        let run = await runs.next()
+        #expect(run.path == "/a.gif")
+        prefetcher.stop()
+    }
+
     @Test func longLoadHoldsPrefetchesForTenSeconds() async throws {
         _ = await beginFetch(prefetching: "/a")
         await clock.waitForSleepers(1)

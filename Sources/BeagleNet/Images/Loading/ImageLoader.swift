@@ -61,6 +61,9 @@ public final class ImageLoader: Sendable {
         queue = ImageQueue(maxTransfers: limits.transfers, maxTransfersPerHost: limits.transfersPerHost)
     }
 
+    /// The given client, or the one of the current container.
+    var currentClient: any NetworkClient { client ?? Beagle.dependencies.networkClient }
+
     /// Loads an image. Cancelling the task cancels it.
     ///
     /// - Parameters:
@@ -96,7 +99,7 @@ public final class ImageLoader: Sendable {
 
     /// Starts to load an image, and records its times.
     func start(_ request: ImageRequest, _ record: LoadRecord?) -> ImageTask {
-        let client = client ?? Beagle.dependencies.networkClient
+        let client = currentClient
         let control = PriorityControl(request.priority)
         let interactive = InteractiveLoad(client.container.interactiveLoads)
         let load: ImageLoad
