@@ -13,10 +13,13 @@ func observe(_ dependencies: BeagleDependencies) {
     // snippet.end
 }
 
-func trace(_ home: ViewClient.Scope) async throws {
+func trace(_ views: ViewClient, _ loader: ImageLoader) async throws -> JSONValue {
     // snippet.screen
+    let home = views.openTraced("home", images: loader)
+    let screen = try await home.fetch(ScreenRequest("/home"), as: JSONValue.self).screen
     try await home.timing.recordSpans()
     // snippet.end
+    return screen
 }
 
 func user(_ id: String, from client: any NetworkClient) async throws -> NetworkResponse? {

@@ -60,6 +60,31 @@ import Tracing
         #expect(tracer.spans.last?.isError == true)
         #expect(tracer.spans.last?["error.type"] == "403")
     }
+
+    @Test func requestsAreChildrenOfAnOpenScreen() async throws {
+        Beagle.dependencies.interceptors.add(TracingInterceptor(tracer: tracer))
+        let server = try serve { _ in .response(200, [:], "{}") }
+        let views = ViewClient()
+        let caller = tracer.startSpan("tap", context: .topLevel)
+        let home = ServiceContext.$current.withValue(caller.context) {
+            views.openTraced("home", images: ImageLoader(), with: tracer)
+        }
+        #expect(home.prefetch(ScreenRequest("/next")))
+        while views.pendingCount > 0 { await Task.yield() }
+        _ = try await home.fetch(ScreenRequest("/home"), as: JSONValue.self)
+        await #expect(throws: NetworkError.self) { try await home.image(ImageRequest("/a.gif")).image }
+        try await home.timing.recordSpans()
+        caller.end()
+        let screen = try #require(tracer.spans.first { $0.operationName == "screen home" })
+        #expect(screen.parentSpanID == caller.context.inMemorySpanContext?.spanID)
+        let requests = tracer.spans.filter { $0.operationName == "GET" }
+        #expect(requests.count == 3)
+        #expect(requests.allSatisfy { $0.parentSpanID == screen.spanID && $0.traceID == screen.traceID })
+        #expect(tracer.spans.count { $0.parentSpanID == screen.spanID } == 5)
+        let traces = requests.map { "00-\($0.traceID)-\($0.spanID)-01" }
+        #expect(Set(server.requests.map { $0["traceparent"] }) == Set(traces))
+        server.stop()
+    }
 }
 
 extension FinishedInMemorySpan {

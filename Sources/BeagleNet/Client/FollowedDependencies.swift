@@ -41,7 +41,7 @@ final class FollowedDependencies: Sendable {
                 isOffline: (transport as? any OfflineTransport)?.isOffline ?? false
             )
             operationScope = dependencies.operationScope
-            let interceptors = dependencies.interceptors
+            let interceptors = dependencies.interceptors + [dependencies.interactiveLoads]
             pipeline = Result { () throws(NetworkError) in try Pipeline(interceptors, transport: transport) }
         }
     }
@@ -58,7 +58,7 @@ final class FollowedDependencies: Sendable {
             LoggerKey.self, HttpRequestBuilderKey.self, EnvironmentKey.self, RedactorKey.self, UrlBuilderKey.self,
             BodyDecoderKey.self, InterceptorsKey.self, ClockKey.self,
             CallerContextsKey.self, PolicyKey.self, PartitionKey.self, OperationScopeKey.self,
-            ScreenCapabilitiesKey.self, ScreenRequestRulesKey.self,
+            ScreenCapabilitiesKey.self, ScreenRequestRulesKey.self, InteractiveLoadsKey.self,
         ])
         source = followed ?? dependencies
         self.transport = transport

@@ -80,10 +80,10 @@ final class ImageHints: Sendable {
 
     private func start(_ links: [WebLink], _ base: HTTPRequest) {
         for link in links where link.isImagePreload && isShown(link) {
-            guard let url = url(link.target, base), views.allowsHint(url), take(url) else { continue }
+            guard let url = url(link.target, base), views.prefetches.allowsHint(url), take(url) else { continue }
             var request = ImageRequest(url, priority: .prefetch)
             request.partition = partition
-            views.countHint { $0.hinted += 1 }
+            views.prefetches.countHint { $0.hinted += 1 }
             let task = loader.start(request)
             let isCancelled = state.withLock { state in
                 state.tasks.append(task)
@@ -95,7 +95,7 @@ final class ImageHints: Sendable {
                 do throws(NetworkError) {
                     _ = try await task.image
                 } catch {
-                    if !error.isCancelled { views.countHint { $0.failedHints += 1 } }
+                    if !error.isCancelled { views.prefetches.countHint { $0.failedHints += 1 } }
                 }
                 state.withLock { $0.running -= 1 }
             }

@@ -72,7 +72,8 @@ struct LateMarkers {
     ) throws(JSONFault) {
         let name = try cursor.name()
         frame.count += 1
-        if frame.isTyped { return }
+        let isCandidate = name.hasEscapes || table.beginsMarker[Int(cursor.bytes[name.start])]
+        if frame.isTyped || !isCandidate { return }
         let number = table.number(of: name, in: cursor.bytes)
         guard table.markers[Int(number)] != nil, cursor.peek() == UInt8(ascii: "\"") else { return }
         frame.isTyped = true

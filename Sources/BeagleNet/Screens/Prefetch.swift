@@ -22,37 +22,53 @@ final class Prefetch: Sendable {
         case waiting
         /// The fetches that wait, by number.
         case running([Int: CheckedContinuation<Outcome?, Never>])
-        case ended(Outcome, at: ContinuousClock.Instant)
+        case ended(Outcome, at: Duration)
     }
 
     let key: Key
+    let request: ScreenRequest
     let origin: Origin?
     /// The screen that requested it first.
     let source: String
     /// The screens that want it and are open.
     let sources: Lock<Set<String>>
-    /// The number of the last change of the origin before the prefetch.
-    let change: Int
     let operation: NetworkOperation
     let client: any NetworkClient
+    /// The loads that it waits for.
+    let loads: InteractiveLoads
     let control = PriorityControl(.prefetch)
-    let state = Lock(State.waiting)
-    let work = Lock<Task<Void, Never>?>(nil)
+    /// The time since it was requested.
+    private let age: @Sendable () -> Duration
+    private let state = Lock(State.waiting)
+    /// The number of the last change of any origin before it was sent.
+    private let change = Lock(Int.max)
+    private let turn = AsyncStream.makeStream(of: Void.self)
+    private let work = Lock<Task<Void, Never>?>(nil)
     private let lastID = Lock(0)
 
-    init(_ key: Key, _ operation: NetworkOperation, from source: String, _ client: any NetworkClient) {
+    init(
+        _ key: Key,
+        _ request: ScreenRequest,
+        _ operation: NetworkOperation,
+        from source: String,
+        _ client: any NetworkClient
+    ) {
         self.key = key
+        self.request = request
         self.source = source
         sources = Lock([source])
         self.client = client
+        loads = client.container.interactiveLoads
+        age = client.container.clock.stopwatch()
         origin = Origin(operation.request.url)
-        change = client.container.originChanges?.lastNumber ?? 0
         var operation = operation
         operation.priorityControl = control
         self.operation = operation
     }
 
+    var isWaiting: Bool { state.withLock { if case .waiting = $0 { true } else { false } } }
     var isRunning: Bool { state.withLock { if case .running = $0 { true } else { false } } }
+    var isPending: Bool { isWaiting || isRunning }
 
     /// The size of the screen in bytes; 0 before it is there.
     var bytes: Int {
@@ -64,14 +80,20 @@ final class Prefetch: Sendable {
 
     /// Whether the screen may no longer be used: it is too old, failed, or a request has changed its origin.
     func isOutdated(_ lifetime: Duration) -> Bool {
+        let change = change.withLock { $0 }
         if let origin, (client.container.originChanges?.number(of: origin) ?? 0) > change { return true }
+        let age = age()
         return state.withLock { state in
-            guard case .ended(let outcome, let time) = state else { return false }
-            // A stale screen took the place of a failure.
-            guard case .success(let result) = outcome, !result.isStale, result.response?.mayBeKept == true else {
-                return true
+            switch state {
+            case .waiting: return age > lifetime
+            case .running: return false
+            case .ended(let outcome, let time):
+                // A stale screen took the place of a failure.
+                guard case .success(let result) = outcome, !result.isStale, result.response?.mayBeKept == true else {
+                    return true
+                }
+                return age - time > lifetime
             }
-            return time.duration(to: .now) > lifetime
         }
     }
 
@@ -115,27 +137,46 @@ final class Prefetch: Sendable {
         }
     }
 
-    /// Marks a waiting prefetch as running.
+    /// Sets the task that performs the prefetch when its turn comes.
+    func start(_ task: Task<Void, Never>) { work.withLock { $0 = task } }
+
+    /// Waits until the prefetch may be sent.
+    ///
+    /// - Returns: Whether it may; `false` if it was cancelled before.
+    func waitForTurn() async -> Bool {
+        for await _ in turn.stream { return true }
+        return false
+    }
+
+    /// Lets a waiting prefetch be sent.
     ///
     /// - Returns: Whether it was waiting.
     func begin() -> Bool {
-        state.withLock { state in
+        let isFirst = state.withLock { state in
             guard case .waiting = state else { return false }
             state = .running([:])
             return true
         }
+        guard isFirst else { return false }
+        change.withLock { $0 = client.container.originChanges?.lastNumber ?? 0 }
+        turn.continuation.yield()
+        return true
     }
 
     func end(_ outcome: Outcome) {
+        let now = age()
         let waiting = state.withLock { state in
-            defer { state = .ended(outcome, at: .now) }
+            defer { state = .ended(outcome, at: now) }
             if case .running(let waiting) = state { return waiting }
             return [:]
         }
         for waiting in waiting.values { waiting.resume(returning: outcome) }
     }
 
-    func cancel() { work.withLock { $0 }?.cancel() }
+    func cancel() {
+        turn.continuation.finish()
+        work.withLock { $0 }?.cancel()
+    }
 }
 
 extension NetworkResponse {

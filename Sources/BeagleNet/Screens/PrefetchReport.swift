@@ -4,6 +4,10 @@ public struct PrefetchReport: Sendable, Hashable {
     public internal(set) var requested = 0
     /// The prefetches that were refused by the rules.
     public internal(set) var refused = 0
+    /// The prefetches that were still waiting when a fetch of the screen began, which sent the request itself.
+    public internal(set) var overtaken = 0
+    /// The prefetches that were removed while they were waiting, so that nothing was sent.
+    public internal(set) var dropped = 0
     /// The prefetched screens that were used.
     public internal(set) var used = 0
     /// The bytes of the screens that were used.
@@ -19,5 +23,5 @@ public struct PrefetchReport: Sendable, Hashable {
     public internal(set) var failedHints = 0
 
     /// The prefetches that may still be used.
-    public var unused: Int { requested - refused - used - wasted }
+    public var unused: Int { requested - refused - overtaken - dropped - used - wasted }
 }

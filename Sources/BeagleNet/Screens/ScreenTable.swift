@@ -48,6 +48,8 @@ final class ScreenTable: Sendable {
     let names: NameTable
     /// For each name, its marker, or `nil`.
     let markers: ContiguousArray<ScreenMarker?>
+    /// Whether a marker begins with a byte.
+    let beginsMarker: ContiguousArray<Bool>
     let eventTimes: ContiguousArray<EventTime>
     /// The names of the outermost object's identifier.
     let idNames: [UInt16]
@@ -75,6 +77,9 @@ final class ScreenTable: Sendable {
         var found = ContiguousArray<ScreenMarker?>(repeating: nil, count: names.count)
         for marker in markers { found[Int(names.number(marker.name))] = marker }
         self.markers = found
+        var beginnings = ContiguousArray(repeating: false, count: 256)
+        for byte in markers.compactMap(\.name.utf8.first) { beginnings[Int(byte)] = true }
+        beginsMarker = beginnings
         var times = ContiguousArray(repeating: EventTime.action, count: names.count)
         for (event, time) in ScreenVocabulary.events { times[Int(names.number(event))] = time }
         eventTimes = times

@@ -1,8 +1,8 @@
 public import BeagleNetHTTP
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 extension ViewClient {
@@ -25,15 +25,24 @@ extension ViewClient {
         private let views: ViewClient
         private let images: ImageLoader
         private let scope = OperationScope()
-        private let opened = Date()
+        private let opened: Date
+        private let context: (any LoadContext)?
         private let recorder: LoadRecorder
         /// The hints of the fetches, whose images may be running after a fetch has ended.
         private let hints = Lock<[ImageHints]>([])
 
-        fileprivate init(_ name: String, _ views: ViewClient, _ images: ImageLoader) {
+        fileprivate init(
+            _ name: String,
+            _ views: ViewClient,
+            _ images: ImageLoader,
+            _ opened: Date,
+            _ context: (any LoadContext)?
+        ) {
             self.name = name
             self.views = views
             self.images = images
+            self.opened = opened
+            self.context = context
             recorder = LoadRecorder(views.currentClient.container)
         }
 
@@ -61,8 +70,18 @@ extension ViewClient {
                 }
             }
             let outcome = await Result<FetchedScreen<Screen>, NetworkError>.catching { () throws(NetworkError) in
-                try await scope.run { [views, hints, stored] () throws(NetworkError) in
-                    try await views.fetch(request, as: type, decoder: decoder, onStored: stored, keepingHints: hints)
+                try await scope.run { [views, hints, stored, context] () throws(NetworkError) in
+                    try await context.run {
+                        await Result.catching { () throws(NetworkError) in
+                            try await views.fetch(
+                                request,
+                                as: type,
+                                decoder: decoder,
+                                onStored: stored,
+                                keepingHints: hints
+                            )
+                        }
+                    }.get()
                 }
             }
             if case .success(let screen) = outcome, screen.cause == .network {
@@ -74,7 +93,8 @@ extension ViewClient {
 
         /// Starts to load an image of the screen. If the scope is closed, the task is cancelled.
         public func image(_ request: ImageRequest) -> ImageTask {
-            let task = images.start(request, recorder.begin(request.target, isImage: true))
+            let record = recorder.begin(request.target, isImage: true)
+            let task = context.run { images.start(request, record) }
             guard let id = scope.add({ task.cancel() }) else {
                 task.cancel()
                 return task
@@ -95,8 +115,8 @@ extension ViewClient {
         /// - Returns: Whether the screen will be prefetched, or is already; `false` if the scope is closed.
         @discardableResult
         public func prefetch(_ request: ScreenRequest) -> Bool {
-            guard !isClosed, views.prefetch(request, from: name) else { return false }
-            if isClosed { views.cancelPrefetches(from: name) }
+            guard !isClosed, context.run({ views.prefetch(request, from: name) }) else { return false }
+            if isClosed { views.prefetches.cancel(from: name) }
             return true
         }
 
@@ -109,7 +129,7 @@ extension ViewClient {
         public var timing: Timing {
             get async throws(NetworkError) {
                 guard let loads = await recorder.loads() else { throw .cancelledWhileWaiting }
-                return Timing(name: name, opened: opened, loads: loads)
+                return Timing(name: name, opened: opened, loads: loads, context: context)
             }
         }
 
@@ -120,7 +140,7 @@ extension ViewClient {
         public func close() {
             scope.close()
             for hints in hints.withLock({ $0 }) { hints.cancel() }
-            views.cancelPrefetches(from: name)
+            views.prefetches.cancel(from: name)
         }
     }
 
@@ -132,7 +152,12 @@ extension ViewClient {
     ///   - name: The name of the screen, for `report(of:)`. Pending prefetches of all open screens of one name end with
     ///     the first that is closed.
     ///   - images: The loader of the screen's images, which may be shared with other screens.
-    public func open(_ name: String, images: ImageLoader) -> Scope { Scope(name, self, images) }
+    public func open(_ name: String, images: ImageLoader) -> Scope { open(name, images, Date(), in: nil) }
+
+    /// Opens a screen whose loads run in a context.
+    package func open(_ name: String, _ images: ImageLoader, _ opened: Date, in context: (any LoadContext)?) -> Scope {
+        Scope(name, self, images, opened, context)
+    }
 }
 
 extension FetchedScreen {

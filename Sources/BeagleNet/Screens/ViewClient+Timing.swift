@@ -76,6 +76,8 @@ extension ViewClient.Scope {
         public let opened: Date
         /// The loads in the order in which they began, at most 1,000.
         public let loads: [Load]
+        /// The context of the loads.
+        package let context: (any LoadContext)?
 
         /// The time at which the screen was decoded or failed; `nil` if it wasn't fetched.
         public var screen: Duration? { end(of: .screen) }

@@ -33,19 +33,11 @@ import BeagleNetRequestBuilder
 /// the priority `.prefetch` until a view wants them. A `CacheInterceptor` keeps those that are complete before. The
 /// `PrefetchRules` apply to them, and a hint that fails never affects the screen.
 public final class ViewClient: Sendable {
-    private struct State {
-        var prefetches: [Prefetch.Key: Prefetch] = [:]
-        /// The keys in the order in which they were requested.
-        var order: [Prefetch.Key] = []
-        var pauses: [Origin: ContinuousClock.Instant] = [:]
-        var reports: [String: PrefetchReport] = [:]
-    }
-
     /// The rules of prefetching.
     public let rules: PrefetchRules
     private let client: (any NetworkClient)?
     private let hintedImages: ImageLoader?
-    private let state = Lock(State())
+    let prefetches: PrefetchQueue
 
     /// Creates a client for screens.
     ///
@@ -63,9 +55,8 @@ public final class ViewClient: Sendable {
         self.client = client
         self.rules = rules
         self.hintedImages = hintedImages
+        prefetches = PrefetchQueue(rules)
     }
-
-    deinit { removePrefetches() }
 
     /// The given client, or the one of the current container.
     var currentClient: any NetworkClient { client ?? Beagle.dependencies.networkClient }
@@ -103,6 +94,8 @@ public final class ViewClient: Sendable {
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
         let client = currentClient
         let decoder = decoder ?? client.container.bodyDecoder
+        let load = client.container.interactiveLoads.begin()
+        defer { load.end() }
         var operation = try request.operation(client)
         let hints = hintedImages.map { ImageHints(of: request, $0, self) }
         if let hints {
@@ -119,6 +112,7 @@ public final class ViewClient: Sendable {
             return screen
         } catch {
             hints?.cancel()
+            prefetches.pause(Origin(operation.request.url), after: .failure(error))
             throw error
         }
     }
@@ -132,9 +126,13 @@ public final class ViewClient: Sendable {
         as type: Screen.Type,
         _ onStored: (@Sendable (FetchedScreen<Screen>) -> Void)?
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
-        if let result = await prefetched(request, operation, client) {
+        var operation = operation
+        switch await prefetches.take(request, operation, client) {
+        case .result(let result):
             hints?.receive(result)
             if let screen = Self.decoded(result, as: type, decoder, wasPrefetched: true) { return screen }
+        case .waiting: operation.priorityControl = PriorityControl(.interactive)
+        case nil: break
         }
         let result = try await client.run(operation) { result in
             hints?.receive(result)
@@ -185,208 +183,28 @@ public final class ViewClient: Sendable {
 
     /// Prefetches a screen that may be opened next, unless the rules forbid it or it is prefetched already.
     ///
+    /// It waits while a screen, an image, a form or another request of the container's clients is being loaded, and for
+    /// the `idleTime` of the rules after that. Streams, downloads to files and other prefetches don't count.
+    ///
     /// - Parameters:
     ///   - request: The request. If its method isn't GET, it is refused.
     ///   - source: A name of the screen that wants it, for `report(of:)`; empty by default.
     /// - Returns: Whether the screen will be prefetched, or is already.
     @discardableResult
     public func prefetch(_ request: ScreenRequest, from source: String = "") -> Bool {
-        let client = currentClient
-        let prefetch = makePrefetch(request, source, client)
-        let isAccepted = state.withLock { state in
-            state.reports[source, default: PrefetchReport()].requested += 1
-            if let present = prefetch.flatMap({ state.prefetches[$0.key] }), !present.isOutdated(rules.lifetime) {
-                present.sources.withLock { _ = $0.insert(source) }
-                // It counts once.
-                state.reports[source, default: PrefetchReport()].requested -= 1
-                return true
-            }
-            guard let prefetch, state.prefetches.values.count(where: \.isPending) < rules.maxPending,
-                prefetch.origin.flatMap({ state.pauses[$0] }).map({ $0 < .now }) ?? true
-            else {
-                state.reports[source, default: PrefetchReport()].refused += 1
-                return false
-            }
-            remove(prefetch.key, from: &state)
-            state.prefetches[prefetch.key] = prefetch
-            state.order.append(prefetch.key)
-            return true
-        }
-        if isAccepted { startNext() }
-        return isAccepted
+        prefetches.add(request, from: source, currentClient)
     }
 
     /// Removes all prefetches and cancels those that are running, as after the user has signed out.
-    public func removePrefetches() {
-        let removed = state.withLock { state in
-            let removed = Array(state.prefetches.values)
-            for prefetch in removed { remove(prefetch.key, from: &state) }
-            return removed
-        }
-        for prefetch in removed { prefetch.cancel() }
-    }
-
-    /// Cancels the pending prefetches that only this screen wants.
-    func cancelPrefetches(from source: String) {
-        let cancelled = state.withLock { state in
-            let cancelled = state.prefetches.values.filter { prefetch in
-                prefetch.sources.withLock { $0.remove(source) != nil && $0.isEmpty } && prefetch.isPending
-                    && prefetch.waitingFetches == 0
-            }
-            for prefetch in cancelled { remove(prefetch.key, from: &state) }
-            return cancelled
-        }
-        for prefetch in cancelled { prefetch.cancel() }
-        if !cancelled.isEmpty { startNext() }
-    }
+    public func removePrefetches() { prefetches.removeAll() }
 
     /// The outcomes of the prefetches that a screen has requested.
     ///
     /// - Parameter source: The name that the screen gave to `prefetch(_:from:)`.
-    public func report(of source: String = "") -> PrefetchReport {
-        state.withLock { $0.reports[source] ?? PrefetchReport() }
-    }
-
-    /// Returns whether an image that a response names may be loaded now.
-    func allowsHint(_ url: URL) -> Bool {
-        guard let origin = Origin(url), rules.allows(url), rules.isNetworkSuitable() else { return false }
-        return state.withLock { $0.pauses[origin].map { $0 < .now } ?? true }
-    }
-
-    /// Counts a hinted image in the report of the unnamed screen.
-    func countHint(_ count: (inout PrefetchReport) -> Void) {
-        state.withLock { count(&$0.reports["", default: PrefetchReport()]) }
-    }
+    public func report(of source: String = "") -> PrefetchReport { prefetches.report(of: source) }
 
     /// The number of prefetches that wait or are running.
-    public var pendingCount: Int { state.withLock { $0.prefetches.values.count(where: \.isPending) } }
-
-    /// The number of fetches that wait for a prefetch.
-    var waitingFetches: Int { state.withLock { $0.prefetches.values.reduce(0) { $0 + $1.waitingFetches } } }
-
-    private func makePrefetch(_ request: ScreenRequest, _ source: String, _ client: any NetworkClient) -> Prefetch? {
-        guard request.isGet, rules.isNetworkSuitable() else { return nil }
-        do throws(NetworkError) {
-            var request = request
-            let key = try key(request, request.operation(client), client)
-            request.additionalData.headers["Sec-Purpose"] = "prefetch"
-            // A stale screen in the place of a failure would look like a success.
-            request.policy = .http
-            let operation = try request.operation(client)
-            guard rules.allows(operation.request.url) else { return nil }
-            return Prefetch(key, operation, from: source, client)
-        } catch {
-            // The app learns it when it fetches the screen.
-            return nil
-        }
-    }
-
-    private func key(_ request: ScreenRequest, _ operation: NetworkOperation, _ client: any NetworkClient)
-        -> Prefetch.Key
-    {
-        Prefetch.Key(
-            url: operation.request.url.absoluteString,
-            additionalData: request.additionalData,
-            partition: client.container.partition(or: request.partition),
-            timeout: request.timeout,
-            container: ObjectIdentifier(client.container),
-            credentialOwner: client.container.credentialOwner,
-            message: client.messageKey(of: operation)
-        )
-    }
-
-    /// The result of a prefetch of the same request, if it succeeds. It is used once.
-    private func prefetched(_ request: ScreenRequest, _ operation: NetworkOperation, _ client: any NetworkClient) async
-        -> NetworkOperation.Result?
-    {
-        guard request.isGet, request.policy != .networkOnly, request.policy != .cacheOnly else { return nil }
-        let key = key(request, operation, client)
-        let prefetch: Prefetch? = state.withLock { state in
-            guard let prefetch = state.prefetches[key] else { return nil }
-            guard !prefetch.isOutdated(rules.lifetime) else {
-                remove(key, from: &state)
-                return nil
-            }
-            // One that still waits has no transfer to take over.
-            guard !prefetch.isWaiting else {
-                state.reports[prefetch.source, default: PrefetchReport()].requested -= 1
-                state.prefetches[key] = nil
-                state.order.removeAll { $0 == key }
-                return nil
-            }
-            return prefetch
-        }
-        guard let prefetch else { return nil }
-        prefetch.control.raise(to: .interactive)
-        guard case .success(let result)? = await prefetch.outcome(), !prefetch.isOutdated(rules.lifetime) else {
-            return nil
-        }
-        return state.withLock { state in
-            guard state.prefetches[key] === prefetch else { return nil }
-            state.prefetches[key] = nil
-            state.order.removeAll { $0 == key }
-            state.reports[prefetch.source, default: PrefetchReport()].used += 1
-            state.reports[prefetch.source, default: PrefetchReport()].usedBytes += prefetch.bytes
-            return result
-        }
-    }
-
-    private func startNext() {
-        while let prefetch = takeNext() {
-            let work = Task { [weak self] in
-                let outcome: Prefetch.Outcome
-                do throws(NetworkError) {
-                    outcome = .success(try await prefetch.client.run(prefetch.operation))
-                } catch {
-                    outcome = .failure(error)
-                }
-                prefetch.end(outcome)
-                self?.ended(prefetch, outcome)
-            }
-            prefetch.work.withLock { $0 = work }
-            let isRemoved = state.withLock { $0.prefetches[prefetch.key] !== prefetch }
-            if isRemoved { work.cancel() }
-        }
-    }
-
-    private func takeNext() -> Prefetch? {
-        state.withLock { state in
-            guard state.prefetches.values.count(where: \.isRunning) < rules.maxRunning else { return nil }
-            for key in state.order {
-                if let prefetch = state.prefetches[key], prefetch.begin() { return prefetch }
-            }
-            return nil
-        }
-    }
-
-    private func ended(_ prefetch: Prefetch, _ outcome: Prefetch.Outcome) {
-        state.withLock { state in
-            if let pause = outcome.pause, let origin = prefetch.origin {
-                state.pauses[origin] = .now.advanced(by: pause)
-                // Those that wait for the same origin would be refused now.
-                for waiting in state.prefetches.values where waiting.isWaiting && waiting.origin == origin {
-                    remove(waiting.key, from: &state)
-                }
-            }
-            if state.prefetches[prefetch.key] === prefetch, prefetch.isOutdated(rules.lifetime) {
-                remove(prefetch.key, from: &state)
-            }
-            var bytes = state.prefetches.values.reduce(0) { $0 + $1.bytes }
-            while bytes > rules.maxBytes, let key = state.order.first(where: { state.prefetches[$0]?.bytes ?? 0 > 0 }) {
-                bytes -= state.prefetches[key]?.bytes ?? 0
-                remove(key, from: &state)
-            }
-        }
-        startNext()
-    }
-
-    /// Removes a prefetch that wasn't used.
-    private func remove(_ key: Prefetch.Key, from state: inout State) {
-        guard let prefetch = state.prefetches.removeValue(forKey: key) else { return }
-        state.order.removeAll { $0 == key }
-        state.reports[prefetch.source, default: PrefetchReport()].wasted += 1
-        state.reports[prefetch.source, default: PrefetchReport()].wastedBytes += prefetch.bytes
-    }
+    public var pendingCount: Int { prefetches.pendingCount }
 }
 
 extension FetchedScreen {
@@ -398,24 +216,5 @@ extension FetchedScreen {
             isStale: result.isStale,
             wasPrefetched: wasPrefetched
         )
-    }
-}
-
-extension Prefetch {
-    fileprivate var isWaiting: Bool { state.withLock { if case .waiting = $0 { true } else { false } } }
-    fileprivate var isPending: Bool { isWaiting || isRunning }
-}
-
-extension Prefetch.Outcome {
-    /// The time for which the origin wants no prefetches; `nil` if it doesn't mind.
-    fileprivate var pause: Duration? {
-        let head: HTTPResponse? =
-            switch self {
-            case .success(let result): result.response?.response
-            case .failure(let error): error.response
-            }
-        guard let head else { return nil }
-        let isBusy = head.status == .tooManyRequests || head.status == .serviceUnavailable
-        return head.retryAfter ?? (isBusy ? .seconds(60) : nil)
     }
 }

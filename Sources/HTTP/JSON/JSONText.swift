@@ -85,21 +85,20 @@ package enum JSONText {
         var text: [UInt8] = []
         text.reserveCapacity(written.count)
         var rest = written
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "\\"), let escape = rest.popFirst() else {
-                text.append(byte)
-                continue
-            }
-            switch escape {
+        while let backslash = rest.firstIndex(of: UInt8(ascii: "\\")), backslash + 1 < rest.endIndex {
+            text += rest[..<backslash]
+            rest = rest[(backslash + 1)...]
+            switch rest.removeFirst() {
             case UInt8(ascii: "b"): text.append(0x08)
             case UInt8(ascii: "f"): text.append(0x0C)
             case UInt8(ascii: "n"): text.append(0x0A)
             case UInt8(ascii: "r"): text.append(0x0D)
             case UInt8(ascii: "t"): text.append(0x09)
             case UInt8(ascii: "u"): text.append(contentsOf: String(scalar(&rest) ?? "\u{FFFD}").utf8)
-            default: text.append(escape)
+            case let escape: text.append(escape)
             }
         }
+        text += rest
         return text
     }
 

@@ -180,7 +180,7 @@ import Testing
         clock.advance(by: .milliseconds(100))
         let details = views.open("details", images: loader)
         let screen = fetch("/details", in: details)
-        await until { views.waitingFetches == 1 }
+        await until { views.prefetches.waitingFetches == 1 }
         let image = details.image(request("/a.gif"))
         clock.advance(by: .milliseconds(20))
         prefetch.finish(Self.screen())

@@ -75,7 +75,7 @@ import Testing
         let sharedImage = details.image(ImageRequest("/a.gif"))
         await server.until { $0.requestCount == 2 }
         let fetch = Task { try await details.fetch(ScreenRequest("/details"), as: JSONValue.self) }
-        await until { views.waitingFetches == 1 }
+        await until { views.prefetches.waitingFetches == 1 }
         home.close()
         await #expect(throws: NetworkError.self) { try await image.image }
         #expect(loader.activeCount == 1)

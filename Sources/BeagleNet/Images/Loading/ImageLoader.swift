@@ -61,6 +61,9 @@ public final class ImageLoader: Sendable {
         queue = ImageQueue(maxTransfers: limits.transfers, maxTransfersPerHost: limits.transfersPerHost)
     }
 
+    /// The given client, or the one of the current container.
+    var currentClient: any NetworkClient { client ?? Beagle.dependencies.networkClient }
+
     /// Loads an image. Cancelling the task cancels it.
     ///
     /// - Parameters:
@@ -96,17 +99,20 @@ public final class ImageLoader: Sendable {
 
     /// Starts to load an image, and records its times.
     func start(_ request: ImageRequest, _ record: LoadRecord?) -> ImageTask {
-        let client = client ?? Beagle.dependencies.networkClient
+        let client = currentClient
         let control = PriorityControl(request.priority)
+        let interactive = InteractiveLoad(client.container.interactiveLoads)
         let load: ImageLoad
         do throws(NetworkError) {
             load = try ImageLoad(request, client, self)
         } catch {
-            let task = ImageTask(request, control, record) { _ in }
+            let task = ImageTask(request, control, record, interactive) { _ in }
             task.finish(.failure(error))
             return task
         }
-        let task = ImageTask(request, control, record) { [weak self, key = load.key] in self?.leave($0, key) }
+        let task = ImageTask(request, control, record, interactive) { [weak self, key = load.key] in
+            self?.leave($0, key)
+        }
         let joined = loads.withLock { loads in
             let joined = loads[load.key] ?? load
             loads[load.key] = joined

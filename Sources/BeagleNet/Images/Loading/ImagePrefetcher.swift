@@ -2,8 +2,9 @@ import BeagleNetHTTP
 
 /// Loads images into the store before they are needed, a few at a time and with the lowest priority.
 ///
-/// Without a `CacheInterceptor` it has no use. A task of the loader that wants an image whose prefetch is running joins
-/// it and raises its priority.
+/// Without a `CacheInterceptor` it has no use. Prefetches wait while a screen, an image that isn't prefetched, a form or
+/// another request of the container's clients is being loaded, and for a short time after that. A task of the loader that
+/// wants an image whose prefetch is running joins it and raises its priority.
 public final class ImagePrefetcher: Sendable {
     private struct State {
         var waiting: [ImageRequest] = []
@@ -12,6 +13,8 @@ public final class ImagePrefetcher: Sendable {
         var lastID = 0
         var isPaused = false
         var counts = Counts()
+        /// The task that waits until prefetches may start.
+        var idleWait: Task<Void, Never>?
     }
 
     /// The numbers of images that have ended.
@@ -24,6 +27,7 @@ public final class ImagePrefetcher: Sendable {
 
     private let loader: ImageLoader
     private let maxTransfers: Int
+    private let rules: PrefetchRules
     private let state = Lock(State())
 
     /// Creates a prefetcher.
@@ -32,13 +36,21 @@ public final class ImagePrefetcher: Sendable {
     ///   - loader: The loader of the images.
     ///   - maxTransfers: The maximum number of prefetches at a time; 2 by default, so that images that are needed now
     ///     have the network to themselves.
-    public init(_ loader: ImageLoader, maxTransfers: Int = 2) {
+    ///   - idleTime: The time without other loads after which prefetches start; 100 ms by default, as in
+    ///     `PrefetchRules`.
+    public init(_ loader: ImageLoader, maxTransfers: Int = 2, idleTime: Duration = PrefetchRules().idleTime) {
         self.loader = loader
         self.maxTransfers = max(1, maxTransfers)
+        var rules = PrefetchRules()
+        rules.idleTime = idleTime
+        self.rules = rules
     }
 
     /// Stops all prefetches.
-    deinit { stop() }
+    deinit {
+        stop()
+        state.withLock { $0.idleWait }?.cancel()
+    }
 
     /// Prefetches images in this order, after those that wait already.
     public func prefetch(_ requests: [ImageRequest]) {
@@ -100,13 +112,27 @@ public final class ImagePrefetcher: Sendable {
     }
 
     private func takeNext() -> (Int, ImageRequest)? {
-        state.withLock { state in
+        let loads = loader.currentClient.container.interactiveLoads
+        return state.withLock { state in
             guard !state.isPaused, state.running.count < maxTransfers, !state.waiting.isEmpty else { return nil }
+            guard loads.isIdle(rules) else {
+                if state.idleWait == nil { state.idleWait = waitUntilIdle(loads) }
+                return nil
+            }
             var request = state.waiting.removeFirst()
             request.priority = .prefetch
             state.lastID += 1
             state.running[state.lastID] = .some(nil)
             return (state.lastID, request)
+        }
+    }
+
+    /// Calls `startNext` when no load is in flight.
+    private func waitUntilIdle(_ loads: InteractiveLoads) -> Task<Void, Never> {
+        Task { [weak self, rules] in
+            await loads.waitUntilIdle(rules)
+            self?.state.withLock { $0.idleWait = nil }
+            self?.startNext()
         }
     }
 

@@ -27,6 +27,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     /// The record of the scope that wants the image.
     let record: LoadRecord?
     private let control: PriorityControl
+    private let load: InteractiveLoad
     private let onCancel: @Sendable (ImageTask) -> Void
     private let state = Lock(State.loading([]))
 
@@ -39,13 +40,16 @@ public final class ImageTask: RequestToken, PrioritizedToken {
         _ request: ImageRequest,
         _ control: PriorityControl,
         _ record: LoadRecord?,
+        _ load: InteractiveLoad,
         onCancel: @escaping @Sendable (ImageTask) -> Void
     ) {
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(8))
         wantsSnapshots = request.wantsSnapshots
         self.control = control
         self.record = record
+        self.load = load
         self.onCancel = onCancel
+        if request.priority > .prefetch { load.begin() }
     }
 
     /// The image. Cancelling the waiting task doesn't cancel the loading; `cancel()` does.
@@ -75,7 +79,10 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     public var priority: Priority { control.priority }
 
     /// Raises the priority, also of an image that is waiting or being transferred.
-    public func raise(to priority: Priority) { control.raise(to: priority) }
+    public func raise(to priority: Priority) {
+        if priority > .prefetch { load.begin() }
+        control.raise(to: priority)
+    }
 
     /// Stops loading. The transfer ends with the last task that loads the same image, and the bytes so far may be
     /// continued later.
@@ -100,6 +107,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
             return waiting
         }
         guard let waiting else { return false }
+        load.end()
         record?.end(outcome.map { .init($0.source, $0.cacheStatus) })
         continuation.finish()
         for waiting in waiting { waiting.resume() }
