@@ -4,10 +4,10 @@ import BeagleNet
 let client = Beagle.dependencies.networkClient
 
 // snippet.checks
-let taken = AsyncFormValidator { value in
+let taken = Form.AsyncValidator { value in
     let names = [URLQueryItem(name: "name", value: value.text)]
     let reply = try await client.fetch("/names", as: [String].self, query: names)
-    return reply.isEmpty ? nil : FormMessage(.init(rawValue: "taken"), "is taken")
+    return reply.isEmpty ? nil : Form.Message(.init(rawValue: "taken"), "is taken")
 }
 let form = Form([
     Form.Input("name", isRequired: true, validators: [.length(atMost: 20)], asyncValidator: taken),
@@ -15,7 +15,7 @@ let form = Form([
     Form.Input("password", isRequired: true),
     Form.Input("again", validators: [.equal(to: "password")]),
 ])
-Beagle.dependencies.formMessages = FormMessages { message in
+Beagle.dependencies.formMessages = Form.Messages { message in
     switch message.key {
     case .required: "não pode ficar vazio"
     case .tooSmall: "precisa ser pelo menos \(message.arguments["minimum"] ?? "")"

@@ -34,7 +34,7 @@ func scroll(_ loader: ImageLoader, _ task: ImageTask) {
 
 func prefetch(_ loader: ImageLoader) {
     // snippet.prefetch
-    let prefetcher = ImagePrefetcher(loader)
+    let prefetcher = ImageLoader.Prefetcher(loader)
     prefetcher.prefetch(["/img/1.png", "/img/2.png", "/img/3.png"])
     prefetcher.isPaused = true  // while the user scrolls
     prefetcher.isPaused = false

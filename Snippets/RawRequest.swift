@@ -8,7 +8,7 @@ var request = Request(
     url: URL(string: "https://example.com/api/notes")!,
     type: .rawRequest(.init(method: "POST", headers: ["X-Trace": "7"], body: .json(["text": "Buy milk"])))
 )
-request.options = TransferOptions(timeouts: Timeouts(connect: .seconds(5), total: .seconds(20)))
+request.options = TransferOptions(timeouts: TransferOptions.Timeouts(connect: .seconds(5), total: .seconds(20)))
 
 do {
     let response = try await client.executeRequest(request)

@@ -47,9 +47,9 @@ func server() throws {
 
 func compare(_ recording: Recording) async throws {
     // snippet.compare
-    var reissuer = Reissuer(to: try ReissueTarget("https://staging.example.com"))
+    var reissuer = Reissuer(to: try Reissuer.Target("https://staging.example.com"))
     reissuer.rules.ignoredPaths = [try JSONPath("$..timestamp")]
-    reissuer.headers = [HeaderMapping(.authorization, "Bearer of staging")]
+    reissuer.headers = [Reissuer.HeaderMapping(.authorization, "Bearer of staging")]
     let report = try await reissuer.compare(recording)
     #expect(report.isSame, "\(report)")
     // snippet.end
@@ -58,6 +58,6 @@ func compare(_ recording: Recording) async throws {
 func export(_ recording: Recording) throws {
     // snippet.export
     try recording.writeHAR(to: "session.har")
-    try HTMLReport(recording, title: "session").page().write(to: URL(fileURLWithPath: "session.html"))
+    try Recording.HTMLReport(recording, title: "session").page().write(to: URL(fileURLWithPath: "session.html"))
     // snippet.end
 }

@@ -12,9 +12,9 @@ struct Problems: Decodable {
 
 func read(_ dependencies: BeagleDependencies) {
     // snippet.reader
-    dependencies.fieldErrorReader = FieldErrorReader { response, inputs in
+    dependencies.fieldErrorReader = Form.FieldErrorReader { response, inputs in
         guard let body = try? response.decode(as: Problems.self) else { return nil }  // try the standard formats
-        return body.problems.map { FieldError(field: $0.input, message: $0.text) }
+        return body.problems.map { Form.FieldError(field: $0.input, message: $0.text) }
     }
     // snippet.end
 }

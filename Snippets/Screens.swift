@@ -39,7 +39,7 @@ func fetchScreen(_ views: ViewClient) async throws {
     // snippet.end
 }
 
-func prefetchRoutes(_ views: ViewClient, _ screen: ParsedScreen, _ images: ImagePrefetcher) {
+func prefetchRoutes(_ views: ViewClient, _ screen: ParsedScreen, _ images: ImageLoader.Prefetcher) {
     // snippet.prefetch
     views.prefetch(screen.plan, from: "home", images: images)
     print(views.report(of: "home").wastedBytes)
@@ -48,7 +48,7 @@ func prefetchRoutes(_ views: ViewClient, _ screen: ParsedScreen, _ images: Image
 
 func exclude() -> ViewClient {
     // snippet.rules
-    var rules = PrefetchRules()
+    var rules = ViewClient.PrefetchRules()
     rules.allows = { url in !url.path.hasPrefix("/sign-out") }
     let views = ViewClient(rules: rules)
     // snippet.end
@@ -66,14 +66,16 @@ func declareCapabilities(_ dependencies: BeagleDependencies) throws {
     // snippet.end
 }
 
-func allow(_ dependencies: BeagleDependencies, _ action: ScreenAction, _ home: FetchedScreen<JSONValue>) throws {
+func allow(_ dependencies: BeagleDependencies, _ action: ScreenAction, _ home: ViewClient.FetchedScreen<JSONValue>)
+    throws
+{
     // snippet.permissions
     dependencies.screenRequestRules.standard.hosts["pay.example.com"] = [.get, .post]
     let context = ScreenContext(["user": ["id": 7]], screen: home.response.url)
     do {
         print(try action.request(in: context)?.url ?? "no request")
     } catch {
-        if let refusal = error.underlying as? ScreenRequestRules.Refusal { print(refusal.rule, refusal.pointer) }
+        if let refusal = error.underlying as? ScreenRequest.Rules.Refusal { print(refusal.rule, refusal.pointer) }
     }
     // snippet.end
 }
@@ -128,7 +130,7 @@ func compare(_ stored: JSONValue, _ fresh: JSONValue) throws {
     // snippet.end
 }
 
-func refresh(_ views: ViewClient, _ show: (FetchedScreen<JSONValue>) -> Void) async throws {
+func refresh(_ views: ViewClient, _ show: (ViewClient.FetchedScreen<JSONValue>) -> Void) async throws {
     // snippet.group
     let refreshes = LoadGroup(.replace)
     if let home = try await refreshes.run({ try await views.fetch("/home", as: JSONValue.self) }) { show(home) }

@@ -11,7 +11,7 @@ func setUp(_ dependencies: BeagleDependencies, _ folder: String) -> Outbox {
 
 func encryptedOutbox(_ folder: String, _ secret: Data) throws -> Outbox {
     // snippet.key
-    let outbox = Outbox(directory: "\(folder)/outbox", key: try OutboxKey(secret))
+    let outbox = Outbox(directory: "\(folder)/outbox", key: try Outbox.Key(secret))
     // snippet.end
     return outbox
 }
@@ -25,7 +25,8 @@ func outboxOfAServerThatRedirects(_ folder: String) -> Outbox {
     return outbox
 }
 
-func signedIn(_ dependencies: BeagleDependencies, _ outbox: Outbox, _ networkReturns: AsyncStream<Void>) -> OutboxSender
+func signedIn(_ dependencies: BeagleDependencies, _ outbox: Outbox, _ networkReturns: AsyncStream<Void>)
+    -> Outbox.Sender
 {
     // snippet.start
     let sender = outbox.sendAutomatically(

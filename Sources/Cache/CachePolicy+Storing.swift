@@ -65,23 +65,23 @@ extension CachePolicy {
         )
     }
 
-    /// A field that selects a screen although no `Vary` names it, so that a server can't mix the screens of two versions of
-    /// an app.
+    /// A field that selects a screen although no `Vary` names it, so that a server can't mix the screens of two
+    /// versions of an app.
     static let capabilities = HTTPField.Name.beagleCapabilities.canonicalName
 
     private static func selectingFields(
         of response: HTTPResponse,
         _ request: HTTPRequest,
         _ digest: (String) -> String
-    ) -> [SelectingField] {
+    ) -> [StoredResponse.SelectingField] {
         let names = (response.headerFields[.vary] ?? "").lowercased().split(separator: ",").map {
             $0.filter { $0 != " " }
         }
         var selecting = Set(names)
         if request.headerFields.contains(.beagleCapabilities) { selecting.insert(capabilities) }
         return selecting.sorted().filter { !$0.isEmpty }.map { name in
-            let field = SelectingField(name, of: request.headerFields)
-            return SelectingField(name: name, value: field.value.map(digest))
+            let field = StoredResponse.SelectingField(name, of: request.headerFields)
+            return StoredResponse.SelectingField(name: name, value: field.value.map(digest))
         }
     }
 

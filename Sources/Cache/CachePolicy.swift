@@ -108,7 +108,7 @@ package enum CachePolicy {
         let needsCapabilities = request.headerFields.contains(.beagleCapabilities)
         for response in responses where latest.map({ $0.responseTime < response.responseTime }) ?? true {
             let matches = response.selectingFields.allSatisfy { field in
-                SelectingField(field.name, of: request.headerFields).value.map(digest) == field.value
+                StoredResponse.SelectingField(field.name, of: request.headerFields).value.map(digest) == field.value
             }
             if matches, !needsCapabilities || response.selectingFields.contains(where: { $0.name == capabilities }) {
                 latest = response

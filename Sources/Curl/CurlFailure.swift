@@ -42,7 +42,7 @@ enum CurlFailure {
         // The same error from a libcurl with GnuTLS.
         case CURLE_SSL_CONNECT_ERROR where detail.hasPrefix("error reading X.509"):
             return options.identity.map { .badIdentity($0.problem) }
-        case CURLE_SSL_CIPHER where options.ciphers != TLSCiphers():
+        case CURLE_SSL_CIPHER where options.ciphers != TLS.Ciphers():
             var error = NetworkError.badOption(
                 "ciphers",
                 "the TLS library does not support any of them",
@@ -189,18 +189,18 @@ enum CurlFailure {
         }
     }
 
-    private static func advice(on trust: TLSTrust) -> String {
+    private static func advice(on trust: TLS.Trust) -> String {
         switch trust {
         case .system:
             TrustStore.systemFile.map {
-                "trust its authority with TLSTrust.file(path:) (the system's authorities were read from \($0))"
-            } ?? "name a file of trusted authorities with TLSTrust.file(path:); no file of the system's was found"
+                "trust its authority with TLS.Trust.file(path:) (the system's authorities were read from \($0))"
+            } ?? "name a file of trusted authorities with TLS.Trust.file(path:); no file of the system's was found"
         case .native: "add its authority to the system's trust store"
-        case .file, .authorities: "only the authorities in \(file(of: trust)) are trusted (TLSTrust)"
+        case .file, .authorities: "only the authorities in \(file(of: trust)) are trusted (TLS.Trust)"
         }
     }
 
-    private static func file(of trust: TLSTrust) -> String {
+    private static func file(of trust: TLS.Trust) -> String {
         switch trust {
         case .system: TrustStore.systemFile ?? "the file of the system's authorities"
         case .file(let path): path

@@ -8,8 +8,8 @@ public import BeagleNetHTTP
 ///
 /// Event streams, and requests with `TransferOptions.isLongLived`, run on the second thread. A transfer on the first
 /// thread that turns out to be long-lived, because it is an event stream or has lasted for
-/// `CurlConfiguration.longLivedAfter`, stays there. Later requests for its path run on the second thread, and other
-/// requests to its host on a third.
+/// `CurlTransport.Configuration.longLivedAfter`, stays there. Later requests for its path run on the second thread, and
+/// other requests to its host on a third.
 ///
 /// When the transport is released, transfers in flight run to completion; `shutDown()` ends them immediately. Either
 /// way each completion is called exactly once. After a `fork`, the child process opens its own connections.
@@ -24,18 +24,18 @@ public final class CurlTransport: HTTPTransport {
     }
 
     private let state = Lock(State())
-    let configuration: CurlConfiguration
+    let configuration: Configuration
     private let isPortable: Bool
     private let streams = LongLivedRequestHistory()
     let resourceTracker = ResourceTracker.current
 
     /// Creates a transport with its own connections.
-    public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) {
+    public convenience init(_ configuration: Configuration = Configuration()) {
         self.init(configuration, isPortable: false)
     }
 
     /// - Parameter isPortable: Whether to wait with `curl_multi_poll`, as on systems without epoll.
-    package init(_ configuration: CurlConfiguration = CurlConfiguration(), isPortable: Bool) {
+    package init(_ configuration: Configuration = Configuration(), isPortable: Bool) {
         self.configuration = configuration
         self.isPortable = isPortable
         guard let changes = configuration.networkChanges else { return }

@@ -72,12 +72,12 @@ public final class DiskResponseStore: ResponseStore {
     ///     are all files.
     ///   - maxBytes: The most bytes to hold, 150 MiB by default. A response of more than a quarter of it isn't stored.
     ///     SQLite's write-ahead log takes up to about 4 MiB in addition.
-    ///   - encryptionKey: A key of 32 random bytes with which bodies, fields and URLs are encrypted (AES-256-GCM); `nil`,
-    ///     the default, doesn't encrypt. Responses that were stored in plain text before are removed. Responses of
-    ///     another key are misses, which is reported once.
+    ///   - encryptionKey: A key of 32 random bytes with which bodies, fields and URLs are encrypted (AES-256-GCM);
+    ///     `nil`, the default, doesn't encrypt. Responses that were stored in plain text before are removed. Responses
+    ///     of another key are misses, which is reported once.
     ///   - onProblem: Called if responses can't be read or written; on any thread. It gets no secrets.
-    /// - Throws: `NetworkError` of kind `.file` if the folder can't be written, or `.badConfiguration` if the key hasn't
-    ///   32 bytes.
+    /// - Throws: `NetworkError` of kind `.file` if the folder can't be written, or `.badConfiguration` if the key
+    ///   hasn't 32 bytes.
     public convenience init(
         folder: String,
         maxBytes: Int = DiskResponseStore.defaultMaxBytes,
@@ -207,7 +207,7 @@ public final class DiskResponseStore: ResponseStore {
         for row in rows {
             do throws(NetworkError) {
                 let (head, body) = try contents(of: row)
-                guard let fields = [SelectingField](stored: row.selecting),
+                guard let fields = [StoredResponse.SelectingField](stored: row.selecting),
                     let response = StoredHead.decode(head, for: key, selectingFields: fields, body: body)
                 else { throw .damagedResponse("its fields are malformed") }
                 responses.append(response)
@@ -359,8 +359,8 @@ public final class DiskResponseStore: ResponseStore {
         }
     }
 
-    /// Removes the responses of a user, and returns their space to the file system in the background. Databases that were
-    /// moved aside are removed, too, because they may have some.
+    /// Removes the responses of a user, and returns their space to the file system in the background. Databases that
+    /// were moved aside are removed, too, because they may have some.
     public func removeAll(of partition: String) async {
         removalCount.withLock { $0 += 1 }
         await remove(thoroughly: true) { digests in
@@ -388,8 +388,8 @@ public final class DiskResponseStore: ResponseStore {
         }
     }
 
-    /// Returns free pages to the file system in steps, so that other changes needn't wait for all of them. On the writing
-    /// queue.
+    /// Returns free pages to the file system in steps, so that other changes needn't wait for all of them. On the
+    /// writing queue.
     private func returnSpace(_ database: ResponseDatabase) {
         do {
             if try database.returnSpace() { writing.async { self.returnSpace(database) } }

@@ -43,7 +43,7 @@ enum StoredHead {
     static func decode(
         _ bytes: Data,
         for key: ResponseKey?,
-        selectingFields: [SelectingField] = [],
+        selectingFields: [StoredResponse.SelectingField] = [],
         body: Data = Data()
     ) -> StoredResponse? {
         var reader = ByteReader(bytes)

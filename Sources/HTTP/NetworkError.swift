@@ -23,8 +23,8 @@ public struct NetworkError: Error, Sendable {
         public static let badConfiguration = Kind(rawValue: "bad_configuration")
         /// The transport, or its version of libcurl, doesn't support the request, so nothing was sent.
         public static let unsupported = Kind(rawValue: "unsupported")
-        /// A rule of the app forbids the request: `AddressGuard`, `ScreenRequestRules`, or a closure of
-        /// `RedirectPolicy`.
+        /// A rule of the app forbids the request: `TransferOptions.AddressGuard`, `ScreenRequest.Rules`, or a closure
+        /// of `TransferOptions.RedirectPolicy`.
         public static let blocked = Kind(rawValue: "blocked")
         /// The origin failed too often and isn't used for a while (`CircuitBreakerInterceptor`), so nothing was sent.
         public static let circuitOpen = Kind(rawValue: "circuit_open")

@@ -72,7 +72,7 @@ extension Recording {
     }
 
     /// Returns the error if a body is missing or damaged; `nil` if it is intact.
-    func damage(of body: LoggedBody?) -> NetworkError? {
+    func damage(of body: LogEntry.Body?) -> NetworkError? {
         guard case .file(let name)? = body?.content else { return nil }
         do throws(NetworkError) {
             let reader = VerifiedBodyReader(try file(name), name: name)

@@ -15,12 +15,12 @@ extension Recording {
     /// - Throws: `NetworkError` of kind `.file` if the file cannot be read; of kind `.decoding`, `.encoding` or
     ///   `.tooLarge` if it has no readable entry.
     public init(contentsOf path: String) throws(NetworkError) {
-        if LogReader.isLog(path) {
-            self = try LogReader(directory: path).recording()
+        if RequestLog.Reader.isLog(path) {
+            self = try RequestLog.Reader(directory: path).recording()
             return
         }
         let reader = HARReader(contentsOf: path)
-        var (entries, warnings): ([LogEntry], [RecordingWarning]) = ([], [])
+        var (entries, warnings): ([LogEntry], [Warning]) = ([], [])
         var breakage: NetworkError?
         do throws(NetworkError) {
             while let next = try reader.next() {
@@ -31,7 +31,7 @@ extension Recording {
             guard !entries.isEmpty, error.kind != .file else { throw error }
             breakage = error
             warnings.append(
-                error.underlying as? RecordingWarning ?? RecordingWarning(file: path, reason: error.message)
+                error.underlying as? Warning ?? Warning(file: path, reason: error.message)
             )
         }
         warnings += reader.warnings
@@ -63,7 +63,7 @@ extension Recording {
     /// - Throws: `NetworkError` of kind `.file` if the file is missing, outside of the directory, not a regular file,
     ///   or damaged; `.tooLarge` if it is larger than `limit`; `.notStored` if the body wasn't recorded, or if only
     ///   fields of a form with files were.
-    public func data(of body: LoggedBody, upTo limit: Int = 256 << 20) throws(NetworkError) -> Data {
+    public func data(of body: LogEntry.Body, upTo limit: Int = 256 << 20) throws(NetworkError) -> Data {
         switch body.content {
         case .data(let data): return data
         case .parameters(let parameters):
@@ -95,7 +95,7 @@ extension Recording {
     /// A damaged file results in an error at its end.
     ///
     /// - Throws: the same errors as `data(of:upTo:)`.
-    public func body(of body: LoggedBody) throws(NetworkError) -> HTTPBody {
+    public func body(of body: LogEntry.Body) throws(NetworkError) -> HTTPBody {
         guard case .file(let name) = body.content, body.fileCharset == nil else { return HTTPBody(try data(of: body)) }
         let file = try file(name)
         return HTTPBody(
@@ -128,7 +128,7 @@ extension Recording {
     public func writeHAR(
         to path: String,
         bodies: HARWriter.Bodies = .embedded
-    ) throws(NetworkError) -> [RecordingWarning] {
+    ) throws(NetworkError) -> [Warning] {
         let writer = try HARWriter(to: path, bodies: bodies)
         for entry in entries { try writer.write(archived(entry)) }
         try writer.finish(members: writableMembers)

@@ -9,10 +9,10 @@ extension Request {
         /// The headers of this request, which take precedence over those of `additionalData`.
         public var headers: [String: String]?
         /// The body.
-        public var content: RequestBody?
+        public var content: Body?
 
         /// Creates a raw request with a typed body.
-        public init(method: String? = "GET", headers: [String: String]? = [:], body: RequestBody) {
+        public init(method: String? = "GET", headers: [String: String]? = [:], body: Body) {
             self.method = method
             self.headers = headers
             content = body
@@ -31,10 +31,10 @@ extension Request {
         public init(method: String? = "GET", headers: [String: String]? = [:], body: (any Sendable)? = nil) {
             self.method = method
             self.headers = headers
-            content = body.map { $0 as? RequestBody ?? .value($0) }
+            content = body.map { $0 as? Body ?? .value($0) }
         }
 
-        /// The body for code that doesn't use `RequestBody`.
+        /// The body for code that doesn't use `Request.Body`.
         ///
         /// It is the value that was passed, JSON as a tree of Swift values, text and bytes as `Data`, or `nil` if the
         /// body isn't in memory.

@@ -34,9 +34,9 @@ public final class RecordedServer: Sendable {
     /// - Throws: `NetworkError` of kind `.connect` if no port is available.
     public init(
         _ recording: Recording,
-        matching: [MatchRule] = [.method, .path, .query, .body],
-        repeats: ReplayRepeats = .sequenceThenLast,
-        timing: ReplayTiming = .none,
+        matching: [ReplayTransport.MatchRule] = [.method, .path, .query, .body],
+        repeats: ReplayTransport.Repeats = .sequenceThenLast,
+        timing: ReplayTransport.Timing = .none,
         redactor: Redactor = Redactor(),
         clock: any Clock<Duration> = ContinuousClock()
     ) throws(NetworkError) {

@@ -18,7 +18,7 @@ public import Testing
 public struct RecordingTrait: TestTrait, TestScoping {
     /// The path of the recording without its extension.
     let path: String
-    let matching: [MatchRule]
+    let matching: [ReplayTransport.MatchRule]
     let allowsUnused: Bool
     /// Whether a new recording is made.
     let recordsAgain: Bool
@@ -55,7 +55,7 @@ public struct RecordingTrait: TestTrait, TestScoping {
     ) async throws {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         try FileManager.default.createDirectory(atPath: String(path[..<slash]), withIntermediateDirectories: true)
-        let update = try RecordingUpdate(of: existing ?? "\(path).har")
+        let update = try Recording.Update(of: existing ?? "\(path).har")
         dependencies.networkClient = NetworkClientDefault(dependencies: dependencies)
         dependencies.requestLog = update.log
         do {
@@ -104,7 +104,7 @@ extension Trait where Self == RecordingTrait {
     ///   - change: Changes the test's dependencies, for example the builder's base URL.
     public static func recording(
         _ name: String,
-        matching: [MatchRule] = .standard,
+        matching: [ReplayTransport.MatchRule] = .standard,
         allowsUnused: Bool = false,
         file: String = #filePath,
         environment: [String: String] = ProcessInfo.processInfo.environment,

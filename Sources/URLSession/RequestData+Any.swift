@@ -12,13 +12,13 @@ extension Request.RequestData {
     ///   - body: The tree; `nil` for no body. A value without a JSON form causes a build error that names its position.
     public init(method: String? = "GET", headers: [String: String]? = [:], body: Any?) {
         self.init(method: method, headers: headers)
-        content = body.map { RequestBody.tree($0) }
+        content = body.map { Request.Body.tree($0) }
     }
 }
 
-extension RequestBody {
-    fileprivate static func tree(_ value: Any) -> RequestBody {
-        if let body = value as? RequestBody { return body }
+extension Request.Body {
+    fileprivate static func tree(_ value: Any) -> Request.Body {
+        if let body = value as? Request.Body { return body }
         do throws(NetworkError) {
             return .tree(try JSONTree(converting: value, leaf: JSONTree.ofFoundation))
         } catch {

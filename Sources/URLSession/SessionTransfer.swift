@@ -150,7 +150,7 @@ final class SessionTransfer: PrioritizedToken, PriorityRaising, @unchecked Senda
 
     private func notifyProgress(of task: URLSessionTask) {
         request.onProgress?(
-            TransferProgress(
+            TransferRequest.Progress(
                 bytesSent: task.countOfBytesSent,
                 bytesToSend: request.body?.length ?? 0,
                 bytesReceived: metrics.decodedBytes,
@@ -186,7 +186,7 @@ final class SessionTransfer: PrioritizedToken, PriorityRaising, @unchecked Senda
         }
         metrics.redirects += 1
         metrics.hops.append(
-            TransferHop(
+            TransferMetrics.Hop(
                 method: request.head.method.rawValue,
                 url: request.head.urlText,
                 status: head?.status.code ?? 0,

@@ -17,10 +17,10 @@ import Foundation
 /// - A response with `Delivery.stream` is delivered when its body is complete, and is held in memory. A response that
 ///   may never end (server-sent events, or a stream with `isLongLived`) is rejected with `.unsupported`.
 /// - A request body from a file or stream is read into memory before it is sent, 256 MiB at most.
-/// - `Timeouts.connect` isn't separate: `firstByte` limits both.
+/// - `TransferOptions.Timeouts.connect` isn't separate: `firstByte` limits both.
 /// - The HTTP version can't be chosen. TLS, proxies, addresses and their guard, codings, authentication, speeds,
-///   `expect`, `Timeouts.resolve` and `Timeouts.tls` are up to the system. Options that set them are rejected with
-///   `.unsupported`, and so are `onInterim` and `keepsRequestHead`.
+///   `expect`, `TransferOptions.Timeouts.resolve` and `TransferOptions.Timeouts.tls` are up to the system. Options that
+///   set them are rejected with `.unsupported`, and so are `onInterim` and `keepsRequestHead`.
 /// - Header fields lose their order, and fields of the same name are joined. Interim responses and most times of the
 ///   metrics are missing. `User-Agent`, `Accept` and, on Linux, the `Content-Type` of a POST are added if they are
 ///   missing.

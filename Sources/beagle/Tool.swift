@@ -89,7 +89,7 @@ struct Tool: AsyncParsableCommand {
     }
 }
 
-extension CurlCapabilities {
+extension CurlTransport.Capabilities {
     /// The output of `--version`.
     fileprivate var report: String {
         let names = features.map(\.rawValue).sorted().joined(separator: ", ")

@@ -28,7 +28,7 @@ import TestClients
 
     @Test func downloadIsWrittenAndReportsProgress() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let progress = Lock<[TransferProgress]>([])
+        let progress = Lock<[TransferRequest.Progress]>([])
         let transport = ScriptedTransport("12345", [.contentLength: "5"])
         let response = try await client(transport).download("/a", to: path) { step in
             progress.withLock { $0.append(step) }
@@ -37,7 +37,7 @@ import TestClients
         #expect(response.data.isEmpty)
         #expect(try content() == "12345")
         #expect(try names() == ["file"])
-        let expected = TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 5, bytesToReceive: 5)
+        let expected = TransferRequest.Progress(bytesSent: 0, bytesToSend: 0, bytesReceived: 5, bytesToReceive: 5)
         #expect(progress.withLock { $0 } == [expected])
     }
 
@@ -95,7 +95,7 @@ import TestClients
         let bytes = Data(repeating: 7, count: 300_000)
         try bytes.write(to: URL(filePath: path))
         let transport = ScriptedTransport()
-        let progress = Lock<[TransferProgress]>([])
+        let progress = Lock<[TransferRequest.Progress]>([])
         try await client(transport).upload(from: path, to: "/a", contentType: "image/png") { step in
             progress.withLock { $0.append(step) }
         }

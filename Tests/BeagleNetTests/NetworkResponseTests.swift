@@ -62,7 +62,7 @@ struct NetworkResponseTests {
                 """
         )
         #expect("\(self.response([0xFF], "image/png"))" == "200 OK\nContent-Type: image/png\n\n1 byte of image/png")
-        let reply = FormReply(response)
+        let reply = Form.Reply(response)
         let stream = StreamingResponse(response)
         let result = NetworkOperation.Result(response)
         for value in [response, reply, stream, result, result.content, NetworkOperation.Event.result(result)] as [Any] {

@@ -68,7 +68,7 @@ import Testing
 
     @Test func controlRaisesThePriorityOfAStream() async throws {
         try await occupy()
-        let control = PriorityControl(.prefetch)
+        let control = Priority.Control(.prefetch)
         var operation = NetworkOperation.stream(try request("/a"))
         operation.priorityControl = control
         let stream = Task { [operation] in try await client.run(operation) }
@@ -84,7 +84,7 @@ import Testing
         try await occupy()
         client.executeRequest(try request("/a", .prefetch)) { _ in }
         client.executeRequest(try request("/b")) { _ in }
-        let control = PriorityControl(.low)
+        let control = Priority.Control(.low)
         var operation = NetworkOperation(try request("/a"))
         operation.priorityControl = control
         let joined = Task { [operation] in try await client.run(operation) }
@@ -98,7 +98,7 @@ import Testing
 /// A transport with one connection for each origin, which counts requests.
 private final class CountingTransport: CookieTransport {
     private let transport: CurlTransport = {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.maxConnectionsPerOrigin = 1
         return CurlTransport(configuration)
     }()

@@ -83,7 +83,7 @@ import Testing
         #expect(try bytes(of: "file") == Data("old".utf8))
         #expect(try !String(decoding: bytes(of: "file.part.json"), as: UTF8.self).contains(server.authority))
 
-        let progress = Lock<[TransferProgress]>([])
+        let progress = Lock<[TransferRequest.Progress]>([])
         let response = try await client.download("\(server.url)/file", to: path, resuming: true) { step in
             progress.withLock { $0.append(step) }
         }

@@ -16,7 +16,7 @@ import Testing
             head: HTTPResponse(status: .ok, headerFields: fields),
             body: Data(count: bytes),
             trailers: trailers,
-            selectingFields: language.map { [SelectingField(name: "accept-language", value: $0)] } ?? [],
+            selectingFields: language.map { [StoredResponse.SelectingField(name: "accept-language", value: $0)] } ?? [],
             requestTime: Date(),
             responseTime: Date()
         )

@@ -47,7 +47,7 @@ private final class SlowStore: ResponseStore {
         StoredResponse(
             head: HTTPResponse(status: .ok),
             body: Data(text.utf8) + Data(count: bytes),
-            selectingFields: language.map { [SelectingField(name: "accept-language", value: $0)] } ?? [],
+            selectingFields: language.map { [StoredResponse.SelectingField(name: "accept-language", value: $0)] } ?? [],
             requestTime: Date(timeIntervalSince1970: time),
             responseTime: Date(timeIntervalSince1970: time)
         )

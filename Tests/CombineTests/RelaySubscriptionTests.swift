@@ -16,7 +16,7 @@ import Testing
 
     /// Sends the responses in order and then repeats the last one.
     private func fixture(
-        _ ways: [GraphQLSubscriptionTransport] = [.events()],
+        _ ways: [GraphQLEndpoint.SubscriptionTransport] = [.events()],
         _ answers: LoopbackServer.Response...
     ) throws -> RelayFixture {
         let left = Lock(answers)
@@ -144,8 +144,9 @@ import Testing
         #expect(fixture.logger.messages.count { $0.contains("Count is too slow") } == 1)
     }
 
-    private static let subscriptionWorksWithStrawberryArguments: [(String, GraphQLSubscriptionTransport)] = [
-        ("/graphql", GraphQLSubscriptionTransport.webSocket()), ("/graphql", .events()), ("/graphql", .multipart),
+    private static let subscriptionWorksWithStrawberryArguments: [(String, GraphQLEndpoint.SubscriptionTransport)] = [
+        ("/graphql", GraphQLEndpoint.SubscriptionTransport.webSocket()), ("/graphql", .events()),
+        ("/graphql", .multipart),
         ("/single", .events(.single)),
     ]
 
@@ -153,7 +154,7 @@ import Testing
         .enabled(if: GraphQLServer.isAvailable, "\(GraphQLServer.advice)"),
         arguments: Self.subscriptionWorksWithStrawberryArguments
     )
-    func subscriptionWorksWithStrawberry(path: String, way: GraphQLSubscriptionTransport) async throws {
+    func subscriptionWorksWithStrawberry(path: String, way: GraphQLEndpoint.SubscriptionTransport) async throws {
         var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path))
         endpoint.subscriptions = [way]
         let network = RelayNetwork(client: BeagleDependencies().networkClient, at: endpoint)

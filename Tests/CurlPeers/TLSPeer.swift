@@ -25,7 +25,7 @@ package final class TLSPeer: Sendable {
     package func request(
         _ name: String,
         _ path: String = "/",
-        trust: TLSTrust = .tests,
+        trust: TLS.Trust = .tests,
         host: String = "localhost"
     ) -> TransferRequest {
         var options = TransferOptions.impatient
@@ -38,7 +38,7 @@ package final class TLSPeer: Sendable {
     }
 }
 
-extension TLSTrust {
+extension TLS.Trust {
     /// Trust in the tests' own authority only.
-    package static let tests = TLSTrust.file(path: Peer.path("Certificates/ca.pem"))
+    package static let tests = TLS.Trust.file(path: Peer.path("Certificates/ca.pem"))
 }

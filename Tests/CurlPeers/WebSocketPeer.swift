@@ -39,7 +39,7 @@ package final class WebSocketPeer: Sendable {
     }
 
     /// Makes a request to one of the servers of PyPI's websockets, or to the raw server, which sends given bytes.
-    package func request(_ way: Way, _ path: String, isRaw: Bool = false) -> WebSocketRequest {
+    package func request(_ way: Way, _ path: String, isRaw: Bool = false) -> WebSocket.Request {
         let name = way.isSecure ? isRaw ? "secure-raw" : "secure" : isRaw ? "raw" : "plain"
         var request = request(name, path)
         request.head.scheme = way.isSecure ? "wss" : "ws"
@@ -51,12 +51,12 @@ package final class WebSocketPeer: Sendable {
     }
 
     /// Makes a request to one of the servers, over TLS if it is `secure`.
-    package func request(_ name: String = "plain", _ path: String, _ fields: HTTPFields = [:]) -> WebSocketRequest {
+    package func request(_ name: String = "plain", _ path: String, _ fields: HTTPFields = [:]) -> WebSocket.Request {
         let scheme = name == "secure" ? "wss" : "ws"
         let authority = "localhost:\(ports[name] ?? 0)"
         let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path, headerFields: fields)
         var options = TransferOptions.impatient
         options.trust = .tests
-        return WebSocketRequest(head, options: options)
+        return WebSocket.Request(head, options: options)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct AddressGuardTests {
     let transport = CurlTransport()
 
-    private func guarded(_ addressGuard: AddressGuard) -> TransferOptions {
+    private func guarded(_ addressGuard: TransferOptions.AddressGuard) -> TransferOptions {
         var options = TransferOptions.impatient
         options.addressGuard = addressGuard
         return options
@@ -71,7 +71,7 @@ struct AddressGuardTests {
         let backlog = try FullBacklog()
         let refused = IPAddress("127.0.0.2")
         let isRefused = Lock(false)
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.resolver = { _, _ in ["127.0.0.2", "127.0.0.1"].compactMap { IPAddress($0) } }
         let transport = CurlTransport(configuration)
         var options = guarded(
@@ -94,7 +94,7 @@ struct AddressGuardTests {
     @Test func redirectDoesNotBypassTheGuard() async throws {
         let inside = try LoopbackServer(.response(200, [:], "secret"))
         let server = try LoopbackServer(.response(302, ["Location": "http://localhost:\(inside.port)/"]))
-        let outside = AddressGuard.custom { _, host in host == "127.0.0.1" }
+        let outside = TransferOptions.AddressGuard.custom { _, host in host == "127.0.0.1" }
         let error = try await transport.failure(of: server.request(options: guarded(outside)))
         #expect(error.kind == .blocked)
         #expect(error.metrics?.hops.map(\.status) == [302])
@@ -103,7 +103,7 @@ struct AddressGuardTests {
 
     @Test func customGuardReceivesTheAddressAndTheHost() async throws {
         let asked = Lock<[String]>([])
-        let all = AddressGuard.custom { address, host in
+        let all = TransferOptions.AddressGuard.custom { address, host in
             asked.withLock { $0.append("\(address) \(host)") }
             return true
         }
@@ -114,7 +114,7 @@ struct AddressGuardTests {
         // Once before connecting and once before the connection is used. ::1 may have been tried, too.
         #expect(asked.withLock { $0.filter { $0 == "127.0.0.1 localhost" } }.count == 2)
 
-        let none = AddressGuard.custom { _, _ in false }
+        let none = TransferOptions.AddressGuard.custom { _, _ in false }
         let error = try await transport.failure(of: server.request(options: guarded(none)))
         #expect(error.message.hasSuffix("is not allowed by the app's AddressGuard"))
         #expect(server.record.requestCount == 1)

@@ -14,7 +14,7 @@ struct AlternativeTests {
     /// A long patience, because a server on a busy machine isn't unreachable.
     init() throws {
         store = AltSvcStore(connectTimeout: .seconds(30))
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.altSvc = store
         transport = CurlTransport(configuration)
         peer = try NginxPeer.shared.get()
@@ -119,7 +119,7 @@ struct AlternativeTests {
         let server = try LoopbackServer(onConnect: .stall) { _ in .close }
         let impatient = AltSvcStore(connectTimeout: .milliseconds(200))
         try impatient.add(AltSvcStore.Service(for: origin, host: "localhost", port: Int(server.port)))
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.altSvc = impatient
         let transport = CurlTransport(configuration)
         #expect(try await answer("/misdirected", by: transport) { $0.options.timeouts.connect = nil } == ofOrigin)
@@ -149,7 +149,7 @@ struct AlternativeTests {
 
     @Test func alternativeAtABlockedAddressIsNotUsed() async throws {
         let judged = Lock<[String]>([])
-        let addressGuard = AddressGuard.custom { address, _ in
+        let addressGuard = TransferOptions.AddressGuard.custom { address, _ in
             judged.withLock { $0.append("\(address)") }
             return address == IPAddress("127.0.0.1")
         }
@@ -171,13 +171,13 @@ struct AlternativeTests {
         #expect(!asks { $0.version = .http1 })
         #expect(!asks { $0.proxy = .through(Proxy(.http, host: "h", port: 1)) })
         #expect(!asks { $0.unixSocket = "/socket" })
-        #expect(!asks { $0.overrides = [HostOverride(host: "h", address: "127.0.0.1")] })
+        #expect(!asks { $0.overrides = [TransferOptions.HostOverride(host: "h", address: "127.0.0.1")] })
     }
 
     @Test func appsResolverLooksUpTheAlternative() async throws {
         let asked = Lock<[String]>([])
         let address = try #require(IPAddress("127.0.0.1"))
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.altSvc = store
         configuration.resolver = { host, port in
             asked.withLock { $0.append("\(host):\(port)") }
@@ -194,7 +194,7 @@ struct AlternativeTests {
 
     @Test func networkChangeRemovesAlternatives() async throws {
         let (changes, continuation) = AsyncStream<Void>.makeStream()
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.altSvc = store
         configuration.networkChanges = changes
         let transport = CurlTransport(configuration)
@@ -207,7 +207,7 @@ struct AlternativeTests {
 
     @Test func dryRunIncludesTheAltUsedField() throws {
         try name(peer.ports.alternative)
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.altSvc = store
         let fields = try CurlTransport.wireFields(of: peer.request("/"), configuration)
         #expect(fields.contains { $0.name.rawName == "Alt-Used" && $0.value == "localhost:\(peer.ports.alternative)" })

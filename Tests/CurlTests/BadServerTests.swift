@@ -105,7 +105,7 @@ struct BadServerTests {
             "endless chunk extension",
             .sequence([.raw(chunked + "5;"), .endless("x=y;")]),
             .failure([.protocol, .network, .tooLarge, .timeout]),
-            options: TransferOptions(timeouts: Timeouts(total: .seconds(1)))
+            options: TransferOptions(timeouts: TransferOptions.Timeouts(total: .seconds(1)))
         ),
         Case(
             "20,000 chunks of one byte",

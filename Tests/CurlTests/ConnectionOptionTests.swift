@@ -22,15 +22,22 @@ struct ConnectionOptionTests {
         let server = try LoopbackServer(.response(200, [:], "here"))
         var request = try server.request(
             options: options {
-                $0.overrides = [HostOverride(host: "*", address: "127.0.0.1", addressPort: Int(server.port))]
+                $0.overrides = [
+                    TransferOptions.HostOverride(host: "*", address: "127.0.0.1", addressPort: Int(server.port))
+                ]
             }
         )
         request.head.authority = "service.invalid:8080"
         #expect(try await transport.perform(request).text() == "here")
         #expect(server.requests.first?["Host"] == "service.invalid:8080")
         request.options.overrides = [
-            HostOverride(host: "other.invalid", address: "127.0.0.2"),
-            HostOverride(host: "service.invalid", port: 8080, address: "127.0.0.1", addressPort: Int(server.port)),
+            TransferOptions.HostOverride(host: "other.invalid", address: "127.0.0.2"),
+            TransferOptions.HostOverride(
+                host: "service.invalid",
+                port: 8080,
+                address: "127.0.0.1",
+                addressPort: Int(server.port)
+            ),
         ]
         #expect(try await transport.perform(request).text() == "here")
     }
@@ -38,13 +45,15 @@ struct ConnectionOptionTests {
     @Test func overrideDoesNotAffectTheNextTransfer() async throws {
         let server = try LoopbackServer(.response(200))
         var request = try server.request(
-            options: options { $0.overrides = [HostOverride(host: "service.invalid", address: "127.0.0.1")] }
+            options: options {
+                $0.overrides = [TransferOptions.HostOverride(host: "service.invalid", address: "127.0.0.1")]
+            }
         )
         request.head.authority = "service.invalid:\(server.port)"
         _ = try await transport.perform(request)
         request.options.overrides = []
         #expect(try await transport.failure(of: request).kind == .dns)
-        request.options.overrides = [HostOverride(host: "service.invalid", address: "127.0.0.2")]
+        request.options.overrides = [TransferOptions.HostOverride(host: "service.invalid", address: "127.0.0.2")]
         #expect(try await transport.failure(of: request).kind == .connect)
     }
 
@@ -69,11 +78,11 @@ struct ConnectionOptionTests {
         let peer = try NginxPeer.shared.get()
         var request = peer.request("/", port: \.seeing)
         request.head.authority = "127.0.0.1:\(peer.ports.seeing)"
-        request.options.local = LocalEndpoint(interface: "127.0.0.9", ports: 20_000...29_999)
+        request.options.local = TransferOptions.LocalEndpoint(interface: "127.0.0.9", ports: 20_000...29_999)
         let sight = try await NginxPeer.ObservedClient(transport.perform(request))
         #expect(sight.address == "127.0.0.9")
         #expect(try (20_000...29_999).contains(#require(Int(sight.port))))
-        request.options.local = LocalEndpoint(interface: "127.0.0.8")
+        request.options.local = TransferOptions.LocalEndpoint(interface: "127.0.0.8")
         #expect(try await NginxPeer.ObservedClient(transport.perform(request)).address == "127.0.0.8")
     }
 
@@ -115,12 +124,15 @@ struct ConnectionOptionTests {
 
     // MARK: codings
 
-    private static let requestedCodingsAreSentInAcceptEncodingArguments: [([ContentCoding]?, String?)] = [
-        (nil, nil), ([], ""), ([.gzip], "gzip"), ([.deflate, .gzip], "deflate, gzip"),
-    ]
+    private static let requestedCodingsAreSentInAcceptEncodingArguments: [([TransferOptions.ContentCoding]?, String?)] =
+        [
+            (nil, nil), ([], ""), ([.gzip], "gzip"), ([.deflate, .gzip], "deflate, gzip"),
+        ]
 
     @Test(arguments: Self.requestedCodingsAreSentInAcceptEncodingArguments)
-    func requestedCodingsAreSentInAcceptEncoding(_ codings: [ContentCoding]?, _ field: String?) async throws {
+    func requestedCodingsAreSentInAcceptEncoding(_ codings: [TransferOptions.ContentCoding]?, _ field: String?)
+        async throws
+    {
         let packed = try Deflated.gzip(Data("unpacked".utf8))
         let server = try LoopbackServer(.response(200, ["Content-Encoding": "gzip"], packed))
         let response = try await transport.perform(server.request(options: options { $0.codings = codings }))
@@ -132,7 +144,7 @@ struct ConnectionOptionTests {
     // MARK: connection settings of the configuration
 
     @Test func configuredConnectionsWork() async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.connectionLifetime = .seconds(60)
         configuration.idleConnectionLifetime = .seconds(30)
         configuration.keepAlive = .init(idle: .seconds(7), interval: .seconds(3))
@@ -151,7 +163,7 @@ struct ConnectionOptionTests {
 
     /// libcurl counts whole seconds, and the limit is exceeded only with more of them.
     @Test(arguments: [true, false]) func connectionIsNotReusedBeyondItsLifetime(_ isIdle: Bool) async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         if isIdle {
             configuration.idleConnectionLifetime = .seconds(1)
         } else {
@@ -167,7 +179,7 @@ struct ConnectionOptionTests {
     }
 
     @Test func idleConnectionsDoNotExceedTheLimit() async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.maxIdleConnections = 2
         let came = Lock(0)
         let server = try LoopbackServer { _ in
@@ -197,7 +209,7 @@ struct ConnectionOptionTests {
         }
     #endif
 
-    typealias Change = @Sendable (inout CurlConfiguration) -> Void
+    typealias Change = @Sendable (inout CurlTransport.Configuration) -> Void
 
     static let outOfRange: [(String, Change)] = [
         ("idleConnectionLifetime", { $0.idleConnectionLifetime = .zero }),
@@ -208,11 +220,11 @@ struct ConnectionOptionTests {
     ]
 
     @Test(arguments: outOfRange) func errorNamesTheDurationOutOfRange(_ name: String, _ change: Change) {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         change(&configuration)
         let error = #expect(throws: NetworkError.self) { try configuration.validate() }
         #expect(error?.kind == .badConfiguration)
-        #expect(error?.message.hasPrefix("CurlConfiguration.\(name) is ") == true)
+        #expect(error?.message.hasPrefix("CurlTransport.Configuration.\(name) is ") == true)
     }
 }
 
@@ -247,7 +259,7 @@ struct OptionsCheckTests {
         Row("trust", "empty path") { $0.trust = .file(path: "") },
         Row("trust", "no PEM") { $0.trust = .authorities(Data("nonsense".utf8)) },
         Row("identity", "NUL in the passphrase") {
-            $0.identity = TLSIdentity(certificate: Data(), passphrase: "a\0b")
+            $0.identity = TLS.Identity(certificate: Data(), passphrase: "a\0b")
         },
         Row("ciphers", "two names in one") { $0.ciphers.tls12 = ["A:B"] },
         Row("ciphers", "empty name") { $0.ciphers.tls13 = [""] },
@@ -267,21 +279,27 @@ struct OptionsCheckTests {
             $0.ipVersion = .v4
         },
         Row("maxBodyBytes", "less than nothing") { $0.maxBodyBytes = -1 },
-        Row("redirects.limit", "less than none") { $0.redirects = RedirectPolicy(limit: -1) },
+        Row("redirects.limit", "less than none") { $0.redirects = TransferOptions.RedirectPolicy(limit: -1) },
         Row("trust", "file that is not there") { $0.trust = .file(path: "/nowhere/ca.pem") },
-        Row("overrides", "a name") { $0.overrides = [HostOverride(host: "a", address: "b")] },
-        Row("overrides", "bare IPv6 host") { $0.overrides = [HostOverride(host: "::1", address: "::1")] },
-        Row("overrides", "host with a port") { $0.overrides = [HostOverride(host: "a:1", address: "::1")] },
-        Row("overrides", "brackets") { $0.overrides = [HostOverride(host: "a", address: "[::1]")] },
-        Row("overrides", "empty host") { $0.overrides = [HostOverride(host: "", address: "::1")] },
-        Row("overrides", "port 0") { $0.overrides = [HostOverride(host: "a", port: 0, address: "::1")] },
+        Row("overrides", "a name") { $0.overrides = [TransferOptions.HostOverride(host: "a", address: "b")] },
+        Row("overrides", "bare IPv6 host") {
+            $0.overrides = [TransferOptions.HostOverride(host: "::1", address: "::1")]
+        },
+        Row("overrides", "host with a port") {
+            $0.overrides = [TransferOptions.HostOverride(host: "a:1", address: "::1")]
+        },
+        Row("overrides", "brackets") { $0.overrides = [TransferOptions.HostOverride(host: "a", address: "[::1]")] },
+        Row("overrides", "empty host") { $0.overrides = [TransferOptions.HostOverride(host: "", address: "::1")] },
+        Row("overrides", "port 0") {
+            $0.overrides = [TransferOptions.HostOverride(host: "a", port: 0, address: "::1")]
+        },
         Row("overrides", "port 65536") {
-            $0.overrides = [HostOverride(host: "a", address: "::1", addressPort: 65_536)]
+            $0.overrides = [TransferOptions.HostOverride(host: "a", address: "::1", addressPort: 65_536)]
         },
         Row("local", "empty name") { $0.local.interface = "" },
         Row("local", "a mark of libcurl's") { $0.local.interface = "host!a" },
         Row("local", "port 0") { $0.local.ports = 0...1 },
-        Row("codings", "unknown") { $0.codings = [ContentCoding(rawValue: "compress")] },
+        Row("codings", "unknown") { $0.codings = [TransferOptions.ContentCoding(rawValue: "compress")] },
         Row("proxy", "beside a guard of addresses") {
             $0.proxy = .through(Proxy(.http, host: "proxy", port: 80))
             $0.addressGuard = .publicOnly
@@ -315,7 +333,7 @@ struct OptionsCheckTests {
         let server = try LoopbackServer(.response(200))
         let transport = CurlTransport()
         var good = TransferOptions.impatient
-        good.overrides = [HostOverride(host: "h", address: "127.0.0.1")]
+        good.overrides = [TransferOptions.HostOverride(host: "h", address: "127.0.0.1")]
         var bad = good
         bad.local.interface = "a!b"
         for _ in 1...2 {

@@ -8,9 +8,9 @@ import Testing
 struct CurlConfigurationTests {
     struct Value: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let set: @Sendable (inout CurlConfiguration) -> Void
+        let set: @Sendable (inout CurlTransport.Configuration) -> Void
 
-        init(_ name: String, _ set: @escaping @Sendable (inout CurlConfiguration) -> Void) {
+        init(_ name: String, _ set: @escaping @Sendable (inout CurlTransport.Configuration) -> Void) {
             testDescription = name
             self.set = set
         }
@@ -28,14 +28,14 @@ struct CurlConfigurationTests {
 
     @Test(arguments: values)
     func valueOutOfRangeFailsEachTransferAndNamesTheProperty(value: Value) async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         value.set(&configuration)
         let server = try LoopbackServer(.response(200, [:], "ok"))
         let transport = CurlTransport(configuration)
         for _ in 1...2 {
             let error = try await transport.failure(of: server.request())
             #expect(error.kind == .badConfiguration)
-            #expect(error.message == "CurlConfiguration.\(value.testDescription)")
+            #expect(error.message == "CurlTransport.Configuration.\(value.testDescription)")
         }
         #expect(server.requests.isEmpty)
     }

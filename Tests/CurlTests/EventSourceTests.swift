@@ -90,7 +90,7 @@ struct EventSourceTests {
             .sequence([.eventsHead, .stall]),
             Self.over
         )
-        let options = TransferOptions(timeouts: Timeouts(idle: .milliseconds(50)))
+        let options = TransferOptions(timeouts: TransferOptions.Timeouts(idle: .milliseconds(50)))
         #expect(try await all(source(server, options: options)).map(\.data) == ["a"])
         // Silence isn't a failure: the backoff doesn't grow.
         #expect(clock.waits.count == 2 && clock.waits.allSatisfy { $0 <= .seconds(1) })

@@ -9,7 +9,7 @@ import Testing
 struct ExpectTests {
     let transport = CurlTransport()
 
-    private func options(_ expect: ExpectPolicy) -> TransferOptions {
+    private func options(_ expect: TransferOptions.ExpectPolicy) -> TransferOptions {
         var options = TransferOptions.impatient
         options.expect = expect
         return options

@@ -246,7 +246,7 @@ struct HTTP2FrameTests {
     func completeResponseIsReturnedBeforeTheRequestIsRead(_ row: Row, onThePortableLoop isPortable: Bool) async throws {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])
         let head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
-        let options = TransferOptions(timeouts: Timeouts(total: .seconds(20)), version: .http2)
+        let options = TransferOptions(timeouts: TransferOptions.Timeouts(total: .seconds(20)), version: .http2)
         let transport = CurlTransport(isPortable: isPortable)
         let result: Result<(Int, String), NetworkError>
         do throws(NetworkError) {
@@ -267,7 +267,7 @@ struct HTTP2FrameTests {
         let port = try #require(FramePeer.shared.get().ports[row.testDescription])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         let limit = row.expected.allows(.timeout) ? Duration.milliseconds(300) : .seconds(20)
-        let options = TransferOptions(timeouts: Timeouts(total: limit), version: .http2)
+        let options = TransferOptions(timeouts: TransferOptions.Timeouts(total: limit), version: .http2)
         let transport = CurlTransport(isPortable: isPortable)
         let result: Result<(Int, String), NetworkError>
         do throws(NetworkError) {

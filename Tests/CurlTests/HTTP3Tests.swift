@@ -20,7 +20,7 @@ struct HTTP3Tests {
     /// A long patience, because a server on a busy machine isn't unreachable.
     init() throws {
         store = AltSvcStore(connectTimeout: .seconds(30))
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.altSvc = store
         transport = CurlTransport(configuration)
         peer = try HTTP3Peer.shared.get()
@@ -215,7 +215,7 @@ struct HTTP3Tests {
             change(&request.options)
             return try await transport.failure(of: request)
         }
-        let identity = try await error { $0.identity = TLSIdentity(certificate: Data("a".utf8), key: Data("b".utf8)) }
+        let identity = try await error { $0.identity = TLS.Identity(certificate: Data("a".utf8), key: Data("b".utf8)) }
         let ciphers = try await error { $0.ciphers.tls12 = ["NORMAL"] }
         for error in [identity, ciphers] {
             #expect(error.kind == .unsupported && !error.mayHaveReachedServer, "\(error)")

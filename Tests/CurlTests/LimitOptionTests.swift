@@ -26,10 +26,10 @@ struct LimitOptionTests {
         Value("timeouts.total") { $0.timeouts.total = .seconds(-1) },
         Value("bandwidth.receive") { $0.bandwidth.receive = 0 },
         Value("bandwidth.send") { $0.bandwidth.send = -1 },
-        Value("minimumSpeed.bytesPerSecond") { $0.minimumSpeed = MinimumSpeed(bytesPerSecond: 0) },
-        Value("minimumSpeed.window") { $0.minimumSpeed = MinimumSpeed(bytesPerSecond: 1, over: .zero) },
+        Value("minimumSpeed.bytesPerSecond") { $0.minimumSpeed = TransferOptions.MinimumSpeed(bytesPerSecond: 0) },
+        Value("minimumSpeed.window") { $0.minimumSpeed = TransferOptions.MinimumSpeed(bytesPerSecond: 1, over: .zero) },
         Value("minimumSpeed") {
-            $0.minimumSpeed = MinimumSpeed(bytesPerSecond: 11)
+            $0.minimumSpeed = TransferOptions.MinimumSpeed(bytesPerSecond: 11)
             $0.bandwidth.receive = 10
         },
         Value("expect") { $0.expect = .ask(from: -1) },
@@ -51,7 +51,7 @@ struct LimitOptionTests {
     @Test func longestTimeoutsAreAccepted() async throws {
         let server = try LoopbackServer(.response(200))
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
-        let timeouts = Timeouts(
+        let timeouts = TransferOptions.Timeouts(
             resolve: longest,
             connect: longest,
             tls: longest,

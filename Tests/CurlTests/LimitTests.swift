@@ -49,7 +49,10 @@ struct LimitTests {
         #expect(error.message.contains("header field is larger than"), "\(error)")
     }
 
-    private static let small = TransferOptions(timeouts: Timeouts(total: .seconds(20)), maxBodyBytes: 1_000)
+    private static let small = TransferOptions(
+        timeouts: TransferOptions.Timeouts(total: .seconds(20)),
+        maxBodyBytes: 1_000
+    )
     private static func body(_ count: Int) -> String { String(repeating: "b", count: count) }
 
     static let bodies = [

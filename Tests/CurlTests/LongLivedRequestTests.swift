@@ -113,7 +113,7 @@ struct LoopRoleTests {
         }
 
         @Test func longRunningRequestIsDetected() async throws {
-            var configuration = CurlConfiguration()
+            var configuration = CurlTransport.Configuration()
             configuration.longLivedAfter = .milliseconds(1)
             let transport = CurlTransport(configuration)
             let gate = try LoopbackServer.Gate()
@@ -143,7 +143,7 @@ struct LoopRoleTests {
     #endif
 
     @Test func zeroDurationIsRejected() async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.longLivedAfter = .zero
         let error = try await CurlTransport(configuration).failure(of: server.request())
         #expect(error.kind == .badConfiguration)

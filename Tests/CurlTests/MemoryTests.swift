@@ -12,7 +12,7 @@ struct MemoryTests {
     let transport: CurlTransport
 
     init() {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.cookies = jar
         configuration.hsts = hsts
         transport = CurlTransport(configuration)

@@ -140,7 +140,7 @@ struct MessageTests {
     }
 
     @Test func bytesOfACookieAreSentBackUnchanged() async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.cookies = CookieJar()
         let transport = CurlTransport(configuration)
         let set =
@@ -186,7 +186,7 @@ struct MessageTests {
         }
         let told = Lock<[HTTPResponse]>([])
         var request = try server.request(.get, "/moved")
-        request.options.onInterim = Hook { response in
+        request.options.onInterim = TransferOptions.Hook { response in
             told.withLock { $0.append(response) }
             if response.status.code == 103 { gate.open() }
         }

@@ -9,7 +9,7 @@ import Testing
 struct NetworkChangeTests {
     private func makeTransport() -> (CurlTransport, AsyncStream<Void>.Continuation) {
         let (changes, continuation) = AsyncStream<Void>.makeStream()
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.networkChanges = changes
         return (CurlTransport(configuration), continuation)
     }

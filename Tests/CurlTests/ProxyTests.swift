@@ -97,7 +97,7 @@ struct ProxyTests {
         var options = TransferOptions.impatient
         options.proxy = .through(made)
         // An IPv4 address stands in for the IPv6 address. With a proxy the override would require a tunnel.
-        if isException { options.overrides = [HostOverride(host: "[::1]", address: "127.0.0.1")] }
+        if isException { options.overrides = [TransferOptions.HostOverride(host: "[::1]", address: "127.0.0.1")] }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "[::1]:\(server.port)", path: "/a")
         let response = try await transport.perform(TransferRequest(head, options: options))
         #expect(try await response.text() == "from the \(isException ? "server" : "proxy")")
@@ -131,7 +131,7 @@ struct ProxyTests {
     @Test func silentProxyIsAConnectTimeout() async throws {
         let proxy = try LoopbackServer(.stall)
         var request = try request(through: proxy)
-        request.options.timeouts = Timeouts(connect: .milliseconds(200), total: .seconds(20))
+        request.options.timeouts = TransferOptions.Timeouts(connect: .milliseconds(200), total: .seconds(20))
         let error = try await transport.failure(of: request)
         #expect(error.kind == .timeout && error.phase == .connect, "\(error)")
         #expect(!error.mayHaveReachedServer)
@@ -173,7 +173,7 @@ struct ProxyTests {
         Self.confess(&proxy)
         var options = TransferOptions()
         options.proxy = .through(proxy)
-        options.identity = TLSIdentity(pkcs12: Data("s3same".utf8), passphrase: "tok3n")
+        options.identity = TLS.Identity(pkcs12: Data("s3same".utf8), passphrase: "tok3n")
         var shown = "\(options) \(proxy) \(String(reflecting: proxy.credentials))"
         dump(options, to: &shown)
         for secret in Self.secrets { #expect(!shown.contains(secret)) }
@@ -297,7 +297,7 @@ struct RealProxyTests {
     }
 
     @Test func certificateOfTheProxyIsChecked() async throws {
-        for trust in [TLSTrust.system, .file(path: Peer.path("Certificates/self-signed.pem"))] {
+        for trust in [TLS.Trust.system, .file(path: Peer.path("Certificates/self-signed.pem"))] {
             var proxy = peer.secure
             proxy.trust = trust
             let error = try await transport.failure(of: through(proxy, nginx.request("/")))

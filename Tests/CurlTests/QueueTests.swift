@@ -8,7 +8,7 @@ import Testing
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct QueueTests {
     private func transport(perOrigin: Int? = 256, total: Int? = 512) -> CurlTransport {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.maxConnectionsPerOrigin = perOrigin
         configuration.maxConnections = total
         return CurlTransport(configuration)
@@ -95,7 +95,7 @@ struct QueueTests {
         transport.perform(try server.request(), completion: cancelled.complete).cancel()
         #expect(await cancelled.result.failure?.phase == .queue)
 
-        let options = TransferOptions(timeouts: Timeouts(total: .milliseconds(100)))
+        let options = TransferOptions(timeouts: TransferOptions.Timeouts(total: .milliseconds(100)))
         let overdue = try await transport.failure(of: server.request(options: options))
         #expect(overdue.isTimeout && overdue.phase == .queue, "\(overdue)")
         #expect(!overdue.mayHaveReachedServer)
@@ -174,7 +174,7 @@ struct QueueTests {
 @Suite(.leavesNothing, .timeLimit(.minutes(1)), .enabled(if: NginxPeer.isAvailable, "nginx is not installed"))
 struct HTTP2QueueTests {
     private func transport(connections: Int, streams: Int) -> CurlTransport {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.maxConnectionsPerOrigin = connections
         configuration.maxStreamsPerOrigin = streams
         return CurlTransport(configuration)

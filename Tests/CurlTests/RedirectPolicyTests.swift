@@ -7,8 +7,8 @@ import Testing
 /// Redirects that the app decides on.
 @Suite(.leavesNothing, .timeLimit(.minutes(1)))
 struct RedirectPolicyTests {
-    typealias Decision = RedirectPolicy.Decision
-    typealias Proposal = RedirectPolicy.Proposal
+    typealias Decision = TransferOptions.RedirectPolicy.Decision
+    typealias Proposal = TransferOptions.RedirectPolicy.Proposal
 
     let transport = CurlTransport()
     let credentials: KeyValuePairs = ["Authorization": "Bearer secret", "X-Open": "open"]

@@ -241,7 +241,11 @@ struct RedirectTests {
         #expect(error.message.contains("xn--bcher-kva.test"), "\(error)")
         request.allowedHosts = ["127.0.0.1", "bücher.test"]
         request.options.overrides = [
-            HostOverride(host: "xn--bcher-kva.test", address: "127.0.0.1", addressPort: Int(server.port))
+            TransferOptions.HostOverride(
+                host: "xn--bcher-kva.test",
+                address: "127.0.0.1",
+                addressPort: Int(server.port)
+            )
         ]
         #expect(try await transport.perform(request).text() == "/to")
         #expect(server.requests.last?["Host"] == "xn--bcher-kva.test")

@@ -9,8 +9,8 @@ import Testing
 struct ResolverTests {
     private struct NotFound: Error { let secret = "hunter2" }
 
-    private func transport(_ resolver: @escaping CurlConfiguration.Resolver) -> CurlTransport {
-        var configuration = CurlConfiguration()
+    private func transport(_ resolver: @escaping CurlTransport.Configuration.Resolver) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
         configuration.resolver = resolver
         return CurlTransport(configuration)
     }
@@ -58,7 +58,7 @@ struct ResolverTests {
         let server = try LoopbackServer(.response(200, [:], "found"))
         let silent = try FullBacklog(ofIPv6: server.port)
         let addresses = try ["::1", "127.0.0.1"].map { try #require(IPAddress($0)) }
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.resolver = { _, _ in addresses }
         configuration.happyEyeballsDelay = delay
         var request = try request(server)

@@ -14,7 +14,7 @@ struct SpeedTests {
     /// The server's send stalls only if the client reads more slowly than the server sends.
     @Test func receivingIsThrottled() async throws {
         let server = try LoopbackServer(.response(200, [:], Data(count: 32 << 20)))
-        var options = TransferOptions(timeouts: Timeouts(total: nil))
+        var options = TransferOptions(timeouts: TransferOptions.Timeouts(total: nil))
         options.bandwidth.receive = 10_000
         let completion = Completion()
         let token = transport.perform(try server.request(options: options), completion: completion.complete)
@@ -42,7 +42,7 @@ struct SpeedTests {
 
     @Test func sendingIsThrottled() async throws {
         let server = try LoopbackServer(.response(200))
-        var options = TransferOptions(timeouts: Timeouts(total: .milliseconds(500)))
+        var options = TransferOptions(timeouts: TransferOptions.Timeouts(total: .milliseconds(500)))
         options.bandwidth.send = 100_000
         let body = HTTPBody(Data(count: 16 << 20))
         let error = try await transport.failure(of: server.request(.post, body: body, options: options))
@@ -67,10 +67,10 @@ struct SpeedTests {
     @Test func prefetchIsThrottledUntilItsPriorityIsRaised() async throws {
         let body = StreamTests.pattern(16 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.prefetchBytesPerSecond = 50_000
         let transport = CurlTransport(configuration)
-        var options = TransferOptions(timeouts: Timeouts(total: nil))
+        var options = TransferOptions(timeouts: TransferOptions.Timeouts(total: nil))
         options.priority = .prefetch
         let completion = Completion()
         let token = transport.perform(try server.request(options: options), completion: completion.complete)
@@ -82,8 +82,11 @@ struct SpeedTests {
 
     // MARK: minimum speed
 
-    private func options(_ minimum: MinimumSpeed, firstByte: Duration = .seconds(20)) -> TransferOptions {
-        var options = TransferOptions(timeouts: Timeouts(firstByte: firstByte, idle: nil, total: .seconds(30)))
+    private func options(_ minimum: TransferOptions.MinimumSpeed, firstByte: Duration = .seconds(20)) -> TransferOptions
+    {
+        var options = TransferOptions(
+            timeouts: TransferOptions.Timeouts(firstByte: firstByte, idle: nil, total: .seconds(30))
+        )
         options.minimumSpeed = minimum
         return options
     }
@@ -93,7 +96,7 @@ struct SpeedTests {
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 10_000), every: .milliseconds(10))])
         )
-        let slow = options(MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
+        let slow = options(TransferOptions.MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
         let error = try await transport.failure(of: server.request(options: slow))
         #expect(error.isTimeout && error.phase == .body, "\(error)")
         #expect(error.message.contains("10000 bytes per second"))
@@ -106,14 +109,14 @@ struct SpeedTests {
         let server = try LoopbackServer(
             .sequence([head, .dribble(Data(repeating: 0x41, count: 40), every: .milliseconds(10))])
         )
-        let patient = options(MinimumSpeed(bytesPerSecond: 1, over: .milliseconds(100)))
+        let patient = options(TransferOptions.MinimumSpeed(bytesPerSecond: 1, over: .milliseconds(100)))
         #expect(try await transport.perform(server.request(options: patient)).text().count == 40)
     }
 
     @Test func slowUploadTimesOut() async throws {
         let gate = try LoopbackServer.Gate()
         let server = try LoopbackServer(readsBodies: false) { _ in .gate(gate) }
-        let slow = options(MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
+        let slow = options(TransferOptions.MinimumSpeed(bytesPerSecond: 10_000, over: .milliseconds(200)))
         let body = HTTPBody(Data(count: 32 << 20))
         let error = try await transport.failure(of: server.request(.post, body: body, options: slow))
         #expect(error.isTimeout && error.phase == .send, "\(error)")
@@ -122,7 +125,10 @@ struct SpeedTests {
 
     @Test func minimumSpeedIgnoresTheWaitForTheResponse() async throws {
         let server = try LoopbackServer(.stall)
-        let slow = options(MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(50)), firstByte: .milliseconds(300))
+        let slow = options(
+            TransferOptions.MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(50)),
+            firstByte: .milliseconds(300)
+        )
         let error = try await transport.failure(of: server.request(.post, body: HTTPBody("x"), options: slow))
         #expect(error.isTimeout && error.phase == .firstByte, "\(error)")
         #expect(error.advice?.contains("Timeouts.firstByte") == true)
@@ -131,7 +137,7 @@ struct SpeedTests {
     @Test func minimumSpeedIgnoresAPausedReader() async throws {
         let body = Data(repeating: 1, count: 16 << 20)
         let server = try LoopbackServer(.response(200, [:], body))
-        let slow = options(MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(100)))
+        let slow = options(TransferOptions.MinimumSpeed(bytesPerSecond: 1_000, over: .milliseconds(100)))
         let response = try await transport.perform(server.request(options: slow, delivery: .stream))
         // The pipe is full for longer than the window before the reader begins.
         await server.until { $0.stalledSends == 1 }

@@ -93,7 +93,7 @@ struct StormTests {
         }
     }
 
-    private static func talk(over transport: CurlTransport, _ request: WebSocketRequest) async throws {
+    private static func talk(over transport: CurlTransport, _ request: WebSocket.Request) async throws {
         let socket = try await transport.openWebSocket(request)
         try await socket.send(.text("a"))
         for _ in 0..<Int.random(in: 0..<4) { _ = try await socket.next() }

@@ -169,7 +169,7 @@ struct StreamTests {
         let body = Data(repeating: 7, count: 300)
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n".utf8)
         let server = try LoopbackServer(.sequence([.raw(head), .dribble(body, every: .milliseconds(1))]))
-        let reports = Lock<[TransferProgress]>([])
+        let reports = Lock<[TransferRequest.Progress]>([])
         var request = try server.request()
         request.onProgress = { report in reports.withLock { $0.append(report) } }
         let start = ContinuousClock.now
@@ -282,7 +282,7 @@ struct StreamTests {
         let bytes = Self.pattern(20 << 20)
         let pieces = stride(from: 0, to: bytes.count, by: 100_000).map { bytes[$0..<min($0 + 100_000, bytes.count)] }
         let server = try LoopbackServer(.response(200))
-        let progress = Lock<[TransferProgress]>([])
+        let progress = Lock<[TransferRequest.Progress]>([])
         try await withTemporaryFolder { folder in
             let body: HTTPBody
             switch source {

@@ -29,9 +29,9 @@ struct TLSOptionTests {
 
     struct Identity: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let make: @Sendable () throws -> TLSIdentity
+        let make: @Sendable () throws -> TLS.Identity
 
-        init(_ name: String, _ make: @escaping @Sendable () throws -> TLSIdentity) {
+        init(_ name: String, _ make: @escaping @Sendable () throws -> TLS.Identity) {
             testDescription = name
             self.make = make
         }
@@ -40,26 +40,26 @@ struct TLSOptionTests {
     static let passphrase = "open sesame"
 
     static let good = [
-        Identity("two files") { TLSIdentity(certificatePath: path("client.pem"), keyPath: path("client.key.pem")) },
-        Identity("one file") { TLSIdentity(certificatePath: path("client.both.pem")) },
+        Identity("two files") { TLS.Identity(certificatePath: path("client.pem"), keyPath: path("client.key.pem")) },
+        Identity("one file") { TLS.Identity(certificatePath: path("client.both.pem")) },
         Identity("encrypted key") {
-            TLSIdentity(
+            TLS.Identity(
                 certificatePath: path("client.pem"),
                 keyPath: path("client.encrypted.key.pem"),
                 passphrase: passphrase
             )
         },
-        Identity("bytes") { TLSIdentity(certificate: try bytes("client.pem"), key: try bytes("client.key.pem")) },
-        Identity("bytes in one") { TLSIdentity(certificate: try bytes("client.both.pem")) },
+        Identity("bytes") { TLS.Identity(certificate: try bytes("client.pem"), key: try bytes("client.key.pem")) },
+        Identity("bytes in one") { TLS.Identity(certificate: try bytes("client.both.pem")) },
         Identity("encrypted bytes") {
-            TLSIdentity(
+            TLS.Identity(
                 certificate: try bytes("client.pem"),
                 key: try bytes("client.encrypted.key.pem"),
                 passphrase: passphrase
             )
         },
-        Identity("PKCS #12") { TLSIdentity(pkcs12Path: path("client.p12"), passphrase: passphrase) },
-        Identity("bytes of PKCS #12") { TLSIdentity(pkcs12: try bytes("client.p12"), passphrase: passphrase) },
+        Identity("PKCS #12") { TLS.Identity(pkcs12Path: path("client.p12"), passphrase: passphrase) },
+        Identity("bytes of PKCS #12") { TLS.Identity(pkcs12: try bytes("client.p12"), passphrase: passphrase) },
     ]
 
     @Test(arguments: good) func serverReceivesTheClientCertificate(_ identity: Identity) async throws {
@@ -94,14 +94,14 @@ struct TLSOptionTests {
         (
             "a passphrase in files",
             Identity("right") {
-                TLSIdentity(
+                TLS.Identity(
                     certificatePath: path("client.pem"),
                     keyPath: path("client.encrypted.key.pem"),
                     passphrase: passphrase
                 )
             },
             Identity("wrong") {
-                TLSIdentity(
+                TLS.Identity(
                     certificatePath: path("client.pem"),
                     keyPath: path("client.encrypted.key.pem"),
                     passphrase: "s3same"
@@ -111,12 +111,12 @@ struct TLSOptionTests {
         (
             "a key in bytes",
             good[3],
-            Identity("wrong") { TLSIdentity(certificate: try bytes("client.pem"), key: try bytes("good.key.pem")) }
+            Identity("wrong") { TLS.Identity(certificate: try bytes("client.pem"), key: try bytes("good.key.pem")) }
         ),
         (
             "a passphrase of PKCS #12",
             good[7],
-            Identity("wrong") { TLSIdentity(pkcs12: try bytes("client.p12"), passphrase: "s3same") }
+            Identity("wrong") { TLS.Identity(pkcs12: try bytes("client.p12"), passphrase: "s3same") }
         ),
     ]
 
@@ -141,8 +141,8 @@ struct TLSOptionTests {
         let paths = ["/a/c.pem", "/./a/c.pem", "/a/./c.pem", "//a//c.pem", "c.pem", "./c.pem", "././c.pem"]
         let blobs = ["c", "c\n", "c\n\n"].map { Data($0.utf8) }
         let known = ["k", "l"].flatMap { key in
-            paths.map { TLSIdentity(certificatePath: $0, keyPath: key) }
-                + blobs.map { TLSIdentity(certificate: $0, key: Data(key.utf8)) }
+            paths.map { TLS.Identity(certificatePath: $0, keyPath: key) }
+                + blobs.map { TLS.Identity(certificate: $0, key: Data(key.utf8)) }
         }
         let words = known.map { identities.certificate(of: $0) }
         #expect(Set(words).count == known.count && !words.contains(nil))
@@ -177,31 +177,31 @@ struct TLSOptionTests {
 
     static let bad: [(identity: Identity, problem: String)] = [
         (
-            Identity("missing file") { TLSIdentity(certificatePath: "/nowhere/client.pem") },
+            Identity("missing file") { TLS.Identity(certificatePath: "/nowhere/client.pem") },
             "cannot read /nowhere/client.pem: No such file"
         ),
-        (Identity("empty path") { TLSIdentity(certificatePath: "") }, "empty"),
+        (Identity("empty path") { TLS.Identity(certificatePath: "") }, "empty"),
         (
             Identity("another's key") {
-                TLSIdentity(certificatePath: path("client.pem"), keyPath: path("good.key.pem"))
+                TLS.Identity(certificatePath: path("client.pem"), keyPath: path("good.key.pem"))
             },
             "the private key does not match the certificate"
         ),
         (
             Identity("another's key in bytes") {
-                TLSIdentity(certificate: try bytes("client.pem"), key: try bytes("good.key.pem"))
+                TLS.Identity(certificate: try bytes("client.pem"), key: try bytes("good.key.pem"))
             },
             "the private key does not match the certificate"
         ),
         (
             Identity("no passphrase") {
-                TLSIdentity(certificatePath: path("client.pem"), keyPath: path("client.encrypted.key.pem"))
+                TLS.Identity(certificatePath: path("client.pem"), keyPath: path("client.encrypted.key.pem"))
             },
             "the private key is encrypted, but there is no passphrase"
         ),
         (
             Identity("wrong passphrase") {
-                TLSIdentity(
+                TLS.Identity(
                     certificatePath: path("client.pem"),
                     keyPath: path("client.encrypted.key.pem"),
                     passphrase: "s3same"
@@ -209,18 +209,18 @@ struct TLSOptionTests {
             },
             "the passphrase is wrong, or the private key does not match the certificate"
         ),
-        (Identity("no certificate") { TLSIdentity(certificatePath: path("client.key.pem")) }, "no PEM certificate"),
-        (Identity("no key") { TLSIdentity(certificatePath: path("client.pem")) }, "no PEM private key"),
-        (Identity("nonsense") { TLSIdentity(certificate: Data("nonsense".utf8)) }, "no PEM certificate"),
-        (Identity("closed PKCS #12") { TLSIdentity(pkcs12Path: path("client.p12")) }, "needs a passphrase"),
+        (Identity("no certificate") { TLS.Identity(certificatePath: path("client.key.pem")) }, "no PEM certificate"),
+        (Identity("no key") { TLS.Identity(certificatePath: path("client.pem")) }, "no PEM private key"),
+        (Identity("nonsense") { TLS.Identity(certificate: Data("nonsense".utf8)) }, "no PEM certificate"),
+        (Identity("closed PKCS #12") { TLS.Identity(pkcs12Path: path("client.p12")) }, "needs a passphrase"),
         (
             Identity("wrong passphrase of PKCS #12") {
-                TLSIdentity(pkcs12Path: path("client.p12"), passphrase: "s3same")
+                TLS.Identity(pkcs12Path: path("client.p12"), passphrase: "s3same")
             },
             "the passphrase is wrong, or it is not PKCS #12"
         ),
         (
-            Identity("no PKCS #12") { TLSIdentity(pkcs12: try bytes("client.pem"), passphrase: "s3same") },
+            Identity("no PKCS #12") { TLS.Identity(pkcs12: try bytes("client.pem"), passphrase: "s3same") },
             "the passphrase is wrong, or it is not PKCS #12"
         ),
     ]
@@ -237,10 +237,12 @@ struct TLSOptionTests {
 
     // MARK: pins
 
-    private static func pin() throws -> PublicKeyPin {
-        try PublicKeyPin(String(decoding: bytes("good.pin"), as: UTF8.self))
+    private static func pin() throws -> TLS.PublicKeyPin {
+        try TLS.PublicKeyPin(String(decoding: bytes("good.pin"), as: UTF8.self))
     }
-    private static func wrongPin() throws -> PublicKeyPin { try PublicKeyPin(Data(count: 32).base64EncodedString()) }
+    private static func wrongPin() throws -> TLS.PublicKeyPin {
+        try TLS.PublicKeyPin(Data(count: 32).base64EncodedString())
+    }
 
     @Test func serverWithAPinnedKeyIsAccepted() async throws {
         #expect(try await transport.perform(request(port: \.secure) { $0.pins = [try Self.pin()] }).status == .ok)
@@ -259,7 +261,7 @@ struct TLSOptionTests {
 
     @Test(arguments: ["", "sha256//", "c2hvcnQ=", "sha256//****", String(repeating: "A", count: 44)])
     func invalidPinIsRejected(_ text: String) {
-        let error = #expect(throws: NetworkError.self) { try PublicKeyPin(text) }
+        let error = #expect(throws: NetworkError.self) { try TLS.PublicKeyPin(text) }
         #expect(error?.kind == .badConfiguration)
         #expect(error?.message.hasPrefix("TransferOptions.pins: ") == true)
     }
@@ -272,7 +274,7 @@ struct TLSOptionTests {
         #expect(try await transport.perform(own).metrics.isConnectionReused)
         let others = try request(port: \.secure) { $0.trust = .authorities(try Self.bytes("self-signed.pem")) }
         let error = try await transport.failure(of: others)
-        #expect(error.kind == .tls && error.advice?.contains("TLSTrust") == true, "\(error)")
+        #expect(error.kind == .tls && error.advice?.contains("TLS.Trust") == true, "\(error)")
     }
 
     @Test func nativeTrustIsRejectedIfUnsupported() async throws {
@@ -310,7 +312,7 @@ struct TLSOptionTests {
     }
 
     @Test func errorNamesTheCipherOptionOfAnUnknownSuite() async throws {
-        for ciphers in [TLSCiphers(tls12: ["NO-SUCH-SUITE"]), TLSCiphers(tls13: ["NO-SUCH-SUITE"])] {
+        for ciphers in [TLS.Ciphers(tls12: ["NO-SUCH-SUITE"]), TLS.Ciphers(tls13: ["NO-SUCH-SUITE"])] {
             let error = try await transport.failure(of: request(port: \.old) { $0.ciphers = ciphers })
             #expect(error.kind == .badConfiguration && error.message.hasPrefix("TransferOptions.ciphers: "), "\(error)")
             #expect(!error.mayHaveReachedServer)
@@ -321,7 +323,7 @@ struct TLSOptionTests {
 
     @Test func unsupportedFeatureIsReportedWithTheLibcurlVersion() async throws {
         let capabilities = CurlTransport.capabilities
-        let asks: [(CurlCapabilities.Feature, @Sendable (inout TransferOptions) -> Void)] = [
+        let asks: [(CurlTransport.Capabilities.Feature, @Sendable (inout TransferOptions) -> Void)] = [
             (.http3, { $0.version = .http3 }), (.earlyData, { $0.usesEarlyData = true }),
         ]
         for (feature, ask) in asks {

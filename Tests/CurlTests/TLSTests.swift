@@ -22,7 +22,7 @@ struct TLSTests {
         #expect(error.kind == .tls, "\(error)", sourceLocation: sourceLocation)
         #expect(error.phase == .tls, "\(error)", sourceLocation: sourceLocation)
         #expect(!error.mayHaveReachedServer, sourceLocation: sourceLocation)
-        #expect(error.advice?.contains("TLSTrust") == true, sourceLocation: sourceLocation)
+        #expect(error.advice?.contains("TLS.Trust") == true, sourceLocation: sourceLocation)
     }
 
     @Test(arguments: ["localhost", "127.0.0.1"]) func goodCertificateIsAccepted(_ host: String) async throws {
@@ -42,7 +42,7 @@ struct TLSTests {
     }
 
     @Test func certificateOutsideItsAuthoritysNameConstraintsIsRejected() async throws {
-        let trust = TLSTrust.file(path: Peer.path("Certificates/constrained-ca.pem"))
+        let trust = TLS.Trust.file(path: Peer.path("Certificates/constrained-ca.pem"))
         try await expectRefusal(of: peer.request("constrained", trust: trust))
     }
 
@@ -62,7 +62,7 @@ struct TLSTests {
     @Test func trustDoesNotApplyToOtherTransfers() async throws {
         _ = try await transport.perform(peer.request("good"))
         try await expectRefusal(of: peer.request("good", trust: .system))
-        let selfSigned = TLSTrust.file(path: Peer.path("Certificates/self-signed.pem"))
+        let selfSigned = TLS.Trust.file(path: Peer.path("Certificates/self-signed.pem"))
         try await expectRefusal(of: peer.request("good", trust: selfSigned))
         #expect(try await transport.perform(peer.request("self-signed", trust: selfSigned)).text() == "secret")
     }

@@ -16,7 +16,7 @@ struct TimeoutTests {
         idle: Duration? = .seconds(20),
         total: Duration? = .seconds(30)
     ) -> TransferOptions {
-        let timeouts = Timeouts(connect: connect, firstByte: firstByte, idle: idle, total: total)
+        let timeouts = TransferOptions.Timeouts(connect: connect, firstByte: firstByte, idle: idle, total: total)
         return TransferOptions(timeouts: timeouts)
     }
 
@@ -106,7 +106,7 @@ struct TimeoutTests {
         let server = try LoopbackServer { request in
             .sequence([.gate(gate), .response(200)])
         }
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.maxConnectionsPerOrigin = nil
         configuration.maxConnections = nil
         let transport = CurlTransport(configuration)
@@ -193,7 +193,7 @@ struct TimeoutTests {
         var error: NetworkError?
         for limit in [400, 1_600, 6_400] where error?.metrics?.redirects ?? 0 == 0 {
             var limits = options(total: .milliseconds(limit))
-            limits.redirects = RedirectPolicy(limit: 1_000)
+            limits.redirects = TransferOptions.RedirectPolicy(limit: 1_000)
             error = try await transport.failure(of: server.request(options: limits))
         }
         #expect(error?.kind == .timeout)

@@ -39,7 +39,7 @@ struct TrailerTests {
     @Test func trailersOfHTTP2AreReturned() async throws {
         let port = try #require(FramePeer.shared.get().ports["trailers"])
         let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
-        let options = TransferOptions(timeouts: Timeouts(total: .seconds(20)), version: .http2)
+        let options = TransferOptions(timeouts: TransferOptions.Timeouts(total: .seconds(20)), version: .http2)
         let response = try await transport.perform(TransferRequest(head, options: options))
         #expect(response.trailers[values: .sum] == ["1", "2"])
         #expect(response.head.headerFields[.sum] == nil)

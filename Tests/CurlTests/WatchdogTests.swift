@@ -16,7 +16,7 @@ struct WatchdogTests {
     func watchdogClosesAConnectionThatBlocksLibcurl(onThePortableLoop isPortable: Bool) async throws {
         let server = try LoopbackServer(readsBodies: false) { _ in .sequence([.raw(Self.head), .stall]) }
         let transport = CurlTransport(isPortable: isPortable)
-        let options = TransferOptions(timeouts: Timeouts(total: .seconds(40)), version: .http2)
+        let options = TransferOptions(timeouts: TransferOptions.Timeouts(total: .seconds(40)), version: .http2)
         let completion = Completion()
         async let end = server.until { $0.connections == 1 && $0.openConnections == 0 }
         transport.perform(try server.request(options: options, delivery: .stream)) { result in

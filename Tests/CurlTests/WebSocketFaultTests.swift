@@ -18,7 +18,7 @@ struct WebSocketFaultTests {
     let transport = CurlTransport()
 
     private func failure(
-        of request: WebSocketRequest,
+        of request: WebSocket.Request,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> NetworkError {
         let error = await #expect(throws: NetworkError.self, sourceLocation: sourceLocation) {
@@ -47,7 +47,7 @@ struct WebSocketFaultTests {
             .webSocket(request["Sec-WebSocket-Key"] ?? "", fields: "Set-Cookie: a=1\r\n", .stall)
         }
         let cookies = CookieJar()
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.cookies = cookies
         let transport = CurlTransport(configuration)
         _ = try await transport.openWebSocket(server.webSocketRequest)
@@ -129,7 +129,7 @@ struct WebSocketFaultTests {
         request.closeTimeout = .milliseconds(50)
         let socket = try await transport.openWebSocket(request)
         #expect(try await socket.rest().isEmpty)
-        #expect(socket.peerClose == WebSocketClose(.noStatus))
+        #expect(socket.peerClose == WebSocket.Close(.noStatus))
         #expect(await server.until { $0.openConnections == 0 }, "the client did not close the connection")
     }
 

@@ -22,7 +22,7 @@ struct WebSocketTests {
     func messagesAreExchangedInBothDirections(_ server: String, onThePortableLoop isPortable: Bool) async throws {
         let transport = CurlTransport(isPortable: isPortable)
         let socket = try await transport.openWebSocket(peer.request(server, "/echo"))
-        let sent: [WebSocketMessage] = [
+        let sent: [WebSocket.Message] = [
             .text("größer"), .binary(Data([0, 1, 255])), .text(""), .binary(Data()),
             .text(String(repeating: "é", count: 40_000)),
         ]
@@ -30,7 +30,7 @@ struct WebSocketTests {
             try await socket.send(message)
             #expect(try await socket.next() == message)
         }
-        #expect(try await socket.close() == WebSocketClose(.normal))
+        #expect(try await socket.close() == WebSocket.Close(.normal))
         #expect(try await socket.rest().isEmpty)
         #expect(socket.response.status == .switchingProtocols)
         #expect(socket.subprotocol == nil)
@@ -40,7 +40,7 @@ struct WebSocketTests {
     func messagesOf16MiBAreExchanged(_ server: String, onThePortableLoop isPortable: Bool) async throws {
         let transport = CurlTransport(isPortable: isPortable)
         let socket = try await transport.openWebSocket(peer.request(server, "/echo"))
-        let message = WebSocketMessage.binary(StreamTests.pattern(16 << 20))
+        let message = WebSocket.Message.binary(StreamTests.pattern(16 << 20))
         try await socket.send(message)
         #expect(try await socket.next() == message)
         try await socket.close()
@@ -51,11 +51,11 @@ struct WebSocketTests {
     func messagesOfBoundarySizesAreExchanged(_ way: WebSocketPeer.Way, _ size: Int) async throws {
         let socket = try await transport.openWebSocket(peer.request(way, "/echo"))
         let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        for message in [WebSocketMessage.binary(bytes), .text(String(repeating: "a", count: size))] {
+        for message in [WebSocket.Message.binary(bytes), .text(String(repeating: "a", count: size))] {
             try await socket.send(message)
             #expect(try await socket.next() == message)
         }
-        #expect(try await socket.close() == WebSocketClose(.normal))
+        #expect(try await socket.close() == WebSocket.Close(.normal))
     }
 
     @Test(arguments: WebSocketPeer.Way.allCases)
@@ -131,7 +131,7 @@ struct WebSocketTests {
                 #expect(error.message.contains("\(code)"))
                 #expect(error.request?.path == "/close?\(code)")
             }
-            #expect(socket.peerClose == WebSocketClose(.init(rawValue: code), reason: "as asked"))
+            #expect(socket.peerClose == WebSocket.Close(.init(rawValue: code), reason: "as asked"))
             let error = await #expect(throws: NetworkError.self) { try await socket.send(.text("too late")) }
             #expect(error?.kind == .closed)
         }
@@ -140,8 +140,8 @@ struct WebSocketTests {
     @Test(arguments: WebSocketPeer.Way.allCases)
     func closeCodeAndReasonReachTheServer(_ way: WebSocketPeer.Way) async throws {
         let closes = [
-            WebSocketClose(.normal), WebSocketClose(.goingAway, reason: "größer"),
-            WebSocketClose(.init(rawValue: 4999), reason: String(repeating: "a", count: 123)),
+            WebSocket.Close(.normal), WebSocket.Close(.goingAway, reason: "größer"),
+            WebSocket.Close(.init(rawValue: 4999), reason: String(repeating: "a", count: 123)),
         ]
         for close in closes {
             let identity = "\(close.code.rawValue)-\(way.rawValue)"
@@ -214,7 +214,7 @@ struct WebSocketTests {
 
     @Test func credentialsAndCookiesAreSentButNotInErrors() async throws {
         let cookies = CookieJar()
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.cookies = cookies
         let transport = CurlTransport(configuration)
         var request = peer.request("/headers")
@@ -233,7 +233,7 @@ struct WebSocketTests {
     /// Opens more than one group of connections, and more connections than may be idle.
     @Test(arguments: ["plain", "secure"])
     func manySocketsAreOpenConcurrently(_ server: String) async throws {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         configuration.maxIdleConnections = 1
         let transport = CurlTransport(configuration)
         var sockets: [WebSocket] = []
@@ -254,7 +254,7 @@ struct WebSocketTests {
         request.head.authority = "localhost"
         request.options.proxy = .through(Proxy(.http, host: "127.0.0.1", port: peer.ports["proxy"] ?? 0))
         let socket = try await transport.openWebSocket(request)
-        let message = WebSocketMessage.binary(Data(count: 1 << 20))
+        let message = WebSocket.Message.binary(Data(count: 1 << 20))
         try await socket.send(message)
         #expect(try await socket.next() == message)
         try await socket.close()
@@ -267,7 +267,7 @@ struct WebSocketTests {
             var request = peer.request(scheme == "wss" ? "secure" : "plain", "/echo")
             request.options.proxy = .through(proxy)
             let socket = try await transport.openWebSocket(request)
-            let message = WebSocketMessage.binary(Data(count: 1 << 20))
+            let message = WebSocket.Message.binary(Data(count: 1 << 20))
             try await socket.send(message)
             #expect(try await socket.next() == message)
             try await socket.close()
@@ -284,7 +284,7 @@ struct WebSocketTests {
     }
 }
 
-extension WebSocketMessage {
+extension WebSocket.Message {
     /// The text of the message, or `nil` if it is binary.
     fileprivate var text: String? {
         if case .text(let text) = self { text } else { nil }
@@ -292,7 +292,7 @@ extension WebSocketMessage {
 }
 
 extension WebSocketPeer {
-    fileprivate func request(_ path: String, _ fields: HTTPFields = [:]) -> WebSocketRequest {
+    fileprivate func request(_ path: String, _ fields: HTTPFields = [:]) -> WebSocket.Request {
         request("plain", path, fields)
     }
 }

@@ -24,8 +24,8 @@ import Testing
                 trailers: [.date: "x"],
                 url: "https://host/a?b",
                 selectingFields: [
-                    SelectingField(name: "accept", value: store.digest("a")),
-                    SelectingField(name: "cookie", value: nil),
+                    StoredResponse.SelectingField(name: "accept", value: store.digest("a")),
+                    StoredResponse.SelectingField(name: "cookie", value: nil),
                 ],
                 isRedirected: true,
                 requestTime: Date(timeIntervalSince1970: 1_700_000_000.123),
@@ -92,7 +92,10 @@ import Testing
     @Test func newerResponseReplacesAnOlderOneWithTheSameSelectingFields() async throws {
         let store = try folder.open()
         func response(_ text: String, _ language: String?) -> StoredResponse {
-            .test(text, selecting: [SelectingField(name: "accept-language", value: language.map(store.digest))])
+            .test(
+                text,
+                selecting: [StoredResponse.SelectingField(name: "accept-language", value: language.map(store.digest))]
+            )
         }
         for text in ["1", "2"] { await store.insert(response(text, "de"), for: .test()) }
         await store.insert(response("3", nil), for: .test())
@@ -108,7 +111,7 @@ import Testing
     @Test func oneURLHasEightVariantsAtMost() async throws {
         let store = try folder.open()
         for number in 0..<20 {
-            let field = SelectingField(name: "accept", value: store.digest("\(number)"))
+            let field = StoredResponse.SelectingField(name: "accept", value: store.digest("\(number)"))
             await store.insert(.test("\(number)", selecting: [field]), for: .test())
         }
         #expect(await store.texts(.test()) == (12..<20).map { "\($0)" })

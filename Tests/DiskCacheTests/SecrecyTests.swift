@@ -28,7 +28,7 @@ import Testing
                 body: Data("BODYTEXT".utf8) + Data(count: bytes),
                 trailers: [.setCookie: "id=COOKIESECRET"],
                 url: "https://user:PASSWORDSECRET@host/path?token=URLSECRET#FRAGMENTSECRET",
-                selectingFields: [SelectingField(name: "cookie", value: store.digest("FIELDSECRET"))],
+                selectingFields: [StoredResponse.SelectingField(name: "cookie", value: store.digest("FIELDSECRET"))],
                 requestTime: Date(timeIntervalSince1970: 0),
                 responseTime: Date(timeIntervalSince1970: 0)
             )
@@ -82,7 +82,7 @@ import Testing
 
     @Test func selectingFieldsWithValuesArentStored() async throws {
         let store = try folder.open()
-        let field = SelectingField(name: "cookie", value: "FIELDSECRET")
+        let field = StoredResponse.SelectingField(name: "cookie", value: "FIELDSECRET")
         await store.insert(.test(selecting: [field]), for: .test())
         #expect(await store.responses(for: .test()).isEmpty)
         #expect(folder.problems.count == 1)

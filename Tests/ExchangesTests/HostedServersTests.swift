@@ -142,7 +142,7 @@ struct HostedServersTests {
         case multipart
 
         var testDescription: String { rawValue }
-        var transport: GraphQLSubscriptionTransport {
+        var transport: GraphQLEndpoint.SubscriptionTransport {
             switch self {
             case .webSocket: .webSocket()
             case .events: .events()

@@ -12,10 +12,10 @@ import Dispatch
 
 /// A program for tests that need a separate process.
 ///
-/// With a server's authority, it sends a request, forks, and sends requests with the same transport from the child and then
-/// from the parent. Then it forks children that release the parent's WebSocket and a body that it reads. It exits with 0
-/// if each received a response and the parent was not affected. With `--look-up` and a host name, it prints how requests
-/// end that `Timeouts.resolve`, `connect` and `total` limit.
+/// With a server's authority, it sends a request, forks, and sends requests with the same transport from the child and
+/// then from the parent. Then it forks children that release the parent's WebSocket and a body that it reads. It exits
+/// with 0 if each received a response and the parent was not affected. With `--look-up` and a host name, it prints how
+/// requests end that `TransferOptions.Timeouts.resolve`, `connect` and `total` limit.
 @main
 struct ForkProbe {
     static func main() {
@@ -37,8 +37,8 @@ struct ForkProbe {
         exit(socket.flatMap(next) == .text("a") ? 0 : 7)
     }
 
-    /// Whether a test passes in a child. If a child hangs, another one is forked: a lock of Swift's runtime that a thread of
-    /// the parent holds during the fork stays locked in the child.
+    /// Whether a test passes in a child. If a child hangs, another one is forked: a lock of Swift's runtime that a
+    /// thread of the parent holds during the fork stays locked in the child.
     private static func isFine(_ test: () -> Bool) -> Bool {
         for _ in 0..<3 {
             let status = status(ofChild: test)
@@ -101,7 +101,7 @@ struct ForkProbe {
 
     private static func open(_ authority: String, _ transport: CurlTransport) -> WebSocket? {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: authority, path: "/talk")
-        return wait { try await transport.openWebSocket(WebSocketRequest(head)) }
+        return wait { try await transport.openWebSocket(WebSocket.Request(head)) }
     }
 
     private static func stream(_ authority: String, _ transport: CurlTransport) -> HTTPBody? {
@@ -109,7 +109,7 @@ struct ForkProbe {
         return wait { try await transport.perform(TransferRequest(head, delivery: .stream)).body }
     }
 
-    private static func next(of socket: WebSocket) -> WebSocketMessage? {
+    private static func next(of socket: WebSocket) -> WebSocket.Message? {
         wait {
             var messages = socket.messages.makeAsyncIterator()
             return try await messages.next()
@@ -140,8 +140,9 @@ struct ForkProbe {
         let transport = CurlTransport()
         let head = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/")
         let limits = [
-            Timeouts(resolve: .milliseconds(100), connect: nil, total: .seconds(20)),
-            Timeouts(connect: .milliseconds(100)), Timeouts(connect: nil, total: .milliseconds(100)),
+            TransferOptions.Timeouts(resolve: .milliseconds(100), connect: nil, total: .seconds(20)),
+            TransferOptions.Timeouts(connect: .milliseconds(100)),
+            TransferOptions.Timeouts(connect: nil, total: .milliseconds(100)),
         ]
         for limit in limits {
             let ended = DispatchSemaphore(value: 0)

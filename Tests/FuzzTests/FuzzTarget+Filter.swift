@@ -9,8 +9,8 @@ extension FuzzTarget {
         let (url, body) = (lines.dropFirst().first ?? "", lines.dropFirst(2).first ?? "")
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(method: "GET", url: url, fields: [LoggedField("X-A", url)]),
-            response: LoggedResponse(status: body.utf8.count, body: LoggedBody(.data(Data(body.utf8)))),
+            request: LogEntry.Request(method: "GET", url: url, fields: [LogEntry.Field("X-A", url)]),
+            response: LogEntry.Response(status: body.utf8.count, body: LogEntry.Body(.data(Data(body.utf8)))),
             error: body
         )
         _ = entry.redacted(by: Redactor())
@@ -19,9 +19,9 @@ extension FuzzTarget {
             !command.utf8.contains(0) && !command.contains("\r"),
             "a command contains characters that no argument can contain"
         )
-        guard let filter = try? EntryFilter(lines[0]) else { return }
+        guard let filter = try? Recording.Filter(lines[0]) else { return }
         // One level deeper than the filter, which may be at the limit.
-        guard let opposite = try? EntryFilter("!(\(lines[0]))") else { return }
+        guard let opposite = try? Recording.Filter("!(\(lines[0]))") else { return }
         precondition(filter.matches(entry) != opposite.matches(entry), "a filter and its negation agree")
     }
 }

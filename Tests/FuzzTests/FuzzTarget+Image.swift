@@ -8,7 +8,7 @@ extension FuzzTarget {
         precondition(header.width >= 0 && header.height >= 0 && header.pixels >= 0, "a size below zero")
         let (sides, shown) = ([header.width, header.height], [header.displayWidth, header.displayHeight])
         precondition(shown == sides || shown == sides.reversed(), "other sides when shown")
-        precondition(ImageFormat(of: data) == header.format, "two formats of one image")
+        precondition(ImageHeader.Format(of: data) == header.format, "two formats of one image")
         // In these formats truncated boxes end at the end of the bytes.
         if [.avif, .heic].contains(header.format) { return }
         guard let longer = ImageHeader(of: data + Data(repeating: 0xFF, count: 32)) else {

@@ -16,7 +16,7 @@ extension FuzzTarget {
                 try check(directory.segment(index + 1), Array(segment), size: Int(first) + 1)
             }
             let index = try LogIndex(directory, includesInFlight: true)
-            let entries = try LogReader(directory: directory.path).entries(includesInFlight: true)
+            let entries = try RequestLog.Reader(directory: directory.path).entries(includesInFlight: true)
             precondition(entries.count == index.rows.count, "the rows of a log differ when they are read again")
             precondition(entries.contains { $0.id == LogScratch.id }, "the last record is missing")
             for entry in entries { write(entry) }
@@ -50,7 +50,7 @@ extension FuzzTarget {
             precondition(LogEntry(node).id == id, "an entry has another id than its record")
         case .message(_, let node, _):
             var output = JSONOutput()
-            LoggedMessage(node).write(to: &output)
+            LogEntry.Message(node).write(to: &output)
             precondition((try? ParsedJSON(output.bytes)) != nil, "a written message is not JSON")
         case .losses, .other: break
         }
@@ -98,7 +98,7 @@ private enum LogScratch {
 
     /// The bytes that a log appends.
     private static let record: [UInt8] = {
-        let request = LoggedRequest(method: "GET", url: "http://a.example/")
+        let request = LogEntry.Request(method: "GET", url: "http://a.example/")
         let entry = LogEntry(id: id, started: Date(timeIntervalSince1970: 1), request: request)
         var output = JSONOutput()
         output.object { output in

@@ -235,7 +235,7 @@ private func fuzzFrames(_ bytes: UnsafeRawBufferPointer) {
     var (whole, pieces) = (WebSocketSession(maxMessageBytes: limit), WebSocketSession(maxMessageBytes: limit))
     var rest = bytes.dropFirst()
     let messages = whole.receive(UnsafeRawBufferPointer(rebasing: rest))
-    var again: [WebSocketMessage] = []
+    var again: [WebSocket.Message] = []
     while !rest.isEmpty {
         again += pieces.receive(UnsafeRawBufferPointer(rebasing: rest.prefix(size)))
         rest = rest.dropFirst(size)
@@ -252,7 +252,7 @@ private func fuzzHandshake(_ bytes: UnsafeRawBufferPointer) {
     guard let first = bytes.first else { return }
     let answer = bytes.dropFirst()
     let head = HTTPRequest(method: .get, scheme: "ws", authority: "h", path: "/")
-    let request = WebSocketRequest(head, subprotocols: ["chat"])
+    let request = WebSocket.Request(head, subprotocols: ["chat"])
     func outcome(_ pieces: [Slice<UnsafeRawBufferPointer>]) -> String {
         do throws(NetworkError) {
             var handshake = try WebSocketHandshake(request, host: "h", nonce: Data("the sample nonce".utf8))

@@ -243,7 +243,9 @@ struct RedactorTests {
         #expect("\(error)".hasPrefix("GET http://…@h:1/a?…: "))
 
         var metrics = TransferMetrics()
-        metrics.hops = [TransferHop(method: "GET", url: "http://h/a?token=hidden", status: 302, duration: .zero)]
+        metrics.hops = [
+            TransferMetrics.Hop(method: "GET", url: "http://h/a?token=hidden", status: 302, duration: .zero)
+        ]
         var shown = "\(metrics)"
         dump(metrics, to: &shown)
         #expect(shown.contains("GET http://h/a?token=REDACTED: 302"))

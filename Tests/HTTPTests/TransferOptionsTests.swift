@@ -21,10 +21,10 @@ struct TransferOptionsTests {
     }
 
     @Test func hookEqualsOnlyItself() {
-        let hook = Hook<@Sendable () -> Int> { 1 }
+        let hook = TransferOptions.Hook<@Sendable () -> Int> { 1 }
         let copy = hook
         #expect(hook == copy)
-        #expect(hook != Hook { @Sendable in 1 })
+        #expect(hook != TransferOptions.Hook { @Sendable in 1 })
         #expect(copy.function() == 1)
     }
 }

@@ -89,7 +89,7 @@ func raw(
     _ url: String,
     _ method: String = "GET",
     headers: [String: String] = [:],
-    redirects: RedirectPolicy = .follow
+    redirects: TransferOptions.RedirectPolicy = .follow
 ) throws -> Request {
     guard let url = URL(string: url) else { throw NetworkError(.badURL, during: .build, "\(url) is not a valid URL") }
     var options = TransferOptions()

@@ -13,11 +13,11 @@ import Dispatch
 /// A program for tests that need a separate process.
 ///
 /// `write DIRECTORY FIRST` records requests with numbers from FIRST until it is killed, and prints a line `start N` and
-/// `end N` for each when that is acknowledged. `limit DIRECTORY` records into files that must
-/// not grow, `fork DIRECTORY` in a child and its parent. `fault DIRECTORY PLACE CODE` records while writes to files
-/// whose paths contain PLACE fail with this system error, `full DIRECTORY FILE` while FILE fills the disk;
-/// both also record before and afterwards. `ask URL` is an app that sends a request; `ask URL --allow` lets the environment
-/// control whether it is recorded.
+/// `end N` for each when that is acknowledged. `limit DIRECTORY` records into files that must not grow,
+/// `fork DIRECTORY` in a child and its parent. `fault DIRECTORY PLACE CODE` records while writes to files whose paths
+/// contain PLACE fail with this system error, `full DIRECTORY FILE` while FILE fills the disk; both also record before
+/// and afterwards. `ask URL` is an app that sends a request; `ask URL --allow` lets the environment control whether it
+/// is recorded.
 @main
 struct RecordProbe {
     static func main() async {
@@ -113,7 +113,7 @@ struct RecordProbe {
         usleep(10_000)
         log.note("there is room")
         await log.flush()
-        log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/last")))
+        log.append(LogEntry(started: Date(), request: LogEntry.Request(method: "GET", url: "http://a.example/last")))
         await log.close()
     }
 
@@ -195,7 +195,7 @@ struct RecordProbe {
 
     private static func fork(_ directory: String) throws {
         let log = try RequestLog(directory: directory)
-        log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/parent")))
+        log.append(LogEntry(started: Date(), request: LogEntry.Request(method: "GET", url: "http://a.example/parent")))
         log.waitUntilWritten()
         // Swift hides `fork` because a child can only rely on what works with a single thread.
         guard let symbol = dlsym(nil, "fork") else { exit(2) }
@@ -203,13 +203,15 @@ struct RecordProbe {
         let child = fork()
         if child == 0 {
             alarm(20)
-            log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/child")))
+            log.append(
+                LogEntry(started: Date(), request: LogEntry.Request(method: "GET", url: "http://a.example/child"))
+            )
             log.waitUntilWritten()
             _exit(0)
         }
         var status: Int32 = 0
         guard waitpid(child, &status, 0) == child, status == 0 else { exit(3) }
-        log.append(LogEntry(started: Date(), request: LoggedRequest(method: "GET", url: "http://a.example/again")))
+        log.append(LogEntry(started: Date(), request: LogEntry.Request(method: "GET", url: "http://a.example/again")))
         // The last entry is written when the process exits.
         exit(0)
     }

@@ -20,7 +20,7 @@ import Testing
     /// The body of a response with this text.
     private func response(_ type: String, _ text: String, size: Int = -1, _ fields: [(String, String)] = [])
         async throws
-        -> LoggedBody
+        -> LogEntry.Body
     {
         let content = #"{"size":\#(size),"mimeType":"\#(type)","text":\#(JSONValue.string(text))}"#
         let headers = Self.headers([("Content-Type", type)] + fields)
@@ -35,7 +35,7 @@ import Testing
         _ fields: [(String, String)] = [],
         bodySize: Int = -1,
         method: String = "POST"
-    ) async throws -> LoggedBody? {
+    ) async throws -> LogEntry.Body? {
         let type = type.map { [("Content-Type", $0)] } ?? []
         let data = text.map { #"{"mimeType":"\#(type.first?.1 ?? "")","text":\#(JSONValue.string($0))}"# } ?? ""
         let entry = try await entry([
@@ -123,12 +123,12 @@ import Testing
             [0, 0xFF],
         ]
         for bytes in bodies {
-            let body = LoggedBody(.data(Data(bytes)), mediaType: type)
-            let fields = [LoggedField("Content-Type", type)]
+            let body = LogEntry.Body(.data(Data(bytes)), mediaType: type)
+            let fields = [LogEntry.Field("Content-Type", type)]
             let entry = LogEntry(
                 started: Date(timeIntervalSince1970: 0),
-                request: LoggedRequest(method: "POST", url: "http://h/", fields: fields, body: body),
-                response: LoggedResponse(status: 200, fields: fields, body: body)
+                request: LogEntry.Request(method: "POST", url: "http://h/", fields: fields, body: body),
+                response: LogEntry.Response(status: 200, fields: fields, body: body)
             )
             var output = JSONOutput()
             entry.write(to: &output)
@@ -140,12 +140,12 @@ import Testing
 
     @Test func nonUTF8BodyIsWrittenAsText() throws {
         let type = "text/plain; charset=shift_jis"
-        let body = LoggedBody(.data(Data([0x93, 0xFA])), mediaType: type)
+        let body = LogEntry.Body(.data(Data([0x93, 0xFA])), mediaType: type)
         var output = JSONOutput()
         LogEntry(
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(method: "GET", url: "http://h/"),
-            response: LoggedResponse(status: 200, fields: [LoggedField("Content-Type", type)], body: body)
+            request: LogEntry.Request(method: "GET", url: "http://h/"),
+            response: LogEntry.Response(status: 200, fields: [LogEntry.Field("Content-Type", type)], body: body)
         ).write(to: &output)
         #expect(try ParsedJSON(output.bytes).root["response"]?["content"]?["text"]?.string == "日")
     }
@@ -316,7 +316,7 @@ import Testing
             "response.headers": Self.headers([("Content-Length", "9")]),
         ])
         #expect(entry.request.body == nil)
-        #expect(entry.response?.body == LoggedBody(.data(Data("part".utf8))))
+        #expect(entry.response?.body == LogEntry.Body(.data(Data("part".utf8))))
     }
 
     // MARK: Fields that recorders add
@@ -325,7 +325,7 @@ import Testing
     func fieldAddedByARecorderIsIgnored(_ name: String) async throws {
         let headers = Self.headers([("A", "1"), (name, "h2"), ("X-Firefox", "kept")])
         let read = try await entry(["response.headers": headers])
-        #expect(read.response?.fields == [LoggedField("A", "1"), LoggedField("X-Firefox", "kept")])
+        #expect(read.response?.fields == [LogEntry.Field("A", "1"), LogEntry.Field("X-Firefox", "kept")])
     }
 
     // MARK: Files
@@ -369,10 +369,10 @@ import Testing
 
     @Test func textsAreComparedAcrossEncodings() throws {
         func differences(_ type: String, _ bytes: [UInt8], _ other: String, _ otherBytes: [UInt8]) -> [String] {
-            let recorded = LoggedResponse(
+            let recorded = LogEntry.Response(
                 status: 200,
-                fields: [LoggedField("Content-Type", type)],
-                body: LoggedBody(.data(Data(bytes)), mediaType: type)
+                fields: [LogEntry.Field("Content-Type", type)],
+                body: LogEntry.Body(.data(Data(bytes)), mediaType: type)
             )
             var rules = ComparisonRules()
             rules.ignoredHeaders.insert("content-type")
@@ -399,7 +399,7 @@ import Testing
         let secret = try #require(charset.encoded(#"{"password":"hunter2","a":"é"}"#))
         let entry = Exchanges.entry("GET", "/a", type: type)
         var secretEntry = entry
-        secretEntry.response?.body = LoggedBody(.data(secret), mediaType: type)
+        secretEntry.response?.body = LogEntry.Body(.data(secret), mediaType: type)
         let shown = secretEntry.redacted(by: Redactor())
         #expect(
             try Recording([]).data(of: #require(shown.response?.body))

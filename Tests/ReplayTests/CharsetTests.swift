@@ -70,10 +70,10 @@ struct CharsetTests {
     }
 
     @Test func contentTypeFieldTakesPrecedenceOverTheMediaType() {
-        let fields = [LoggedField("content-type", "text/plain; charset=koi8-r")]
+        let fields = [LogEntry.Field("content-type", "text/plain; charset=koi8-r")]
         #expect(Charset(fields, mediaType: "text/plain; charset=big5") == Charset(label: "koi8-r"))
         #expect(Charset([], mediaType: "text/plain; charset=big5") == Charset(label: "big5"))
-        #expect(Charset([LoggedField("Content-Type", "text/html")], mediaType: "text/html; charset=big5") != nil)
-        #expect(Charset([LoggedField("Content-Type", "a/b; charset=utf-8")], mediaType: "a/b; charset=big5") == nil)
+        #expect(Charset([LogEntry.Field("Content-Type", "text/html")], mediaType: "text/html; charset=big5") != nil)
+        #expect(Charset([LogEntry.Field("Content-Type", "a/b; charset=utf-8")], mediaType: "a/b; charset=big5") == nil)
     }
 }

@@ -80,7 +80,7 @@ enum EveryKind {
         for _ in 0..<2 { _ = try await client.run(operation) }
         let transport = RecordingTransport(CurlTransport(), log: log)
         let head = HTTPRequest(method: .get, scheme: "ws", authority: server.authority, path: "/socket")
-        let socket = try await transport.openWebSocket(WebSocketRequest(head))
+        let socket = try await transport.openWebSocket(WebSocket.Request(head))
         try await socket.send(.text("hé"))
         for try await _ in socket.messages {}
     }
@@ -116,7 +116,9 @@ enum EveryKind {
     /// Writes an archive of a log.
     static func archive(of log: String, to path: String, bodies: HARWriter.Bodies = .embedded) throws {
         let writer = try HARWriter(to: path, bodies: bodies)
-        for entry in try LogReader(directory: log).entries() { try writer.write(HAREntry(entry, directory: log)) }
+        for entry in try RequestLog.Reader(directory: log).entries() {
+            try writer.write(HARWriter.Entry(entry, directory: log))
+        }
         try writer.finish()
         #expect(writer.warnings == [])
     }

@@ -15,24 +15,24 @@ enum Exchanges {
     static func entry(
         _ method: String = "GET",
         _ url: String,
-        fields: [LoggedField] = [],
-        body: LoggedBody? = nil,
+        fields: [LogEntry.Field] = [],
+        body: LogEntry.Body? = nil,
         status: Int = 200,
         type: String = "text/plain",
         answer: String = "",
-        answerFields: [LoggedField] = [],
+        answerFields: [LogEntry.Field] = [],
         at seconds: Double = 0,
-        timings: LogTimings = LogTimings(),
+        timings: LogEntry.Timings = LogEntry.Timings(),
         id: String = ""
     ) -> LogEntry {
         LogEntry(
             id: id,
             started: Date(timeIntervalSince1970: 1_000 + seconds),
-            request: LoggedRequest(method: method, url: whole(url), fields: fields, body: body),
-            response: LoggedResponse(
+            request: LogEntry.Request(method: method, url: whole(url), fields: fields, body: body),
+            response: LogEntry.Response(
                 status: status,
-                fields: [LoggedField("Content-Type", type)] + answerFields,
-                body: LoggedBody(.data(Data(answer.utf8)), mediaType: type)
+                fields: [LogEntry.Field("Content-Type", type)] + answerFields,
+                body: LogEntry.Body(.data(Data(answer.utf8)), mediaType: type)
             ),
             timings: timings
         )
@@ -40,12 +40,12 @@ enum Exchanges {
 
     static func whole(_ url: String) -> String { url.hasPrefix("/") ? base + url : url }
 
-    static func json(_ text: String) -> LoggedBody {
-        LoggedBody(.data(Data(text.utf8)), mediaType: "application/json")
+    static func json(_ text: String) -> LogEntry.Body {
+        LogEntry.Body(.data(Data(text.utf8)), mediaType: "application/json")
     }
 
-    static func form(_ text: String) -> LoggedBody {
-        LoggedBody(.data(Data(text.utf8)), mediaType: "application/x-www-form-urlencoded")
+    static func form(_ text: String) -> LogEntry.Body {
+        LogEntry.Body(.data(Data(text.utf8)), mediaType: "application/x-www-form-urlencoded")
     }
 
     /// A request as the pipeline passes it to a transport.
@@ -53,7 +53,7 @@ enum Exchanges {
         _ method: String = "GET",
         _ url: String,
         _ fields: HTTPFields = [:],
-        body: LoggedBody? = nil
+        body: LogEntry.Body? = nil
     ) -> TransferRequest {
         let parts = whole(url).split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         let slash = parts[2].firstIndex(of: "/") ?? parts[2].endIndex

@@ -21,27 +21,27 @@ import Testing
         var entries = bodies.enumerated().map { index, body in
             LogEntry(
                 started: Date(timeIntervalSince1970: 1_795_335_330 + Double(index) / 8),
-                request: LoggedRequest(
+                request: LogEntry.Request(
                     method: index.isMultiple(of: 2) ? "POST" : "GET",
                     url: "https://api.example.com/\(index)?q=%C3%A9",
                     httpVersion: index == 0 ? "h2" : "http/1.1",
                     fields: [
-                        LoggedField("Host", "api.example.com"), LoggedField("Cookie", "a=b"),
+                        LogEntry.Field("Host", "api.example.com"), LogEntry.Field("Cookie", "a=b"),
                         // Without a charset, mitmproxy reads and writes the text as Latin-1.
-                        LoggedField("Content-Type", "text/plain; charset=utf-8"),
+                        LogEntry.Field("Content-Type", "text/plain; charset=utf-8"),
                     ],
-                    body: index.isMultiple(of: 2) ? LoggedBody(.data(Data("a=\(index)&b=é".utf8))) : nil
+                    body: index.isMultiple(of: 2) ? LogEntry.Body(.data(Data("a=\(index)&b=é".utf8))) : nil
                 ),
-                response: LoggedResponse(
+                response: LogEntry.Response(
                     status: 200 + index,
                     httpVersion: "HTTP/1.1",
                     fields: [
-                        LoggedField("Content-Type", body.type), LoggedField("Set-Cookie", "a=1"),
-                        LoggedField("Set-Cookie", "b=2"),
+                        LogEntry.Field("Content-Type", body.type), LogEntry.Field("Set-Cookie", "a=1"),
+                        LogEntry.Field("Set-Cookie", "b=2"),
                     ],
-                    body: LoggedBody(.data(body.body), mediaType: body.type)
+                    body: LogEntry.Body(.data(body.body), mediaType: body.type)
                 ),
-                timings: LogTimings(connect: .milliseconds(2), wait: .microseconds(1_500)),
+                timings: LogEntry.Timings(connect: .milliseconds(2), wait: .microseconds(1_500)),
                 serverAddress: "127.0.0.1",
                 connection: "1"
             )
@@ -49,7 +49,7 @@ import Testing
         entries.append(
             LogEntry(
                 started: Date(timeIntervalSince1970: 1_795_335_340),
-                request: LoggedRequest(method: "GET", url: "http://api.example.com/failed"),
+                request: LogEntry.Request(method: "GET", url: "http://api.example.com/failed"),
                 error: "timeout"
             )
         )
@@ -75,7 +75,7 @@ import Testing
                         "\(index)"
                     )
                 }
-                let empty = LoggedBody.Content.data(Data())
+                let empty = LogEntry.Body.Content.data(Data())
                 let bodies = [pair.0, pair.1].map { $0.request.body?.content ?? empty }
                 #expect(bodies[0] == bodies[1])
             }
@@ -109,7 +109,7 @@ import Testing
                 asked += 1
             }
             #expect(asked > 8)
-            let unknown = LoggedRequest(method: "GET", url: "http://a.example/unknown")
+            let unknown = LogEntry.Request(method: "GET", url: "http://a.example/unknown")
             let answer = try await transport.perform(TransferRequest(unknown, of: recording, options))
             #expect(answer.head.status == .notFound)
         }
@@ -143,7 +143,7 @@ extension LogEntry {
 
 extension TransferRequest {
     /// Creates the request that was logged.
-    fileprivate init(_ logged: LoggedRequest, of recording: Recording, _ options: TransferOptions) throws {
+    fileprivate init(_ logged: LogEntry.Request, of recording: Recording, _ options: TransferOptions) throws {
         let url = try #require(URL(string: logged.url))
         let head = HTTPRequest(
             method: try #require(HTTPRequest.Method(rawValue: logged.method)),

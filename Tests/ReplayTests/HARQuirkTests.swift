@@ -50,7 +50,7 @@ struct HARQuirkTests {
     ])
     func totalTimeIsUsedIfPhasesAreUnknown(_ timings: String) async throws {
         let read = try await entry(["timings": timings, "time": "70.5"]).timings
-        #expect(read == LogTimings(wait: .microseconds(70_500)))
+        #expect(read == LogEntry.Timings(wait: .microseconds(70_500)))
     }
 
     // MARK: Members that are null, missing or of another type
@@ -66,7 +66,7 @@ struct HARQuirkTests {
         #expect(read.response?.headBytes == -1 && read.response?.bodyBytes == -1)
         #expect(read.request.body == nil && read.serverAddress == nil && read.connection == nil)
         #expect(read.messages == [])
-        #expect(read.response?.body == LoggedBody(.omitted("unknown")))
+        #expect(read.response?.body == LogEntry.Body(.omitted("unknown")))
         #expect(read.unknownMembers.map(\.name) == ["cache", "pageref"])
     }
 
@@ -75,7 +75,7 @@ struct HARQuirkTests {
         let read = try #require(try await recording(of: text).entries.first)
         #expect(read.request.method == "PUT" && read.request.fields == [] && read.request.bodyBytes == -1)
         #expect(read.response?.status == 0 && read.response?.body.size == -1)
-        #expect(read.timings == LogTimings())
+        #expect(read.timings == LogEntry.Timings())
     }
 
     @Test func requestWithoutAResponseIsAnEntry() async throws {
@@ -91,7 +91,7 @@ struct HARQuirkTests {
         let read = try #require(recording.entries.first)
         #expect(read.response == nil)
         #expect(read.request.url == "http://h/a?q=a%20b%26&r=%20")
-        #expect(read.request.fields == [LoggedField("A", "1"), LoggedField("Cookie", "c=1; d=2")])
+        #expect(read.request.fields == [LogEntry.Field("A", "1"), LogEntry.Field("Cookie", "c=1; d=2")])
         let body = try #require(read.request.body)
         let data = try recording.data(of: body)
         #expect(String(decoding: data, as: UTF8.self) == "a%20b=1%262&c=%C3%A9+")
@@ -112,8 +112,8 @@ struct HARQuirkTests {
             "time": #""7""#, "response.content": "[]", "request.postData": #""a=b""#, "request.headersSize": "1.0",
         ])
         #expect(read.response?.status == 404)
-        #expect(read.response?.fields == [LoggedField("A", "1"), LoggedField("B", "2")])
-        #expect(read.request.fields == [LoggedField("C", "3"), LoggedField("D", "4"), LoggedField("E", "")])
+        #expect(read.response?.fields == [LogEntry.Field("A", "1"), LogEntry.Field("B", "2")])
+        #expect(read.request.fields == [LogEntry.Field("C", "3"), LogEntry.Field("D", "4"), LogEntry.Field("E", "")])
         #expect(read.connection == "443" && read.request.headBytes == 1)
         #expect(read.request.body == nil)
     }
@@ -135,8 +135,8 @@ struct HARQuirkTests {
         let read = try await entry(["response.headers": joined])
         #expect(
             read.response?.fields == [
-                LoggedField("Set-Cookie", "a=1"), LoggedField("Set-Cookie", "b=2"), LoggedField("X", "1"),
-                LoggedField("X", "2"), LoggedField("Y", ""),
+                LogEntry.Field("Set-Cookie", "a=1"), LogEntry.Field("Set-Cookie", "b=2"), LogEntry.Field("X", "1"),
+                LogEntry.Field("X", "2"), LogEntry.Field("Y", ""),
             ]
         )
     }
@@ -144,11 +144,11 @@ struct HARQuirkTests {
     @Test func cookiesWithoutSetCookieFieldBecomeOne() async throws {
         let cookie = #"{"name":"a","value":"1","path":"/","domain":"h","expires":null,"httpOnly":true,"secure":true}"#
         let read = try await entry(["response.cookies": "[\(cookie),{}]"])
-        #expect(read.response?.fields == [LoggedField("Set-Cookie", "a=1; Path=/; Domain=h; Secure; HttpOnly")])
+        #expect(read.response?.fields == [LogEntry.Field("Set-Cookie", "a=1; Path=/; Domain=h; Secure; HttpOnly")])
         let both = try await entry([
             "response.cookies": "[\(cookie)]", "response.headers": #"[{"name":"set-cookie","value":"b=2"}]"#,
         ])
-        #expect(both.response?.fields == [LoggedField("set-cookie", "b=2")])
+        #expect(both.response?.fields == [LogEntry.Field("set-cookie", "b=2")])
     }
 
     private static let failedRequestsKeepTheirStatusAndErrorArguments: [(String, Int)] = [
@@ -184,8 +184,8 @@ struct HARQuirkTests {
 
     // MARK: Bodies
 
-    private static let responseContentIsDecodedArguments: [(String, LoggedBody.Content, Int64)] = [
-        (#"{"size":-1,"mimeType":"x"}"#, LoggedBody.Content.omitted("unknown"), -1),
+    private static let responseContentIsDecodedArguments: [(String, LogEntry.Body.Content, Int64)] = [
+        (#"{"size":-1,"mimeType":"x"}"#, LogEntry.Body.Content.omitted("unknown"), -1),
         (#"{"size":5,"encoding":"base64"}"#, .omitted("unknown"), 5), (#"{"text":""}"#, .data(Data()), 0),
         // Some tools write the transferred size.
         (#"{"size":3,"text":"AP8=","encoding":"base64"}"#, .data(Data([0, 255])), 2),
@@ -196,24 +196,24 @@ struct HARQuirkTests {
     ]
 
     @Test(arguments: Self.responseContentIsDecodedArguments)
-    func responseContentIsDecoded(_ text: String, _ content: LoggedBody.Content, _ size: Int64) async throws {
+    func responseContentIsDecoded(_ text: String, _ content: LogEntry.Body.Content, _ size: Int64) async throws {
         let body = try await entry(["response.content": text]).response?.body
         #expect(body?.content == content)
         #expect(body?.size == size)
     }
 
-    private static let postDataIsDecodedArguments: [(String, LoggedBody.Content)] = [
-        (#"{"mimeType":"t","text":"a","params":[{"name":"b"}]}"#, LoggedBody.Content.data(Data("a".utf8))),
+    private static let postDataIsDecodedArguments: [(String, LogEntry.Body.Content)] = [
+        (#"{"mimeType":"t","text":"a","params":[{"name":"b"}]}"#, LogEntry.Body.Content.data(Data("a".utf8))),
         (#"{"mimeType":"t","text":"YQ==","_encoding":"base64"}"#, .data(Data("a".utf8))),
         (
             #"{"mimeType":"t","params":[{"name":"f","fileName":"x","contentType":"y"}]}"#,
-            .parameters([LoggedParameter(name: "f", fileName: "x", contentType: "y")])
+            .parameters([LogEntry.Parameter(name: "f", fileName: "x", contentType: "y")])
         ),
         (#"{"mimeType":"t","params":[]}"#, .data(Data())), (#"{"_file":"a"}"#, .file("a")),
     ]
 
     @Test(arguments: Self.postDataIsDecodedArguments)
-    func postDataIsDecoded(_ text: String, _ content: LoggedBody.Content) async throws {
+    func postDataIsDecoded(_ text: String, _ content: LogEntry.Body.Content) async throws {
         #expect(try await entry(["request.postData": text]).request.body?.content == content)
     }
 

@@ -43,7 +43,7 @@ struct HARValidatorTests {
         var bytes = Array(text.utf8)
         bytes.replaceSubrange(offset..<(offset + 2), with: [0xE9, 0xFF])
         try await withFile(bytes) { path in
-            var findings: [RecordingWarning] = []
+            var findings: [Recording.Warning] = []
             let summary = try HARValidator(contentsOf: path).validate { findings.append($0) }
             #expect(summary.errors == 1)
             #expect(findings.map(\.offset) == [offset])
@@ -239,7 +239,7 @@ struct HARValidatorTests {
     @Test func findingHasTheOffsetOfItsValue() async throws {
         let text = "\u{FEFF}\n" + archive(["response.status": #""two hundred""#])
         try await withFile(text.utf8) { path in
-            var found: [RecordingWarning] = []
+            var found: [Recording.Warning] = []
             _ = try HARValidator(contentsOf: path).validate { found.append($0) }
             let offset = try #require(found.first?.offset)
             #expect(Array(text.utf8)[offset...].starts(with: #""two hundred""#.utf8))
@@ -254,7 +254,7 @@ struct HARValidatorTests {
                 _ = try HARValidator(contentsOf: path).validate { paths.append($0.path) }
             }
             #expect(paths == ["$.log.entries[0].time"])
-            #expect((error?.underlying as? RecordingWarning)?.path == "$.log.entries[1]")
+            #expect((error?.underlying as? Recording.Warning)?.path == "$.log.entries[1]")
         }
     }
 
@@ -262,11 +262,15 @@ struct HARValidatorTests {
         try await withFolder { folder in
             var entry = LogEntry(
                 started: .init(timeIntervalSince1970: 1_795_335_330.5),
-                request: LoggedRequest(method: "POST", url: "https://h/?a=b", fields: [LoggedField("Cookie", "a=b")]),
-                response: LoggedResponse(status: 200, fields: [LoggedField("Set-Cookie", "a=b; Path=/")]),
-                timings: LogTimings(connect: .milliseconds(3), tls: .milliseconds(2), wait: .microseconds(1_001))
+                request: LogEntry.Request(
+                    method: "POST",
+                    url: "https://h/?a=b",
+                    fields: [LogEntry.Field("Cookie", "a=b")]
+                ),
+                response: LogEntry.Response(status: 200, fields: [LogEntry.Field("Set-Cookie", "a=b; Path=/")]),
+                timings: LogEntry.Timings(connect: .milliseconds(3), tls: .milliseconds(2), wait: .microseconds(1_001))
             )
-            entry.request.body = LoggedBody(.data(.init([0xFF])), mediaType: "image/png")
+            entry.request.body = LogEntry.Body(.data(.init([0xFF])), mediaType: "image/png")
             let failed = LogEntry(started: entry.started, request: entry.request, error: "timeout")
             try Recording([entry, failed]).writeHAR(to: "\(folder)/a.har")
             var texts: [String] = []

@@ -15,11 +15,11 @@ import Testing
 #endif
 
 struct HARWriterTests {
-    private func entry(_ second: Double, _ body: LoggedBody = LoggedBody(.data(Data("ok".utf8)))) -> LogEntry {
+    private func entry(_ second: Double, _ body: LogEntry.Body = LogEntry.Body(.data(Data("ok".utf8)))) -> LogEntry {
         LogEntry(
             started: Date(timeIntervalSince1970: second),
-            request: LoggedRequest(method: "GET", url: "http://h/\(second)", httpVersion: "h2"),
-            response: LoggedResponse(status: 200, httpVersion: "http/1.1", body: body)
+            request: LogEntry.Request(method: "GET", url: "http://h/\(second)", httpVersion: "h2"),
+            response: LogEntry.Response(status: 200, httpVersion: "http/1.1", body: body)
         )
     }
 
@@ -41,7 +41,7 @@ struct HARWriterTests {
             let path = "\(folder)/a.har"
             try Recording([entry(3), entry(1)]).writeHAR(to: path)
             let writer = try HARWriter(to: path)
-            for second in [3.0, 1, 2, 1] { try writer.write(HAREntry(entry(second))) }
+            for second in [3.0, 1, 2, 1] { try writer.write(HARWriter.Entry(entry(second))) }
             #expect(try texts(path).entries.count == 2)
             try writer.finish()
             let read = try Recording(contentsOf: path)
@@ -106,7 +106,7 @@ struct HARWriterTests {
             // More than the buffers of the compressors hold.
             let entries = (0..<40).map { index in
                 let noise = (0..<2_500).map { _ in UInt64.random(in: .min ... .max) }
-                return entry(Double(index), LoggedBody(.data(noise.withUnsafeBytes { Data($0) })))
+                return entry(Double(index), LogEntry.Body(.data(noise.withUnsafeBytes { Data($0) })))
             }
             try Recording(entries).writeHAR(to: path)
             let bytes = try Data(contentsOf: URL(filePath: path))
@@ -120,10 +120,10 @@ struct HARWriterTests {
         try await withFolder { folder in
             try Data("text é".utf8).write(to: URL(filePath: "\(folder)/t"))
             try Data([0, 0xFF]).write(to: URL(filePath: "\(folder)/b"))
-            var text = entry(1, LoggedBody(.file("t"), mediaType: "text/plain"))
-            text.request.body = LoggedBody(.file("b"), mediaType: "application/x")
-            var missing = entry(2, LoggedBody(.file("../x")))
-            missing.request.body = LoggedBody(.file("none"))
+            var text = entry(1, LogEntry.Body(.file("t"), mediaType: "text/plain"))
+            text.request.body = LogEntry.Body(.file("b"), mediaType: "application/x")
+            var missing = entry(2, LogEntry.Body(.file("../x")))
+            missing.request.body = LogEntry.Body(.file("none"))
             let path = "\(folder)/a.har"
             let warnings = try Recording([text, missing], directory: folder).writeHAR(to: path)
             #expect(warnings.map(\.path) == ["request.postData._file", "response.content._file"])
@@ -145,7 +145,7 @@ struct HARWriterTests {
             let reader = HARReader(contentsOf: "\(folder)/in.har")
             let writer = try HARWriter(to: path, bodies: .attached)
             while let next = try reader.next() { try writer.write(next) }
-            try writer.write(HAREntry(entry(2e9, LoggedBody())))
+            try writer.write(HARWriter.Entry(entry(2e9, LogEntry.Body())))
             try writer.finish(members: reader.members)
 
             let name = "my_files/\(try SHA256Digest.hex(of: Data([0, 0xFF]))).png"
@@ -188,7 +188,7 @@ struct HARWriterTests {
                 )
             }
             let writer = try HARWriter(to: "\(folder)/my.har", bodies: .attached)
-            let exchange = HAREntry(entry(1, LoggedBody(.data(body), mediaType: "image/png")))
+            let exchange = HARWriter.Entry(entry(1, LogEntry.Body(.data(body), mediaType: "image/png")))
             if link == "folder" {
                 #expect(throws: NetworkError.self) { try writer.write(exchange) }
             } else {
@@ -201,9 +201,9 @@ struct HARWriterTests {
 
     @Test func membersThatReadersNeedAreWritten() async throws {
         try await withFolder { folder in
-            var form = entry(1, LoggedBody(.omitted("too large")))
-            form.request.body = LoggedBody(
-                .parameters([LoggedParameter(name: "a", value: "1 2")]),
+            var form = entry(1, LogEntry.Body(.omitted("too large")))
+            form.request.body = LogEntry.Body(
+                .parameters([LogEntry.Parameter(name: "a", value: "1 2")]),
                 mediaType: "application/x-www-form-urlencoded"
             )
             form.connection = "7"
@@ -223,7 +223,7 @@ struct HARWriterTests {
         try await withFolder { folder in
             let path = "\(folder)/a.har"
             try Recording([entry(1)]).writeHAR(to: path)
-            _ = try HARWriter(to: path).write(HAREntry(entry(2)))
+            _ = try HARWriter(to: path).write(HARWriter.Entry(entry(2)))
             #expect(try texts(path).entries.count == 1)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a.har"])
         }

@@ -20,30 +20,30 @@ struct LogEntryTests {
         let entry = LogEntry(
             id: "s-1",
             started: Date(timeIntervalSince1970: 1_795_335_330.5),
-            request: LoggedRequest(
+            request: LogEntry.Request(
                 method: "POST",
                 url: "https://api.example.com/a?b=c%20d&e",
                 httpVersion: "HTTP/1.1",
-                fields: [LoggedField("Cookie", "a=REDACTED; b=REDACTED"), LoggedField("X", "\u{1}\"é")],
-                body: LoggedBody(.data(Data([0xFF, 0x00])), mediaType: "application/octet-stream"),
+                fields: [LogEntry.Field("Cookie", "a=REDACTED; b=REDACTED"), LogEntry.Field("X", "\u{1}\"é")],
+                body: LogEntry.Body(.data(Data([0xFF, 0x00])), mediaType: "application/octet-stream"),
                 headBytes: 99,
                 bodyBytes: 2
             ),
-            response: LoggedResponse(
+            response: LogEntry.Response(
                 status: 302,
                 statusText: "Found",
                 httpVersion: "HTTP/1.1",
                 fields: [
-                    LoggedField("Set-Cookie", "a=REDACTED; Path=/; HttpOnly; Expires=Sun, 06 Nov 1994 08:49:37 GMT")
+                    LogEntry.Field("Set-Cookie", "a=REDACTED; Path=/; HttpOnly; Expires=Sun, 06 Nov 1994 08:49:37 GMT")
                 ],
-                body: LoggedBody(.file("bodies/ab/abcd"), mediaType: "text/html", size: 20_000, isTruncated: true),
+                body: LogEntry.Body(.file("bodies/ab/abcd"), mediaType: "text/html", size: 20_000, isTruncated: true),
                 redirectURL: "https://api.example.com/b",
                 headBytes: 120,
                 bodyBytes: 900,
-                trailers: [LoggedField("Digest", "x")],
-                interim: [LoggedHead(status: 103, fields: [LoggedField("Link", "</a>")])]
+                trailers: [LogEntry.Field("Digest", "x")],
+                interim: [LogEntry.Head(status: 103, fields: [LogEntry.Field("Link", "</a>")])]
             ),
-            timings: LogTimings(
+            timings: LogEntry.Timings(
                 blocked: .microseconds(1500),
                 send: .zero,
                 wait: .milliseconds(7),
@@ -57,8 +57,8 @@ struct LogEntryTests {
             redirects: 1,
             parent: "s-0",
             redactions: ["request.headers.Cookie"],
-            messages: [LoggedMessage(.receive, at: Date(timeIntervalSince1970: 2), Data("{}".utf8))],
-            unknownMembers: [UnknownMember(place: "response.content", name: "_later", json: #"{"a": 1.10}"#)]
+            messages: [LogEntry.Message(.receive, at: Date(timeIntervalSince1970: 2), Data("{}".utf8))],
+            unknownMembers: [LogEntry.UnknownMember(place: "response.content", name: "_later", json: #"{"a": 1.10}"#)]
         )
         #expect(LogEntry(try ParsedJSON(written(entry)).root) == entry)
     }
@@ -66,8 +66,8 @@ struct LogEntryTests {
     @Test func entryWithoutAResponseIsReadBackUnchanged() throws {
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(method: "GET", url: "https://a.example/"),
-            timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
+            request: LogEntry.Request(method: "GET", url: "https://a.example/"),
+            timings: LogEntry.Timings(send: .zero, wait: .zero, receive: .zero),
             error: "timeout"
         )
         let document = try ParsedJSON(written(entry))
@@ -91,7 +91,7 @@ struct LogEntryTests {
     @Test(arguments: ["1e300", "-1e300", "1e14", "null"])
     func messageWithAnInvalidTimeStartsAtTheEpoch(_ time: String) throws {
         let node = try ParsedJSON(Array(#"{"type":"send","opcode":1,"data":"","time":\#(time)}"#.utf8)).root
-        #expect(LoggedMessage(node).time == Date(timeIntervalSince1970: 0))
+        #expect(LogEntry.Message(node).time == Date(timeIntervalSince1970: 0))
     }
 
     @Test func membersThatReadersNeedAreWritten() throws {
@@ -99,9 +99,13 @@ struct LogEntryTests {
             written(
                 LogEntry(
                     started: Date(timeIntervalSince1970: 0),
-                    request: LoggedRequest(method: "GET", url: "https://a.example/?a=b+c%C3%A9"),
-                    response: LoggedResponse(status: 200),
-                    timings: LogTimings(connect: .microseconds(2), tls: .milliseconds(3), wait: .nanoseconds(1_234_500))
+                    request: LogEntry.Request(method: "GET", url: "https://a.example/?a=b+c%C3%A9"),
+                    response: LogEntry.Response(status: 200),
+                    timings: LogEntry.Timings(
+                        connect: .microseconds(2),
+                        tls: .milliseconds(3),
+                        wait: .nanoseconds(1_234_500)
+                    )
                 )
             )
         ).root

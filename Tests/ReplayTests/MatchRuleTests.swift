@@ -12,12 +12,18 @@ import Testing
 struct MatchRuleTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
-        let rules: [MatchRule]
+        let rules: [ReplayTransport.MatchRule]
         let recorded: LogEntry
         let asked: TransferRequest
         let isSame: Bool
 
-        init(_ name: String, _ rules: [MatchRule], _ recorded: LogEntry, _ asked: TransferRequest, _ isSame: Bool) {
+        init(
+            _ name: String,
+            _ rules: [ReplayTransport.MatchRule],
+            _ recorded: LogEntry,
+            _ asked: TransferRequest,
+            _ isSame: Bool
+        ) {
             (self.name, self.rules, self.recorded, self.asked, self.isSame) = (name, rules, recorded, asked, isSame)
         }
 
@@ -26,7 +32,7 @@ struct MatchRuleTests {
 
     private static func head(
         _ name: String,
-        _ rules: [MatchRule],
+        _ rules: [ReplayTransport.MatchRule],
         _ recorded: String,
         _ asked: String,
         _ isSame: Bool
@@ -40,9 +46,9 @@ struct MatchRuleTests {
 
     private static func body(
         _ name: String,
-        _ rules: [MatchRule],
-        _ recorded: LoggedBody?,
-        _ asked: LoggedBody?,
+        _ rules: [ReplayTransport.MatchRule],
+        _ recorded: LogEntry.Body?,
+        _ asked: LogEntry.Body?,
         _ isSame: Bool
     ) -> Row {
         Row(
@@ -54,7 +60,8 @@ struct MatchRuleTests {
         )
     }
 
-    private static func body(_ name: String, _ recorded: LoggedBody?, _ asked: LoggedBody?, _ isSame: Bool) -> Row {
+    private static func body(_ name: String, _ recorded: LogEntry.Body?, _ asked: LogEntry.Body?, _ isSame: Bool) -> Row
+    {
         body(name, .standard, recorded, asked, isSame)
     }
 
@@ -117,21 +124,21 @@ struct MatchRuleTests {
         Row(
             "custom",
             [.path, .custom("app") { $0.fields["x-app"]?.lowercased() }],
-            Exchanges.entry("GET", "/a", fields: [LoggedField("X-App", "Beagle")]),
+            Exchanges.entry("GET", "/a", fields: [LogEntry.Field("X-App", "Beagle")]),
             Exchanges.message("GET", "/a", [HTTPField.Name("X-App")!: "BEAGLE"]),
             true
         ),
         Row(
             "another custom",
             [.path, .custom("app") { $0.fields["x-app"] }],
-            Exchanges.entry("GET", "/a", fields: [LoggedField("X-App", "Beagle")]),
+            Exchanges.entry("GET", "/a", fields: [LogEntry.Field("X-App", "Beagle")]),
             Exchanges.message("GET", "/a"),
             false
         ),
         Row(
             "custom sees no secrets",
             [.path, .custom("who") { $0.fields["authorization"] }],
-            Exchanges.entry("GET", "/a", fields: [LoggedField("Authorization", "Bearer REDACTED")]),
+            Exchanges.entry("GET", "/a", fields: [LogEntry.Field("Authorization", "Bearer REDACTED")]),
             Exchanges.message("GET", "/a", [.authorization: "Bearer abc"]),
             true
         ),
@@ -143,7 +150,7 @@ struct MatchRuleTests {
         Row(
             name,
             [.path, .headers(["accept", "Authorization"])],
-            Exchanges.entry("GET", "/a", fields: [LoggedField(field, value)]),
+            Exchanges.entry("GET", "/a", fields: [LogEntry.Field(field, value)]),
             Exchanges.message("GET", "/a", asked),
             isSame
         )
@@ -152,7 +159,7 @@ struct MatchRuleTests {
     static func bodies() throws -> [Row] {
         [
             body("no body", nil, nil, true),
-            body("an empty body and no body", LoggedBody(), nil, true),
+            body("an empty body and no body", LogEntry.Body(), nil, true),
             body("a body and no body", Exchanges.json("{}"), nil, false),
             body(
                 "members in another order",
@@ -231,7 +238,7 @@ struct MatchRuleTests {
             ),
             body(
                 "JSON without a type",
-                LoggedBody(.data(Data(#"{"a":1}"#.utf8))),
+                LogEntry.Body(.data(Data(#"{"a":1}"#.utf8))),
                 Exchanges.json(#"{ "a": 1 }"#),
                 true
             ),
@@ -268,60 +275,62 @@ struct MatchRuleTests {
             ),
             body(
                 "fields of an archive",
-                LoggedBody(.parameters([LoggedParameter(name: "a", value: "1")]), mediaType: "x/y"),
+                LogEntry.Body(.parameters([LogEntry.Parameter(name: "a", value: "1")]), mediaType: "x/y"),
                 Exchanges.form("a=1"),
                 true
             ),
             body(
                 "encoded fields of an archive",
-                LoggedBody(.parameters([LoggedParameter(name: "a%20b", value: "c%26d")])),
+                LogEntry.Body(.parameters([LogEntry.Parameter(name: "a%20b", value: "c%26d")])),
                 Exchanges.form("a+b=c%26d"),
                 true
             ),
             body(
                 "fields of an archive as they were typed",
-                LoggedBody(.parameters([LoggedParameter(name: "a b", value: "c+d&100%")])),
+                LogEntry.Body(.parameters([LogEntry.Parameter(name: "a b", value: "c+d&100%")])),
                 Exchanges.form("a+b=c%2Bd%26100%25"),
                 true
             ),
             body(
                 "OAuth's state in fields of an archive",
-                LoggedBody(
-                    .parameters([LoggedParameter(name: "code", value: "1"), LoggedParameter(name: "state", value: "2")])
+                LogEntry.Body(
+                    .parameters([
+                        LogEntry.Parameter(name: "code", value: "1"), LogEntry.Parameter(name: "state", value: "2"),
+                    ])
                 ),
                 Exchanges.form("code=3&state=4"),
                 true
             ),
             body(
                 "other fields of an archive",
-                LoggedBody(.parameters([LoggedParameter(name: "a", value: "1")])),
+                LogEntry.Body(.parameters([LogEntry.Parameter(name: "a", value: "1")])),
                 Exchanges.form("a=2"),
                 false
             ),
             body(
                 "a body that was not recorded",
-                LoggedBody(.omitted("too large"), mediaType: "image/png"),
+                LogEntry.Body(.omitted("too large"), mediaType: "image/png"),
                 Exchanges.json("{}"),
                 true
             ),
-            body("a body that was not recorded, and no body", LoggedBody(.omitted("too large")), nil, false),
+            body("a body that was not recorded, and no body", LogEntry.Body(.omitted("too large")), nil, false),
             body(
                 "a truncated body",
-                LoggedBody(.data(Data("ab".utf8)), size: 9, isTruncated: true),
+                LogEntry.Body(.data(Data("ab".utf8)), size: 9, isTruncated: true),
                 Exchanges.form("a"),
                 true
             ),
             body(
                 "bytes",
-                LoggedBody(.data(Data([0xFF, 0])), mediaType: "a/b"),
-                LoggedBody(.data(Data([0xFF, 0])), mediaType: "c/d"),
+                LogEntry.Body(.data(Data([0xFF, 0])), mediaType: "a/b"),
+                LogEntry.Body(.data(Data([0xFF, 0])), mediaType: "c/d"),
                 true
             ),
-            body("other bytes", LoggedBody(.data(Data([0xFF, 0]))), LoggedBody(.data(Data([0xFF, 1]))), false),
+            body("other bytes", LogEntry.Body(.data(Data([0xFF, 0]))), LogEntry.Body(.data(Data([0xFF, 1]))), false),
             body(
                 "text",
-                LoggedBody(.data(Data("a".utf8)), mediaType: "text/plain"),
-                LoggedBody(.data(Data("b".utf8)), mediaType: "text/plain"),
+                LogEntry.Body(.data(Data("a".utf8)), mediaType: "text/plain"),
+                LogEntry.Body(.data(Data("b".utf8)), mediaType: "text/plain"),
                 false
             ),
             body("multipart with another boundary", multipart("b1", "1"), multipart("b2", "1"), true),
@@ -329,18 +338,18 @@ struct MatchRuleTests {
             body("another file", multipart("b1", "1", file: "x.png"), multipart("b1", "1", file: "y.png"), false),
             body(
                 "broken multipart",
-                LoggedBody(.data(Data("--x".utf8)), mediaType: "multipart/form-data; boundary=x"),
+                LogEntry.Body(.data(Data("--x".utf8)), mediaType: "multipart/form-data; boundary=x"),
                 multipart("x", "1"),
                 false
             ),
         ]
     }
 
-    private static func multipart(_ boundary: String, _ value: String, file: String? = nil) -> LoggedBody {
+    private static func multipart(_ boundary: String, _ value: String, file: String? = nil) -> LogEntry.Body {
         let name = file.map { "; filename=\"\($0)\"" } ?? ""
         let text =
             "--\(boundary)\r\nContent-Disposition: form-data; name=\"a\"\(name)\r\n\r\n\(value)\r\n--\(boundary)--\r\n"
-        return LoggedBody(.data(Data(text.utf8)), mediaType: "multipart/form-data; boundary=\(boundary)")
+        return LogEntry.Body(.data(Data(text.utf8)), mediaType: "multipart/form-data; boundary=\(boundary)")
     }
 
     static let operations: [Row] = [
@@ -424,7 +433,7 @@ struct MatchRuleTests {
 
     @Test func bodiesFromFilesAndStreamsAreMatched() async throws {
         let transport = ReplayTransport(
-            Recording([Exchanges.entry("PUT", "/a", body: LoggedBody(.data(Data("abc".utf8))), answer: "ok")])
+            Recording([Exchanges.entry("PUT", "/a", body: LogEntry.Body(.data(Data("abc".utf8))), answer: "ok")])
         )
         var message = Exchanges.message("PUT", "/a")
         message.body = .stream {

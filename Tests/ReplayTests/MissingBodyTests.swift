@@ -83,8 +83,8 @@ import Testing
     @Test(arguments: Damage.allCases) func logCheckReportsADamagedBody(_ harm: Damage) async throws {
         try await withHarm(harm) { recording in
             let directory = try #require(recording.directory)
-            var findings: [RecordingWarning] = []
-            let summary = try LogReader(directory: directory).check { findings.append($0) }
+            var findings: [Recording.Warning] = []
+            let summary = try RequestLog.Reader(directory: directory).check { findings.append($0) }
             #expect(summary.entries == 1)
             #expect(summary.errors == 1)
             #expect(findings.map(\.path) == ["$.log.entries[0].response.content._file"])
@@ -93,10 +93,10 @@ import Testing
 
     @Test func logCheckReportsNothingForAnIntactLog() async throws {
         try await LogFindingsTests.withLog { path, _ in
-            let summary = try LogReader(directory: path).check { Issue.record($0) }
+            let summary = try RequestLog.Reader(directory: path).check { Issue.record($0) }
             #expect(summary.entries == 1 && summary.bodies == 2 && summary.errors == 0)
             try LogFindingsTests.append("\n{\"k\":\"en", path)
-            #expect(try LogReader(directory: path).check { _ in }.errors == 1)
+            #expect(try RequestLog.Reader(directory: path).check { _ in }.errors == 1)
         }
     }
 }

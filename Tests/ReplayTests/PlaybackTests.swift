@@ -4,19 +4,19 @@ import BeagleNetReplay
 import Testing
 
 struct PlaybackTests {
-    private func transport(_ repeats: ReplayRepeats, answers: Int = 3) -> ReplayTransport {
+    private func transport(_ repeats: ReplayTransport.Repeats, answers: Int = 3) -> ReplayTransport {
         let entries = (0..<answers).map { Exchanges.entry("GET", "/a", answer: "\($0)", at: Double($0)) }
         return ReplayTransport(Recording(entries), repeats: repeats)
     }
 
-    private static let equalRequestsGetTheResponsesInRecordedOrderArguments: [(ReplayRepeats, [String])] = [
-        (ReplayRepeats.sequenceThenLast, ["0", "1", "2", "2", "2"]),
+    private static let equalRequestsGetTheResponsesInRecordedOrderArguments: [(ReplayTransport.Repeats, [String])] = [
+        (ReplayTransport.Repeats.sequenceThenLast, ["0", "1", "2", "2", "2"]),
         (.cycle, ["0", "1", "2", "0", "1"]),
         (.sequenceThenFail, ["0", "1", "2", "not_in_recording", "not_in_recording"]),
     ]
 
     @Test(arguments: Self.equalRequestsGetTheResponsesInRecordedOrderArguments)
-    func equalRequestsGetTheResponsesInRecordedOrder(_ repeats: ReplayRepeats, _ expected: [String]) async {
+    func equalRequestsGetTheResponsesInRecordedOrder(_ repeats: ReplayTransport.Repeats, _ expected: [String]) async {
         let transport = transport(repeats)
         for text in expected { #expect(await transport.text(Exchanges.message("GET", "/a")) == text) }
     }

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func recordedStatusFieldsAndBodyAreSent() async throws {
-        let cookies = [LoggedField("Set-Cookie", "a=1; Path=/"), LoggedField("Set-Cookie", "b=2")]
+        let cookies = [LogEntry.Field("Set-Cookie", "a=1; Path=/"), LogEntry.Field("Set-Cookie", "b=2")]
         let server = try RecordedServer(
             Recording([
                 Exchanges.entry("GET", "/a?x=1&y=2", status: 203, answer: "hello", answerFields: cookies),
@@ -92,12 +92,13 @@ import Testing
     }()
 
     @Test func bodylessResponsesAreSentWithoutABody() async throws {
-        var head = Exchanges.entry("HEAD", "/a", answerFields: [LoggedField("Content-Length", "1234")])
-        head.response?.body = LoggedBody(.omitted("unknown"))
+        var head = Exchanges.entry("HEAD", "/a", answerFields: [LogEntry.Field("Content-Length", "1234")])
+        head.response?.body = LogEntry.Body(.omitted("unknown"))
         let server = try RecordedServer(
             Recording([
-                head, Exchanges.entry("GET", "/none", status: 204, answerFields: [LoggedField("Content-Length", "0")]),
-                Exchanges.entry("GET", "/same", status: 304, answerFields: [LoggedField("ETag", "\"1\"")]),
+                head,
+                Exchanges.entry("GET", "/none", status: 204, answerFields: [LogEntry.Field("Content-Length", "0")]),
+                Exchanges.entry("GET", "/same", status: 304, answerFields: [LogEntry.Field("ETag", "\"1\"")]),
                 Exchanges.entry("GET", "/last", answer: "there"),
             ])
         )
@@ -113,7 +114,7 @@ import Testing
 
     @Test(arguments: ["gzip", "deflate", "br"]) func bodyIsEncodedIfTheClientAcceptsIt(_ coding: String) async throws {
         let text = String(repeating: "the same words ", count: 1_000)
-        let fields = [LoggedField("Content-Encoding", coding), LoggedField("Content-Length", "99")]
+        let fields = [LogEntry.Field("Content-Encoding", coding), LogEntry.Field("Content-Length", "99")]
         let server = try RecordedServer(Recording([Exchanges.entry("GET", "/a", answer: text, answerFields: fields)]))
         let answer = try await ask(server, "/a")
         #expect(answer.body.data == Data(text.utf8))
@@ -130,10 +131,10 @@ import Testing
             "GET",
             "/a",
             answer: "hello",
-            answerFields: [LoggedField("Transfer-Encoding", "chunked"), LoggedField("Connection", "keep-alive")]
+            answerFields: [LogEntry.Field("Transfer-Encoding", "chunked"), LogEntry.Field("Connection", "keep-alive")]
         )
-        entry.response?.interim = [LoggedHead(status: 103, fields: [LoggedField("Link", "</a.css>")])]
-        entry.response?.trailers = [LoggedField("Digest", "x")]
+        entry.response?.interim = [LogEntry.Head(status: 103, fields: [LogEntry.Field("Link", "</a.css>")])]
+        entry.response?.trailers = [LogEntry.Field("Digest", "x")]
         let server = try RecordedServer(Recording([entry]))
         let text = String(decoding: try await wire(server, "/a"), as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 103 \r\nLink: </a.css>\r\n\r\nHTTP/1.1 200"), "\(text)")
@@ -150,14 +151,14 @@ import Testing
                     "GET",
                     "/old",
                     status: 302,
-                    answerFields: [LoggedField("Location", "\(Exchanges.base)/new?a")]
+                    answerFields: [LogEntry.Field("Location", "\(Exchanges.base)/new?a")]
                 ),
                 Exchanges.entry("GET", "/new?a", answer: "new"),
                 Exchanges.entry(
                     "GET",
                     "/out",
                     status: 302,
-                    answerFields: [LoggedField("Location", "https://x.example/")]
+                    answerFields: [LogEntry.Field("Location", "https://x.example/")]
                 ),
             ])
         )
@@ -187,7 +188,11 @@ import Testing
     @Test func eventsAreSentOneByOneWithRecordedTiming() async throws {
         var entry = Exchanges.entry("GET", "/events", type: "text/event-stream")
         entry.messages = (0..<3).map { number in
-            LoggedMessage(.receive, at: Date(timeIntervalSince1970: Double(number) * 10), Data("data: \(number)".utf8))
+            LogEntry.Message(
+                .receive,
+                at: Date(timeIntervalSince1970: Double(number) * 10),
+                Data("data: \(number)".utf8)
+            )
         }
         let clock = ManualClock()
         let server = try RecordedServer(Recording([entry]), timing: .recorded(), clock: clock)
@@ -208,21 +213,21 @@ import Testing
         entry.request.url = "wss://api.example.com/talk"
         let long = String(repeating: "x", count: 70_000)
         entry.messages = [
-            LoggedMessage(.receive, at: entry.started, Data("welcome".utf8)),
-            LoggedMessage(.send, at: entry.started, Data("anything".utf8)),
-            LoggedMessage(.receive, at: entry.started, opcode: 2, Data([0, 255])),
-            LoggedMessage(.receive, at: entry.started, Data(long.utf8)),
-            LoggedMessage(.receive, at: entry.started, opcode: 8, Data("1001 going away".utf8)),
+            LogEntry.Message(.receive, at: entry.started, Data("welcome".utf8)),
+            LogEntry.Message(.send, at: entry.started, Data("anything".utf8)),
+            LogEntry.Message(.receive, at: entry.started, opcode: 2, Data([0, 255])),
+            LogEntry.Message(.receive, at: entry.started, Data(long.utf8)),
+            LogEntry.Message(.receive, at: entry.started, opcode: 8, Data("1001 going away".utf8)),
         ]
         let server = try RecordedServer(Recording([entry]))
-        let socket = try await transport.openWebSocket(WebSocketRequest(head(server, "/talk", scheme: "ws")))
+        let socket = try await transport.openWebSocket(WebSocket.Request(head(server, "/talk", scheme: "ws")))
         var messages = socket.messages.makeAsyncIterator()
         #expect(try await messages.next() == .text("welcome"))
         try await socket.send(.text("else"))
         #expect(try await messages.next() == .binary(Data([0, 255])))
         #expect(try await messages.next() == .text(long))
         #expect(try await messages.next() == nil)
-        #expect(socket.peerClose == WebSocketClose(.goingAway, reason: "going away"))
+        #expect(socket.peerClose == WebSocket.Close(.goingAway, reason: "going away"))
         try server.assertAllUsed()
     }
 

@@ -31,7 +31,7 @@ struct RecordingFilesTests {
         }
     }
 
-    private func body(_ file: String) -> LoggedBody { LoggedBody(.file(file)) }
+    private func body(_ file: String) -> LogEntry.Body { LogEntry.Body(.file(file)) }
 
     @Test func bodyFileOfTheRecordingIsRead() async throws {
         try await withRecording { recording, _ in
@@ -75,11 +75,16 @@ struct RecordingFilesTests {
     }
 
     @Test func unrecordedBodyGivesTheReason() throws {
-        let error = #expect(throws: NetworkError.self) { try Recording([]).data(of: LoggedBody(.omitted("too large"))) }
+        let error = #expect(throws: NetworkError.self) {
+            try Recording([]).data(of: LogEntry.Body(.omitted("too large")))
+        }
         #expect(error?.kind == .notStored)
         #expect(error?.message == "the body was not recorded: too large")
         #expect(throws: NetworkError.self) { try Recording([]).data(of: body("a")) }
-        let form = LoggedBody(.parameters([LoggedParameter(name: "a")]), mediaType: "multipart/form-data; boundary=x")
+        let form = LogEntry.Body(
+            .parameters([LogEntry.Parameter(name: "a")]),
+            mediaType: "multipart/form-data; boundary=x"
+        )
         #expect(throws: NetworkError.self) { try Recording([]).data(of: form) }
     }
 

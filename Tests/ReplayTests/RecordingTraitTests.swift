@@ -182,7 +182,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             let path = "\(directory)/a.bglog"
             for answer in ["one", "two"] {
-                let update = try RecordingUpdate(of: path)
+                let update = try Recording.Update(of: path)
                 update.log.append(Exchanges.entry("GET", "/a", answer: answer))
                 try await update.commit()
             }

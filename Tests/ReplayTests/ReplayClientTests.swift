@@ -11,7 +11,8 @@ import Testing
 #endif
 
 @Suite(.beagle()) struct ReplayClientTests {
-    private func client(_ entries: [LogEntry], matching: [MatchRule] = .standard) throws -> ReplayClient {
+    private func client(_ entries: [LogEntry], matching: [ReplayTransport.MatchRule] = .standard) throws -> ReplayClient
+    {
         let dependencies = Beagle.dependencies
         dependencies.httpRequestBuilder.baseURL = URL(string: Exchanges.base)
         let client = ReplayClient(Recording(entries), matching: matching, dependencies: dependencies)
@@ -63,7 +64,7 @@ import Testing
         Beagle.dependencies.interceptors.add(OutboxInterceptor(outbox))
         let form = Request.FormData(method: .post, fields: [FormField("name", "Ann")])
         var operation = NetworkOperation(try request("/signup", .submitForm(form)))
-        for policy in [OutboxChoice.automatic, .queue("forms")] {
+        for policy in [Outbox.Choice.automatic, .queue("forms")] {
             operation.outbox = policy
             await #expect { try await client.run(operation) } throws: { error in
                 (error as? NetworkError)?.kind == .notInRecording && (error as? NetworkError)?.isStoredInOutbox == false
@@ -135,7 +136,7 @@ import Testing
         let client = try client([Exchanges.entry("GET", "/a?x=1")])
         await #expect { try await client.executeRequest(self.request("/a?x=2")) } throws: { error in
             let error = error as? NetworkError
-            return error?.kind == .notInRecording && error?.underlying is ReplayMiss
+            return error?.kind == .notInRecording && error?.underlying is ReplayTransport.Miss
         }
     }
 

@@ -9,15 +9,19 @@ import Testing
 #endif
 
 struct ReplayMissTests {
-    private func miss(_ entries: [LogEntry], _ message: TransferRequest, _ rules: [MatchRule] = .standard) async throws
+    private func miss(
+        _ entries: [LogEntry],
+        _ message: TransferRequest,
+        _ rules: [ReplayTransport.MatchRule] = .standard
+    ) async throws
         -> (
-            NetworkError, ReplayMiss
+            NetworkError, ReplayTransport.Miss
         )
     {
         do throws(NetworkError) {
             _ = try await ReplayTransport(Recording(entries), matching: rules).perform(message)
         } catch {
-            return (error, try #require(error.underlying as? ReplayMiss))
+            return (error, try #require(error.underlying as? ReplayTransport.Miss))
         }
         throw CancellationError()
     }
@@ -34,8 +38,8 @@ struct ReplayMissTests {
         #expect(miss.nearest.map(\.id) == ["7"])
         #expect(
             miss.nearest.first?.differences == [
-                Difference(.changed, at: "query page", before: "1", after: "2"),
-                Difference(.added, at: "query x", after: ""),
+                ComparisonRules.Difference(.changed, at: "query page", before: "1", after: "2"),
+                ComparisonRules.Difference(.added, at: "query x", after: ""),
             ]
         )
         #expect(
@@ -72,7 +76,7 @@ struct ReplayMissTests {
 
     @Test func headerAndCustomRulesAreNamed() async throws {
         let (_, miss) = try await miss(
-            [Exchanges.entry("GET", "/a", fields: [LoggedField("Accept", "x")])],
+            [Exchanges.entry("GET", "/a", fields: [LogEntry.Field("Accept", "x")])],
             Exchanges.message("GET", "/a", [.accept: "y"]),
             [
                 .headers(["Accept"]), .custom("length") { "\($0.url.count + $0.fields.count)" },
@@ -108,7 +112,7 @@ struct ReplayMissTests {
             _ = try await transport.perform(Exchanges.message("GET", "/a"))
             Issue.record("a response was replayed twice")
         } catch {
-            #expect((error.underlying as? ReplayMiss)?.exhausted == 1)
+            #expect((error.underlying as? ReplayTransport.Miss)?.exhausted == 1)
             #expect(error.message.contains("no more responses to this request: all 1 were used"))
         }
     }
@@ -118,7 +122,7 @@ struct ReplayMissTests {
         let entry = Exchanges.entry(
             "POST",
             "https://u:canary1@api.example.com/a?token=canary2&n=1",
-            fields: [LoggedField("Authorization", "Bearer canary3")],
+            fields: [LogEntry.Field("Authorization", "Bearer canary3")],
             body: Exchanges.json(#"{"password":"canary4","n":1}"#)
         )
         let message = Exchanges.message(

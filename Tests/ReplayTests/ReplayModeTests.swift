@@ -54,8 +54,8 @@ struct ReplayModeTests {
 
     private static let recording = Recording([
         Exchanges.entry("GET", "/a", type: "application/json", answer: #"{"x": 1, "y": [1, 2]}"#),
-        Exchanges.entry("GET", "/old", status: 302, answerFields: [LoggedField("Location", "/a")], at: 1),
-        Exchanges.entry("POST", "/p", body: LoggedBody(.data(Data("abc".utf8))), answer: "posted", at: 2),
+        Exchanges.entry("GET", "/old", status: 302, answerFields: [LogEntry.Field("Location", "/a")], at: 1),
+        Exchanges.entry("POST", "/p", body: LogEntry.Body(.data(Data("abc".utf8))), answer: "posted", at: 2),
     ])
 
     @Test func fallbackReceivesOnlyUnrecordedRequests() async {
@@ -69,7 +69,7 @@ struct ReplayModeTests {
 
     @Test func redirectToAnUnrecordedURLUsesTheFallback() async {
         let network = Network(["/new": "there"])
-        let moved = Exchanges.entry("GET", "/old", status: 301, answerFields: [LoggedField("Location", "/new")])
+        let moved = Exchanges.entry("GET", "/old", status: 301, answerFields: [LogEntry.Field("Location", "/new")])
         let transport = ReplayTransport(Recording([moved]), mode: .fallback(to: network))
         #expect(await transport.text(Exchanges.message("GET", "/old")) == "there")
         #expect(network.asked == ["/new"])
@@ -132,7 +132,7 @@ struct ReplayModeTests {
             try await Self.record("old", at: path)
             let network = Network(["/a": "never", "/b": "1"])
             let log = try RequestLog(directory: path)
-            let mode = ReplayMode.recordNew(from: network, into: log)
+            let mode = ReplayTransport.Mode.recordNew(from: network, into: log)
             let transport = ReplayTransport(try Recording(contentsOf: path), mode: mode)
             #expect(await transport.text(Exchanges.message("GET", "/a")) == "old")
             #expect(await transport.text(Exchanges.message("GET", "/b")) == "1")
@@ -149,7 +149,7 @@ struct ReplayModeTests {
         try await withLogDirectory { path in
             try await Self.record("old", at: path)
             let network = Network(["/a": "1", "/b": "2"])
-            let update = try RecordingUpdate(of: path)
+            let update = try Recording.Update(of: path)
             let base = RecordingTransport(network, log: update.log)
             let transport = ReplayTransport(try Recording(contentsOf: path), mode: .refresh(from: base))
             for name in ["/a", "/b"] { _ = await transport.text(Exchanges.message("GET", name)) }
@@ -171,7 +171,7 @@ struct ReplayModeTests {
             let folder = URL(fileURLWithPath: log).deletingLastPathComponent()
             let file = folder.appending(path: name)
             let path = folder.appending(path: String(name.prefix { $0 != "/" })).path
-            let update = try RecordingUpdate(of: path)
+            let update = try Recording.Update(of: path)
             if path.hasSuffix(".bglog") { try await Self.record("old", at: path) }
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(),
@@ -180,7 +180,7 @@ struct ReplayModeTests {
             try Data("precious".utf8).write(to: file)
             let error = await #expect(throws: NetworkError.self) { try await update.commit() }
             #expect(error?.kind == .file)
-            #expect(throws: NetworkError.self) { try RecordingUpdate(of: path) }
+            #expect(throws: NetworkError.self) { try Recording.Update(of: path) }
             #expect(try Data(contentsOf: file) == Data("precious".utf8))
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
         }
@@ -191,7 +191,7 @@ struct ReplayModeTests {
             try await Self.record("old", at: path)
             let link = "\(path).link"
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-            let update = try RecordingUpdate(of: link)
+            let update = try Recording.Update(of: link)
             try await update.commit()
             #expect(try Self.texts(path).isEmpty)
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
@@ -201,7 +201,7 @@ struct ReplayModeTests {
     @Test func discardedRefreshLeavesTheRecording() async throws {
         try await withLogDirectory { path in
             try await Self.record("old", at: path)
-            let update = try RecordingUpdate(of: path)
+            let update = try Recording.Update(of: path)
             let base = RecordingTransport(Network(["/a": "new"]), log: update.log)
             let transport = ReplayTransport(try Recording(contentsOf: path), mode: .refresh(from: base))
             #expect(await transport.text(Exchanges.message("GET", "/a")) == "new")
@@ -216,8 +216,8 @@ struct ReplayModeTests {
         _ answers: [String: String],
         _ path: String,
         _ delivery: TransferRequest.Delivery = .collect
-    ) async -> (String, [ReplayComparison]) {
-        let reports = Lock<[ReplayComparison]>([])
+    ) async -> (String, [ReplayTransport.Comparison]) {
+        let reports = Lock<[ReplayTransport.Comparison]>([])
         let transport = ReplayTransport(
             Self.recording,
             mode: .live(from: Network(answers)) { report in reports.withLock { $0.append(report) } }
@@ -240,7 +240,11 @@ struct ReplayModeTests {
         let (text, reports) = await live(["/a": #"{"y":[1,2],"x":2}"#], "/a", delivery)
         #expect(text == #"{"y":[1,2],"x":2}"#)
         #expect(reports.map(\.request) == ["GET https://api.example.com/a"])
-        #expect(reports.first?.differences.list == [Difference(.changed, at: "$.x", before: "1", after: "2")])
+        #expect(
+            reports.first?.differences.list == [
+                ComparisonRules.Difference(.changed, at: "$.x", before: "1", after: "2")
+            ]
+        )
     }
 
     @Test func recordedRedirectIsFollowedBeforeComparison() async {

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 struct ReplayTimingTests {
-    private static let timings = LogTimings(
+    private static let timings = LogEntry.Timings(
         blocked: .milliseconds(100),
         dns: .milliseconds(100),
         connect: .milliseconds(200),
@@ -48,7 +48,7 @@ struct ReplayTimingTests {
     }
 
     private func waits(
-        _ timing: ReplayTiming,
+        _ timing: ReplayTransport.Timing,
         _ entry: LogEntry,
         _ change: (inout TransferRequest) -> Void = { _ in }
     ) async -> ([Duration], failure: NetworkError?) {
@@ -88,12 +88,12 @@ struct ReplayTimingTests {
         #expect(await waits(.recorded(scale: 0), entry(10)).0 == [])
         #expect(await waits(.recorded(scale: -1), entry(10)).0 == [])
         #expect(await waits(.recorded(scale: .nan), entry(10)).0 == [])
-        let cut = ReplayTiming.recorded(scale: 2, maxGap: .milliseconds(700))
+        let cut = ReplayTransport.Timing.recorded(scale: 2, maxGap: .milliseconds(700))
         #expect(await waits(cut, entry(10)).0 == [.milliseconds(700), .milliseconds(700)])
     }
 
     @Test func jitterIsReproducibleForASeed() async {
-        let timing = ReplayTiming.fixed(.seconds(1)).jittered(by: 0.5, seed: 7)
+        let timing = ReplayTransport.Timing.fixed(.seconds(1)).jittered(by: 0.5, seed: 7)
         let (one, other) = (await waits(timing, entry()).0, await waits(timing, entry()).0)
         #expect(one == other && one.count == 1 && one != [.seconds(1)])
         #expect(one.allSatisfy { (.milliseconds(500)...(.milliseconds(1_500))).contains($0) })
@@ -104,17 +104,21 @@ struct ReplayTimingTests {
     @Test func eventsArriveAtRecordedIntervals() async {
         var entry = Exchanges.entry("GET", "/a", type: "text/event-stream")
         entry.messages = [10, 10.5, 12.5, 12].map {
-            LoggedMessage(.receive, at: Date(timeIntervalSince1970: $0), Data("data: x".utf8))
+            LogEntry.Message(.receive, at: Date(timeIntervalSince1970: $0), Data("data: x".utf8))
         }
         let (waits, _) = await waits(.recorded(scale: 2), entry) { $0.delivery = .stream }
         #expect(waits == [.seconds(1), .seconds(4)])
     }
 
     @Test func timeoutsOfTheRequestApply() async {
-        let head = await waits(.fixed(.seconds(5)), entry()) { $0.options.timeouts = Timeouts(firstByte: .seconds(2)) }
+        let head = await waits(.fixed(.seconds(5)), entry()) {
+            $0.options.timeouts = TransferOptions.Timeouts(firstByte: .seconds(2))
+        }
         #expect(head.0 == [.seconds(2)])
         #expect(head.failure?.kind == .timeout && head.failure?.phase == .firstByte)
-        let body = await waits(.recorded(), entry(10)) { $0.options.timeouts = Timeouts(total: .seconds(2)) }
+        let body = await waits(.recorded(), entry(10)) {
+            $0.options.timeouts = TransferOptions.Timeouts(total: .seconds(2))
+        }
         #expect(body.0 == [.seconds(1), .seconds(1)])
         #expect(body.failure?.kind == .timeout && body.failure?.phase == .body)
     }

@@ -25,15 +25,15 @@ struct ReplayTransportTests {
             type: "text/plain",
             answer: "teapot",
             answerFields: [
-                LoggedField("Set-Cookie", "a=REDACTED"), LoggedField("set-cookie", "b=REDACTED"),
-                LoggedField(":status", "418"),
+                LogEntry.Field("Set-Cookie", "a=REDACTED"), LogEntry.Field("set-cookie", "b=REDACTED"),
+                LogEntry.Field(":status", "418"),
             ],
-            timings: LogTimings(dns: .milliseconds(1), connect: .milliseconds(2), wait: .milliseconds(3))
+            timings: LogEntry.Timings(dns: .milliseconds(1), connect: .milliseconds(2), wait: .milliseconds(3))
         )
         entry.response?.statusText = "I'm a teapot"
         entry.response?.httpVersion = "HTTP/2"
-        entry.response?.trailers = [LoggedField("Digest", "x")]
-        entry.response?.interim = [LoggedHead(status: 103, fields: [LoggedField("Link", "</a>")])]
+        entry.response?.trailers = [LogEntry.Field("Digest", "x")]
+        entry.response?.interim = [LogEntry.Head(status: 103, fields: [LogEntry.Field("Link", "</a>")])]
         entry.serverAddress = "127.0.0.1"
         let response = try await perform(entry)
         #expect(response.head.status == .init(code: 418))
@@ -50,15 +50,15 @@ struct ReplayTransportTests {
 
     @Test func codingFieldsAreRemovedAndLengthIsThatOfTheDecodedBody() async throws {
         let coded = [
-            LoggedField("Content-Encoding", "gzip"), LoggedField("Transfer-Encoding", "chunked"),
-            LoggedField("Content-Length", "3"), LoggedField("ETag", "\"1\""),
+            LogEntry.Field("Content-Encoding", "gzip"), LogEntry.Field("Transfer-Encoding", "chunked"),
+            LogEntry.Field("Content-Length", "3"), LogEntry.Field("ETag", "\"1\""),
         ]
         let response = try await perform(Exchanges.entry("GET", "/a", answer: "decoded", answerFields: coded))
         #expect(response.head.headerFields == [.contentType: "text/plain", .contentLength: "7", .eTag: "\"1\""])
     }
 
     @Test func headRequestKeepsTheLengthAndHasNoBody() async throws {
-        let coded = [LoggedField("Content-Length", "30"), LoggedField("Content-Encoding", "gzip")]
+        let coded = [LogEntry.Field("Content-Length", "30"), LogEntry.Field("Content-Encoding", "gzip")]
         let response = try await perform(
             Exchanges.entry("HEAD", "/a", answer: "junk", answerFields: coded),
             Exchanges.message("HEAD", "/a")
@@ -74,7 +74,7 @@ struct ReplayTransportTests {
             "/a",
             status: status,
             answer: "junk",
-            answerFields: [LoggedField("Content-Length", "30")]
+            answerFields: [LogEntry.Field("Content-Length", "30")]
         )
         let response = try await perform(entry)
         #expect(response.status.code == status)
@@ -131,14 +131,14 @@ struct ReplayTransportTests {
 
     @Test func unrecordedBodyIsAnErrorUnlessItMayBeEmpty() async throws {
         var entry = Exchanges.entry("GET", "/a")
-        entry.response?.body = LoggedBody(.omitted("unredactable"), size: 12)
+        entry.response?.body = LogEntry.Body(.omitted("unredactable"), size: 12)
         await #expect { try await self.perform(entry) } throws: { error in
             let error = error as? NetworkError
             return error?.kind == .notInRecording && error?.message.contains("unredactable") == true
         }
-        entry.response?.body = LoggedBody(.omitted("unknown"), size: 0)
+        entry.response?.body = LogEntry.Body(.omitted("unknown"), size: 0)
         #expect(try await perform(entry).body.data == Data())
-        entry.response?.body = LoggedBody(.omitted("unknown"))
+        entry.response?.body = LogEntry.Body(.omitted("unknown"))
         #expect(try await perform(entry).body.data == Data())
     }
 
@@ -165,13 +165,13 @@ struct ReplayTransportTests {
             "/a",
             body: Exchanges.form("a=1"),
             status: 302,
-            answerFields: [LoggedField("Location", "/b?token=REDACTED")]
+            answerFields: [LogEntry.Field("Location", "/b?token=REDACTED")]
         ),
         Exchanges.entry(
             "GET",
             "/b?token=REDACTED",
             status: 301,
-            answerFields: [LoggedField("Location", "https://other.example/c")],
+            answerFields: [LogEntry.Field("Location", "https://other.example/c")],
             at: 1
         ),
         Exchanges.entry("GET", "https://other.example/c", answer: "there", at: 2),
@@ -193,7 +193,7 @@ struct ReplayTransportTests {
         manual.options.redirects = .manual
         #expect(try await ReplayTransport(Recording(Self.chain)).perform(manual).status == .found)
         var one = message
-        one.options.redirects = RedirectPolicy(limit: 1)
+        one.options.redirects = TransferOptions.RedirectPolicy(limit: 1)
         await #expect { try await ReplayTransport(Recording(Self.chain)).perform(one) } throws: {
             ($0 as? NetworkError)?.kind == .tooManyRedirects
         }
@@ -220,9 +220,9 @@ struct ReplayTransportTests {
 
     @Test func eventsAreDeliveredOneByOne() async throws {
         var entry = Exchanges.entry("GET", "/a", type: "text/event-stream; charset=utf-8")
-        entry.response?.body = LoggedBody(.omitted("stream"), size: 20)
+        entry.response?.body = LogEntry.Body(.omitted("stream"), size: 20)
         entry.messages = ["data: 1", "id: 7\ndata: 2"].map {
-            LoggedMessage(.receive, at: Date(timeIntervalSince1970: 0), Data($0.utf8))
+            LogEntry.Message(.receive, at: Date(timeIntervalSince1970: 0), Data($0.utf8))
         }
         var message = Exchanges.message("GET", "/a")
         message.delivery = .stream
@@ -236,7 +236,7 @@ struct ReplayTransportTests {
     @Test func trailersAreAvailableAfterTheStreamEnds() async throws {
         for text in ["", "body"] {
             var entry = Exchanges.entry("GET", "/a", answer: text)
-            entry.response?.trailers = [LoggedField("Digest", "x")]
+            entry.response?.trailers = [LogEntry.Field("Digest", "x")]
             var message = Exchanges.message("GET", "/a")
             message.delivery = .stream
             let response = try await perform(entry, message)
@@ -265,8 +265,8 @@ struct ReplayTransportTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let bytes = Data((0..<5 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 11) })
         try bytes.write(to: folder.appending(path: "body"))
-        var entry = Exchanges.entry("GET", "/a", answerFields: [LoggedField("Content-Length", "1")])
-        entry.response?.body = LoggedBody(.file("body"), size: Int64(bytes.count))
+        var entry = Exchanges.entry("GET", "/a", answerFields: [LogEntry.Field("Content-Length", "1")])
+        entry.response?.body = LogEntry.Body(.file("body"), size: Int64(bytes.count))
         let transport = ReplayTransport(Recording([entry], directory: folder.path))
 
         var message = Exchanges.message("GET", "/a")
@@ -286,7 +286,7 @@ struct ReplayTransportTests {
 
     @Test func progressIsReportedUpToTheEnd() async throws {
         let bytes = String(repeating: "x", count: 200_000)
-        let told = Lock<[TransferProgress]>([])
+        let told = Lock<[TransferRequest.Progress]>([])
         var message = Exchanges.message("GET", "/a")
         message.onProgress = { progress in told.withLock { $0.append(progress) } }
         _ = try await perform(Exchanges.entry("GET", "/a", answer: bytes), message)

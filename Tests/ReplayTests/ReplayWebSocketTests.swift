@@ -8,33 +8,33 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReplayWebSocketTests {
     private static let url = "wss://api.example.com/talk?room=1"
 
-    private func entry(_ messages: [LoggedMessage] = [], error: String? = nil) -> LogEntry {
+    private func entry(_ messages: [LogEntry.Message] = [], error: String? = nil) -> LogEntry {
         var entry = Exchanges.entry("GET", Self.url, status: 101)
         entry.messages = messages
         entry.error = error
         return entry
     }
 
-    private func sent(_ text: String, at seconds: Double = 0) -> LoggedMessage { said(.send, text, seconds) }
+    private func sent(_ text: String, at seconds: Double = 0) -> LogEntry.Message { said(.send, text, seconds) }
 
-    private func received(_ text: String, at seconds: Double = 0) -> LoggedMessage { said(.receive, text, seconds) }
+    private func received(_ text: String, at seconds: Double = 0) -> LogEntry.Message { said(.receive, text, seconds) }
 
-    private func said(_ direction: LoggedMessage.Direction, _ text: String, _ seconds: Double) -> LoggedMessage {
-        LoggedMessage(direction, at: Date(timeIntervalSince1970: seconds), Data(text.utf8))
+    private func said(_ direction: LogEntry.Message.Direction, _ text: String, _ seconds: Double) -> LogEntry.Message {
+        LogEntry.Message(direction, at: Date(timeIntervalSince1970: seconds), Data(text.utf8))
     }
 
-    private func closed(_ text: String, by direction: LoggedMessage.Direction = .receive) -> LoggedMessage {
-        LoggedMessage(direction, at: Date(timeIntervalSince1970: 0), opcode: 8, Data(text.utf8))
+    private func closed(_ text: String, by direction: LogEntry.Message.Direction = .receive) -> LogEntry.Message {
+        LogEntry.Message(direction, at: Date(timeIntervalSince1970: 0), opcode: 8, Data(text.utf8))
     }
 
-    private func request(_ url: String = url) -> WebSocketRequest {
-        WebSocketRequest(Exchanges.message("GET", url).head)
+    private func request(_ url: String = url) -> WebSocket.Request {
+        WebSocket.Request(Exchanges.message("GET", url).head)
     }
 
     private func open(
-        _ messages: LoggedMessage...,
+        _ messages: LogEntry.Message...,
         error: String? = nil,
-        change: (inout WebSocketRequest) -> Void = { _ in }
+        change: (inout WebSocket.Request) -> Void = { _ in }
     ) async throws(NetworkError) -> WebSocket {
         var request = request()
         change(&request)
@@ -47,7 +47,7 @@ import Testing
             sent("a"),
             sent(#"{"token":"REDACTED","n":1}"#),
             received("A"),
-            LoggedMessage(.receive, at: Date(timeIntervalSince1970: 0), opcode: 2, Data([0, 255])),
+            LogEntry.Message(.receive, at: Date(timeIntervalSince1970: 0), opcode: 2, Data([0, 255])),
             sent("bye"),
             closed("1001 going away")
         )
@@ -66,17 +66,17 @@ import Testing
         #expect(socket.peerClose == nil)
         try await socket.send(.text("bye"))
         #expect(try await messages.next() == nil)
-        #expect(socket.peerClose == WebSocketClose(.goingAway, reason: "going away"))
+        #expect(socket.peerClose == WebSocket.Close(.goingAway, reason: "going away"))
         let late = await #expect(throws: NetworkError.self) { try await socket.send(.text("late")) }
         #expect(late?.kind == .closed)
     }
 
-    private static let unrecordedMessageIsAMissArguments: [(WebSocketMessage, String?)] = [
+    private static let unrecordedMessageIsAMissArguments: [(WebSocket.Message, String?)] = [
         (.text("B"), "body: b → B"), (.binary(Data("b".utf8)), "opcode: 1 → 2"), (.text("b"), nil),
     ]
 
     @Test(arguments: Self.unrecordedMessageIsAMissArguments)
-    func unrecordedMessageIsAMiss(_ message: WebSocketMessage, _ difference: String?) async throws {
+    func unrecordedMessageIsAMiss(_ message: WebSocket.Message, _ difference: String?) async throws {
         let socket = try await open(received("before"), sent("b"), received("after"))
         var messages = socket.messages.makeAsyncIterator()
         guard let difference else {
@@ -84,14 +84,14 @@ import Testing
             #expect(try await messages.next() == .text("before"))
             #expect(try await messages.next() == .text("after"))
             let more = await #expect(throws: NetworkError.self) { try await socket.send(message) }
-            #expect((more?.underlying as? ReplayMiss)?.request == "message 2 to wss://api.example.com/talk")
-            #expect((more?.underlying as? ReplayMiss)?.nearest == [])
+            #expect((more?.underlying as? ReplayTransport.Miss)?.request == "message 2 to wss://api.example.com/talk")
+            #expect((more?.underlying as? ReplayTransport.Miss)?.nearest == [])
             return
         }
         let error = await #expect(throws: NetworkError.self) { try await socket.send(message) }
         #expect(error?.kind == .notInRecording)
         #expect(error?.message.contains("no response to this message") == true)
-        let miss = try #require(error?.underlying as? ReplayMiss)
+        let miss = try #require(error?.underlying as? ReplayTransport.Miss)
         #expect(miss.nearest.first?.differences.map(\.description).contains(difference) == true, "\(miss)")
         // Earlier messages are still delivered; a pending receive fails.
         #expect(try await messages.next() == .text("before"))
@@ -102,7 +102,7 @@ import Testing
 
     @Test func matchRulesApplyToMessages() async throws {
         let recording = Recording([entry([sent(#"{"op":"ping","at":1}"#), received("pong")])])
-        let rules: [MatchRule] = [.method, .path, try .body(ignoring: ["$.at"])]
+        let rules: [ReplayTransport.MatchRule] = [.method, .path, try .body(ignoring: ["$.at"])]
         let socket = try await ReplayTransport(recording, matching: rules).openWebSocket(request())
         try await socket.send(.text(#"{"op":"ping","at":2}"#))
         var messages = socket.messages.makeAsyncIterator()
@@ -114,7 +114,7 @@ import Testing
         var messages = failed.messages.makeAsyncIterator()
         let error = await #expect(throws: NetworkError.self) { _ = try await messages.next() }
         #expect(error?.kind == .closed)
-        #expect(failed.peerClose == WebSocketClose(.internalError, reason: "oops"))
+        #expect(failed.peerClose == WebSocket.Close(.internalError, reason: "oops"))
 
         let lost = try await open(received("a"), error: "network: the connection was lost")
         messages = lost.messages.makeAsyncIterator()
@@ -136,18 +136,18 @@ import Testing
             return [try await messages.next(), try await messages.next()]
         }
         await Task.yield()
-        #expect(try await socket.close() == WebSocketClose(.goingAway, reason: "bye"))
+        #expect(try await socket.close() == WebSocket.Close(.goingAway, reason: "bye"))
         #expect(try await waiting.value.last == .some(nil))
-        #expect(try await socket.close(.goingAway) == WebSocketClose(.goingAway, reason: "bye"))
+        #expect(try await socket.close(.goingAway) == WebSocket.Close(.goingAway, reason: "bye"))
         let early = try await open(received("a"), closed("1001 bye"))
-        #expect(try await early.close(.goingAway) == WebSocketClose(.goingAway))
+        #expect(try await early.close(.goingAway) == WebSocket.Close(.goingAway))
     }
 
     @Test func recordedTimingIsReplayed() async throws {
         let clock = ManualClock()
         let messages = [received("a", at: 10), sent("b", at: 12), received("c", at: 15)]
         var entry = entry(messages)
-        entry.timings = LogTimings(wait: .seconds(2), receive: .seconds(30))
+        entry.timings = LogEntry.Timings(wait: .seconds(2), receive: .seconds(30))
         let transport = ReplayTransport(Recording([entry]), timing: .recorded(scale: 0.5), clock: clock)
         let (request, waits) = (request(), Lock<[Duration]>([]))
         let task = Task {
@@ -207,7 +207,7 @@ import Testing
         let miss = await #expect(throws: NetworkError.self) {
             try await transport.openWebSocket(request("wss://api.example.com/talk?room=2"))
         }
-        let nearest = (miss?.underlying as? ReplayMiss)?.nearest.first
+        let nearest = (miss?.underlying as? ReplayTransport.Miss)?.nearest.first
         #expect(nearest?.differences.map(\.description) == ["query room: 1 → 2"])
     }
 

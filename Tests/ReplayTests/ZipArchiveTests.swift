@@ -212,7 +212,7 @@ private struct ZipText {
             try await withZip(bytes) { path in
                 do throws(NetworkError) {
                     let recording = try Recording(contentsOf: path)
-                    let body = recording.entries.first?.response?.body ?? LoggedBody()
+                    let body = recording.entries.first?.response?.body ?? LogEntry.Body()
                     isWhole = try recording.data(of: body) == Data("body".utf8)
                 } catch {}
             }

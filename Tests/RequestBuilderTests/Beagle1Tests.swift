@@ -101,7 +101,7 @@ struct Beagle1Tests {
     }
 
     @Test func formsKeepTheirEncoding() throws {
-        let body = RequestBody.form([FormField("a b~", "c+d")])
+        let body = Request.Body.form([FormField("a b~", "c+d")])
         #expect(try builder.message("http://h/", .raw("POST", body: body)).body == "a%20b~=c%2Bd")
     }
 

@@ -49,7 +49,7 @@ struct DescriptionTests {
         }
     }
 
-    static let bodies: [(RequestBody, String)] = [
+    static let bodies: [(Request.Body, String)] = [
         (.text("password=hunter2 a"), "password=REDACTED a"),
         (.data(Data([0xFF, 0])), "2 bytes of application/octet-stream"),
         (.form([FormField("a", 1), FormField("pwd", "hunter2")]), #"{"a":1,"pwd":"REDACTED"}"#),

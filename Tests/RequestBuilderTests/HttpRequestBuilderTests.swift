@@ -25,7 +25,7 @@ struct HttpRequestBuilderTests {
         builder.origins = Set(origins.compactMap { URL(string: $0).flatMap { Origin($0) } })
         var options = TransferOptions()
         options.authentication = .bearer("t0ken")
-        options.identity = TLSIdentity(certificatePath: "a.pem")
+        options.identity = TLS.Identity(certificatePath: "a.pem")
         var request = Request(url: try #require(URL(string: url)), type: .fetchComponent)
         for ofRequest in [nil, options] {
             // The client passes its options along with a request that changes one of them.
@@ -37,7 +37,7 @@ struct HttpRequestBuilderTests {
         // The request's own options apply to its target.
         var own = options
         own.authentication = .bearer("other")
-        own.identity = TLSIdentity(certificatePath: "b.pem")
+        own.identity = TLS.Identity(certificatePath: "b.pem")
         request.options = own
         #expect(try builder.build(request, options: options, .collect).options == own)
     }
@@ -190,7 +190,7 @@ struct HttpRequestBuilderTests {
         builder.bodyEncoder = Marking(mark: "builder")
         #expect(try builder.message("http://h/", .raw("POST", body: .encodable(Note()))).body == #""builder""#)
         #expect(try builder.message("http://h/", .raw("POST", body: ["a": Note()])).body == #"{"a":"builder"}"#)
-        let own = RequestBody.encodable(Note(), encoder: Marking(mark: "own"))
+        let own = Request.Body.encodable(Note(), encoder: Marking(mark: "own"))
         #expect(try builder.message("http://h/", .raw("POST", body: own)).body == #""own""#)
     }
 
@@ -286,7 +286,7 @@ struct HttpRequestBuilderTests {
         #expect(try builder.message("http://h/", .form(method), put).method == method.rawValue)
     }
 
-    private static let bodySetsItsContentTypeArguments: [(RequestBody, String, String)] = [
+    private static let bodySetsItsContentTypeArguments: [(Request.Body, String, String)] = [
         (.json(["b": 1, "a": "/"]), "application/json", #"{"a":"/","b":1}"#),
         (.text("é"), "text/plain; charset=utf-8", "é"),
         (.data(Data("x".utf8)), "application/octet-stream", "x"),
@@ -303,7 +303,7 @@ struct HttpRequestBuilderTests {
     ]
 
     @Test(arguments: Self.bodySetsItsContentTypeArguments)
-    func bodySetsItsContentType(body: RequestBody, type: String, expected: String) throws {
+    func bodySetsItsContentType(body: Request.Body, type: String, expected: String) throws {
         let message = try builder.message("http://h/", .raw("POST", body: body))
         #expect(message.body == expected)
         #expect(message.headers.filter { $0.hasPrefix("Content-Type") } == ["Content-Type: \(type)"])
@@ -314,7 +314,7 @@ struct HttpRequestBuilderTests {
     private static let plainValueIsSentAsJSONArguments: [(any Sendable, String)] = [
         ([:] as [String: Int], "{}"), (["a": 1], #"{"a":1}"#), ("text", #""text""#), (1, "1"), (true, "true"),
         ([1, 2], "[1,2]"),
-        (["a": [["b": true]]], #"{"a":[{"b":true}]}"#), (JSONValue.null, "null"), (RequestBody.text("t"), "t"),
+        (["a": [["b": true]]], #"{"a":[{"b":true}]}"#), (JSONValue.null, "null"), (Request.Body.text("t"), "t"),
     ]
 
     @Test(arguments: Self.plainValueIsSentAsJSONArguments)
@@ -338,7 +338,11 @@ struct HttpRequestBuilderTests {
     @Test("row 18: timeouts, redirects and limits come from the request")
     func requestOptionsAreUsed() throws {
         let url = try #require(URL(string: "http://h/"))
-        let options = TransferOptions(timeouts: Timeouts(total: .seconds(1)), redirects: .manual, maxBodyBytes: 1)
+        let options = TransferOptions(
+            timeouts: TransferOptions.Timeouts(total: .seconds(1)),
+            redirects: .manual,
+            maxBodyBytes: 1
+        )
         #expect(try builder.build(Request(url: url, type: .fetchImage, options: options)).options == options)
         #expect(try builder.build(Request(url: url, type: .fetchImage)).options == TransferOptions())
     }

@@ -47,7 +47,7 @@ extension Request.RequestType {
         .submitForm(Request.FormData(method: method, values: values))
     }
 
-    static func raw(_ method: String?, headers: [String: String]? = [:], body: RequestBody) -> Self {
+    static func raw(_ method: String?, headers: [String: String]? = [:], body: Request.Body) -> Self {
         .rawRequest(Request.RequestData(method: method, headers: headers, body: body))
     }
 

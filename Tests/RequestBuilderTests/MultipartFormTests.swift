@@ -142,7 +142,7 @@ struct MultipartFormTests {
     }
 
     @Test func aRawRequestMayBeMultipart() async throws {
-        let body = RequestBody.multipart([FormField("a", "1")])
+        let body = Request.Body.multipart([FormField("a", "1")])
         let type = Request.RequestType.rawRequest(.init(method: "PATCH", body: body))
         let request = try builder.build(Request(url: try #require(URL(string: "http://h/")), type: type))
         let mediaType = try #require(request.head.headerFields[.contentType].flatMap(MediaType.init))

@@ -7,7 +7,7 @@ extension ImageSamples {
     package enum OrientedFormat: CaseIterable {
         case jpeg, png, webp, tiff, bigTIFF
 
-        package var format: ImageFormat {
+        package var format: ImageHeader.Format {
             switch self {
             case .jpeg: .jpeg
             case .png: .png

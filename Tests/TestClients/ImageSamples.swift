@@ -10,7 +10,7 @@ package enum ImageSamples {
 
         package var description: String { name }
 
-        package init(_ name: String, _ format: ImageFormat, _ width: Int, _ height: Int, _ base64: String) {
+        package init(_ name: String, _ format: ImageHeader.Format, _ width: Int, _ height: Int, _ base64: String) {
             self.name = name
             header = ImageHeader(format: format, width: width, height: height)
             data = Data(base64Encoded: base64)!

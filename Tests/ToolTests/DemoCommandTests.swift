@@ -20,7 +20,7 @@ struct DemoCommandTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let run = try await beagle("demo", "--cancels", "10", "--record", path)
         #expect(run.exit == 0)
-        let entries = Array(try LogReader(directory: path).entries())
+        let entries = Array(try RequestLog.Reader(directory: path).entries())
         #expect(entries.prefix(5).map(\.kind) == ["component", "image", "form", "form", "raw"])
         // The screen after the swap.
         #expect(entries.count > 5 && entries[5].kind == "component")

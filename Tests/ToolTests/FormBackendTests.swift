@@ -29,7 +29,9 @@ import Testing
             let refusal = try await client.submit(form, to: "\(url)/signup", headers: headers)
             #expect(refusal.response?.status.code == 422)
             #expect(
-                refusal.errors == [FieldError(field: "email", message: "must be an address such as ana@example.com")]
+                refusal.errors == [
+                    Form.FieldError(field: "email", message: "must be an address such as ana@example.com")
+                ]
             )
             form["email"] = "ana@example.com"
             let reply = try await client.submit(form, to: "\(url)/signup", headers: headers)
@@ -77,7 +79,7 @@ import Testing
             #expect(FileManager.default.createFile(atPath: path, contents: nil))
             try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: UInt64(size))
             try await withBackend { url in
-                let steps = Lock<[TransferProgress]>([])
+                let steps = Lock<[TransferRequest.Progress]>([])
                 let form = Form(
                     [Form.Input("title", "ü"), Form.Input("file", .file(FormFile(path: path)))],
                     encoding: .multipart

@@ -203,7 +203,7 @@ struct GraphQLCommandTests {
             let bodies = server.requests.dropFirst().map { String(decoding: $0.body, as: UTF8.self) }
             #expect(bodies.map { $0.contains("query Post") } == [false, true])
             #expect(bodies.allSatisfy { $0.contains("persistedQuery") })
-            let entries = Array(try LogReader(directory: path).entries())
+            let entries = Array(try RequestLog.Reader(directory: path).entries())
             #expect(entries.map(\.kind) == ["query", "query", "query"])
             #expect(entries.map(\.operationName) == ["Post", "Post", "Post"])
         }
@@ -217,7 +217,7 @@ struct GraphQLCommandTests {
             let run = try await beagle("graphql", server.url, "-q", document, "--record", path, "--verbose")
             #expect(run.exit == 0, "\(run.errors)")
             #expect(run.errors.split(separator: "\n").contains("* \(kind) Post"), "\(run.errors)")
-            let entries = Array(try LogReader(directory: path).entries())
+            let entries = Array(try RequestLog.Reader(directory: path).entries())
             #expect(entries.map(\.kind) == [kind])
             #expect(entries.map(\.operationName) == ["Post"])
         }

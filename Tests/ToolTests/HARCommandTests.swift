@@ -102,11 +102,11 @@ struct HARCommandTests {
                 log.append(
                     LogEntry(
                         started: Date(timeIntervalSince1970: 1_795_335_330 + second),
-                        request: LoggedRequest(method: "GET", url: "https://h/\(second)", httpVersion: "HTTP/1.1"),
-                        response: LoggedResponse(
+                        request: LogEntry.Request(method: "GET", url: "https://h/\(second)", httpVersion: "HTTP/1.1"),
+                        response: LogEntry.Response(
                             status: 200,
                             httpVersion: "HTTP/1.1",
-                            body: LoggedBody(.data(body), mediaType: "text/plain")
+                            body: LogEntry.Body(.data(body), mediaType: "text/plain")
                         )
                     )
                 )

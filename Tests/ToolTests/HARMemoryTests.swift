@@ -19,10 +19,10 @@
                 var entry = LogEntry(
                     id: "\(index)",
                     started: start.addingTimeInterval(Double(index)),
-                    request: LoggedRequest(method: "GET", url: "https://h/\(index)?a=b")
+                    request: LogEntry.Request(method: "GET", url: "https://h/\(index)?a=b")
                 )
-                entry.response = LoggedResponse(status: 200, body: LoggedBody(.data(Data(words.utf8))))
-                try writer.write(HAREntry(entry))
+                entry.response = LogEntry.Response(status: 200, body: LogEntry.Body(.data(Data(words.utf8))))
+                try writer.write(HARWriter.Entry(entry))
             }
             try writer.finish()
         }

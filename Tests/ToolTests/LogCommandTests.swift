@@ -169,8 +169,11 @@ struct LogCommandTests {
                 log.append(
                     LogEntry(
                         started: Date(),
-                        request: LoggedRequest(method: "GET", url: "https://h/\(name)"),
-                        response: LoggedResponse(status: 200, body: LoggedBody(.data(data), mediaType: "text/plain"))
+                        request: LogEntry.Request(method: "GET", url: "https://h/\(name)"),
+                        response: LogEntry.Response(
+                            status: 200,
+                            body: LogEntry.Body(.data(data), mediaType: "text/plain")
+                        )
                     )
                 )
             }
@@ -315,14 +318,14 @@ struct LogCommandTests {
             log.append(
                 LogEntry(
                     started: Date(timeIntervalSince1970: 1),
-                    request: LoggedRequest(
+                    request: LogEntry.Request(
                         method: "POST",
                         url: "https://a.example/",
-                        body: LoggedBody(.data(Data("sent".utf8)), mediaType: "text/plain")
+                        body: LogEntry.Body(.data(Data("sent".utf8)), mediaType: "text/plain")
                     ),
-                    response: LoggedResponse(
+                    response: LogEntry.Response(
                         status: 200,
-                        body: LoggedBody(.data(Data("hello".utf8)), mediaType: "text/plain")
+                        body: LogEntry.Body(.data(Data("hello".utf8)), mediaType: "text/plain")
                     )
                 )
             )

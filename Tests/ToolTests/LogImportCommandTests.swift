@@ -16,14 +16,14 @@ struct LogImportCommandTests {
                 LogEntry(
                     id: url,
                     started: start + second,
-                    request: LoggedRequest(
+                    request: LogEntry.Request(
                         method: "GET",
                         url: "https://h/\(url)",
-                        fields: [LoggedField("Authorization", "Bearer \(Self.secret)")]
+                        fields: [LogEntry.Field("Authorization", "Bearer \(Self.secret)")]
                     ),
-                    response: LoggedResponse(
+                    response: LogEntry.Response(
                         status: 200,
-                        body: LoggedBody(.data(Data(text.utf8)), mediaType: "application/json")
+                        body: LogEntry.Body(.data(Data(text.utf8)), mediaType: "application/json")
                     )
                 )
             }
@@ -34,8 +34,8 @@ struct LogImportCommandTests {
             entries[1].parent = "a"
             entries[2].response?.status = 101
             entries[2].messages = [
-                LoggedMessage(.send, at: start + 2.5, Data(#"{"token":"\#(Self.secret)"}"#.utf8)),
-                LoggedMessage(.receive, at: start + 3, opcode: 2, Data([0, 255])),
+                LogEntry.Message(.send, at: start + 2.5, Data(#"{"token":"\#(Self.secret)"}"#.utf8)),
+                LogEntry.Message(.receive, at: start + 3, opcode: 2, Data([0, 255])),
             ]
             let path = "\(directory)/a.har"
             try Recording(entries).writeHAR(to: path, bodies: .attached)
@@ -57,7 +57,7 @@ struct LogImportCommandTests {
             let run = try await BeagleProcess(command + [path, "-o", "\(log)/"]).outcome()
             #expect(run.exit == 0, "\(run.errors)")
             #expect(run.errors.contains("3 entries"))
-            #expect(LogReader.isLog(log))
+            #expect(RequestLog.Reader.isLog(log))
             let recording = try Recording(contentsOf: log)
             #expect(recording.warnings == [])
             #expect(recording.entries.map(\.request.url) == ["https://h/a", "https://h/b", "https://h/ws"])

@@ -8,8 +8,11 @@ import Testing
     private func entry(_ name: String, _ status: Int = 200) -> LogEntry {
         LogEntry(
             started: Date(timeIntervalSince1970: 1_795_335_330),
-            request: LoggedRequest(method: "GET", url: "https://h/\(name)"),
-            response: LoggedResponse(status: status, body: LoggedBody(.data(Data(name.utf8)), mediaType: "text/plain"))
+            request: LogEntry.Request(method: "GET", url: "https://h/\(name)"),
+            response: LogEntry.Response(
+                status: status,
+                body: LogEntry.Body(.data(Data(name.utf8)), mediaType: "text/plain")
+            )
         )
     }
 
@@ -79,7 +82,7 @@ import Testing
             #expect(await tail.line().hasSuffix("https://h/third"))
             // Its body is in a file.
             var long = entry("long")
-            long.response?.body = LoggedBody(
+            long.response?.body = LogEntry.Body(
                 .data(Data((String(repeating: " ", count: 20_000) + "big").utf8)),
                 mediaType: "text/plain"
             )

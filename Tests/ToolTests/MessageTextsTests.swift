@@ -6,7 +6,7 @@ struct MessageTextsTests {
     private static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardized
     /// Files of pages, schemas and generated source code: their texts are data.
-    private static let dataFiles = ["DemoScreens", "DemoSchema", "HTMLReport", "GeneratedTests"]
+    private static let dataFiles = ["DemoScreens", "DemoSchema", "Recording+HTMLReport", "Recording+GeneratedTests"]
 
     /// Each message as a line: `Sources/X/File.swift:LINE`, a tab and the text.
     private static func messages() throws -> [String] {

@@ -272,10 +272,10 @@ struct OutputTests {
         ),
         (.tls, "if this port serves plain HTTP", [], "if this port serves plain HTTP"),
         (
-            .tls, "trust it with TLSTrust.file", [],
+            .tls, "trust it with TLS.Trust.file", [],
             "check the certificate and the host name, or name a file of trusted CAs with --cacert"
         ),
-        (.tls, "trust it with TLSTrust.file", ["--cacert", "a"], "only the CAs in --cacert are trusted"),
+        (.tls, "trust it with TLS.Trust.file", ["--cacert", "a"], "only the CAs in --cacert are trusted"),
         (.tooLarge, "increase TransferOptions.maxBodyBytes", [], "write the body to a file with -o"),
         (.tooManyRedirects, "increase RedirectPolicy.limit", [], "check the redirects of the server"),
     ]
@@ -331,20 +331,23 @@ struct OutputTests {
         #expect(!ColorChoice.auto.isOn(for: terminal.slave.fileDescriptor, in: ["TERM": "dumb"]))
     }
 
-    private static let progressIsABarIfTheTotalIsKnownArguments: [(TransferProgress, String)] = [
-        (TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: 1_500_000, bytesToReceive: nil), "1.5 MB"),
+    private static let progressIsABarIfTheTotalIsKnownArguments: [(TransferRequest.Progress, String)] = [
         (
-            TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: 500, bytesToReceive: 1000),
+            TransferRequest.Progress(bytesSent: 0, bytesToSend: nil, bytesReceived: 1_500_000, bytesToReceive: nil),
+            "1.5 MB"
+        ),
+        (
+            TransferRequest.Progress(bytesSent: 0, bytesToSend: nil, bytesReceived: 500, bytesToReceive: 1000),
             "[###############               ] 50 %  500 B of 1.0 kB"
         ),
         (
-            TransferProgress(bytesSent: 3000, bytesToSend: 3000, bytesReceived: 0, bytesToReceive: nil),
+            TransferRequest.Progress(bytesSent: 3000, bytesToSend: 3000, bytesReceived: 0, bytesToReceive: nil),
             "[##############################] 100 %  3.0 kB of 3.0 kB"
         ),
     ]
 
     @Test(arguments: Self.progressIsABarIfTheTotalIsKnownArguments)
-    func progressIsABarIfTheTotalIsKnown(_ progress: TransferProgress, _ text: String) {
+    func progressIsABarIfTheTotalIsKnown(_ progress: TransferRequest.Progress, _ text: String) {
         #expect(ProgressBar.text(progress) == text)
     }
 

@@ -7,7 +7,9 @@ import Testing
 @testable import beagle
 
 struct RecordCommandTests {
-    private func entries(_ path: String) throws -> [LogEntry] { Array(try LogReader(directory: path).entries()) }
+    private func entries(_ path: String) throws -> [LogEntry] {
+        Array(try RequestLog.Reader(directory: path).entries())
+    }
 
     @Test func everySendingCommandRecords() async throws {
         try await withDirectory { directory in

@@ -38,7 +38,7 @@ extension KillTests {
                 #expect(Set(owners).count == owners.count, "one process lost two records: \(lines)")
                 lost += lines.count
             }
-            let entries = try LogReader(directory: path).entries()
+            let entries = try RequestLog.Reader(directory: path).entries()
             #expect(entries.skipped == lost)
             var (whole, interrupted): (Set<Int>, Set<Int>) = ([], [])
             for entry in entries {
@@ -136,7 +136,7 @@ struct RecordFaultTests {
             let run = try await BeagleProcess(["limit", path], program: "RecordProbe").outcome()
             #expect(run.exit == 0, "\(run.text)")
             #expect(run.lines == ["warned 1"])
-            let read = try LogReader(directory: path).entries()
+            let read = try RequestLog.Reader(directory: path).entries()
             #expect(read.warnings.contains { $0.reason.hasSuffix("because there was no room") }, "\(read.warnings)")
             let entries = Array(read)
             #expect(entries.count > 1 && entries.count < 201)
@@ -205,7 +205,7 @@ struct RecordFaultTests {
     /// The bodies of a log by the numbers of their requests; `nil` if the log states that one was not written.
     private static func bodies(_ path: String) throws -> [Int: Data?] {
         var bodies: [Int: Data?] = [:]
-        for entry in try LogReader(directory: path).entries() where !entry.isInterrupted {
+        for entry in try RequestLog.Reader(directory: path).entries() where !entry.isInterrupted {
             let number = try #require(Int(entry.request.url.split(separator: "/").last ?? ""))
             bodies[number] = .some(try ProbeBody.of(entry, in: path))
         }
@@ -217,7 +217,7 @@ struct RecordFaultTests {
             let path = "\(directory)/a.bglog"
             let run = try await BeagleProcess(["fork", path], program: "RecordProbe").outcome()
             #expect(run.exit == 0, "\(run.text) \(run.errors)")
-            let entries = try LogReader(directory: path).entries()
+            let entries = try RequestLog.Reader(directory: path).entries()
             #expect(entries.warnings == [])
             #expect(entries.map { $0.request.url.split(separator: "/").last } == ["parent", "child", "again"])
             let processes = Set(entries.map { $0.id.prefix(36) })

@@ -330,8 +330,8 @@ struct ReplayCommandTests {
             let log = "\(directory)/a.bglog"
             #expect(try await replay(["a": 1], ["a": 1], ["--diff", "--record", log]).exit == 0)
             #expect(try await replay(["a": 1], ["a": 2], ["--repeat", "2", "--record", log]).exit == 0)
-            let entries = Array(try LogReader(directory: log).entries())
-            let bodies = [1, 2, 2].map { LoggedBody.Content.data(Data("{\"a\":\($0)}".utf8)) }
+            let entries = Array(try RequestLog.Reader(directory: log).entries())
+            let bodies = [1, 2, 2].map { LogEntry.Body.Content.data(Data("{\"a\":\($0)}".utf8)) }
             #expect(entries.map { $0.response?.body.content } == bodies)
             #expect(entries.allSatisfy { $0.request.url.hasSuffix("/a?token=REDACTED") })
         }

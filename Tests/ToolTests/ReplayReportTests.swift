@@ -9,17 +9,17 @@ struct ReplayReportTests {
     private func entry(
         _ path: String,
         method: String = "GET",
-        fields: [LoggedField] = [],
+        fields: [LogEntry.Field] = [],
         _ body: Data,
         _ type: String = "application/json"
     ) -> LogEntry {
         LogEntry(
             started: Date(timeIntervalSince1970: 1_795_335_330),
-            request: LoggedRequest(method: method, url: "https://h\(path)", fields: fields),
-            response: LoggedResponse(
+            request: LogEntry.Request(method: method, url: "https://h\(path)", fields: fields),
+            response: LogEntry.Response(
                 status: 200,
-                fields: [LoggedField("Content-Type", type)],
-                body: LoggedBody(.data(body), mediaType: type)
+                fields: [LogEntry.Field("Content-Type", type)],
+                body: LogEntry.Body(.data(body), mediaType: type)
             ),
             kind: "component"
         )
@@ -72,7 +72,7 @@ struct ReplayReportTests {
     @Test func encodedResponsesAreComparedDecoded() async throws {
         let text = #"{"a":1,"b":"\#(String(repeating: "the same words ", count: 500))"}"#
         var recorded = entry("/a", Data(text.utf8))
-        recorded.response?.fields.append(LoggedField("Content-Encoding", "gzip"))
+        recorded.response?.fields.append(LogEntry.Field("Content-Encoding", "gzip"))
         let target = try RecordedServer(Recording([recorded]))
         let other = try RecordedServer(Recording([entry("/a", Data(text.replacing("1", with: "2").utf8))]))
         try await withDirectory { directory in

@@ -133,7 +133,7 @@ struct WebSocketCommandTests {
         let run = try await beagle("ws", server.url, "--count", "1", "--max-filesize", "1")
         #expect(run.exit == 63)
         #expect(run.errors.contains("--max-filesize"))
-        #expect(!run.errors.contains("WebSocketRequest") && !run.errors.contains("body"))
+        #expect(!run.errors.contains("WebSocket.Request") && !run.errors.contains("body"))
     }
 
     @Test func credentialsAndCookiesOfTheFlagsAreSent() async throws {

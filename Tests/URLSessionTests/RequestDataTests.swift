@@ -65,7 +65,7 @@ struct RequestDataTests {
     }
 
     @Test func requestBodyValueIsSentUnchanged() throws {
-        let tree: Any = RequestBody.text("plain")
+        let tree: Any = Request.Body.text("plain")
         #expect(try body(tree) == Data("plain".utf8))
     }
 

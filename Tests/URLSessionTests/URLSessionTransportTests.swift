@@ -224,9 +224,9 @@ struct URLSessionTransportTests {
         Option("timeouts.tls") { $0.timeouts.tls = .seconds(1) },
         Option("bandwidth") { $0.bandwidth.receive = 1 },
         Option("version") { $0.version = .http1 },
-        Option("minimumSpeed") { $0.minimumSpeed = MinimumSpeed(bytesPerSecond: 1) },
+        Option("minimumSpeed") { $0.minimumSpeed = TransferOptions.MinimumSpeed(bytesPerSecond: 1) },
         Option("expect") { $0.expect = .ask() },
-        Option("onInterim") { $0.onInterim = Hook { _ in } },
+        Option("onInterim") { $0.onInterim = TransferOptions.Hook { _ in } },
         Option("keepsRequestHead") { $0.keepsRequestHead = true },
     ]
 

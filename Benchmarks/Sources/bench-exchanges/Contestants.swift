@@ -30,7 +30,7 @@ struct Hosted: Contestant {
 
     private static func operation(_ path: String) throws -> NetworkOperation {
         guard let url = URL(string: "http://host\(path)") else { throw URLError(.badURL) }
-        let body = RequestBody.data(Data(#"{"query":"{ a }"}"#.utf8), contentType: "application/json")
+        let body = Request.Body.data(Data(#"{"query":"{ a }"}"#.utf8), contentType: "application/json")
         let data = Request.RequestData(method: "POST", headers: [:], body: body)
         return NetworkOperation(Request(url: url, type: .rawRequest(data)), kind: .query, policy: .networkOnly)
     }

@@ -44,7 +44,7 @@ final class InstantTransport: HTTPTransport {
     private func answer(_ request: TransferRequest) -> TransferResponse {
         guard request.head.path == Self.progress, let tell = request.onProgress else { return response }
         for count in 1...Int64(Self.events) {
-            tell(TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: count, bytesToReceive: nil))
+            tell(TransferRequest.Progress(bytesSent: 0, bytesToSend: nil, bytesReceived: count, bytesToReceive: nil))
         }
         return response
     }

@@ -2,8 +2,8 @@ import BeagleNet
 import BeagleNetReplay
 import Foundation
 
-/// What recording costs a small request, in CPU of all threads: a client over a transport that answers at once, with and
-/// without a log, in turn.
+/// What recording costs a small request, in CPU of all threads: a client over a transport that answers at once, with
+/// and without a log, in turn.
 @main struct BenchRecording {
     private static let requests = 20_000
     private static let rounds = 5
@@ -30,7 +30,7 @@ import Foundation
         print("with a log     \(text(cost)) us")
         print("recording      \(text(cost - base)) us")
         let start = ContinuousClock.now
-        let entries = try LogReader(directory: directory).entries()
+        let entries = try RequestLog.Reader(directory: directory).entries()
         let opened = start.duration(to: .now)
         let count = entries.reduce(0) { count, _ in count + 1 }
         print(

@@ -65,16 +65,16 @@ import Foundation
     /// Every second one is an operation of GraphQL, all of which have one URL.
     static func entry(_ index: Int) -> LogEntry {
         let isOperation = index % 2 == 1
-        let posted = LoggedBody(.data(body(of: index, "REDACTED")), mediaType: "application/json")
+        let posted = LogEntry.Body(.data(body(of: index, "REDACTED")), mediaType: "application/json")
         return LogEntry(
             started: Date(timeIntervalSince1970: Double(index)),
-            request: LoggedRequest(
+            request: LogEntry.Request(
                 method: isOperation ? "POST" : "GET",
                 url: "https://api.example.com"
                     + (isOperation ? "/graphql" : "/screens/\(index)?page=\(index)&token=REDACTED"),
                 body: isOperation ? posted : nil
             ),
-            response: LoggedResponse(status: 200, body: LoggedBody(.data(Data(#"{"ok":true}"#.utf8))))
+            response: LogEntry.Response(status: 200, body: LogEntry.Body(.data(Data(#"{"ok":true}"#.utf8))))
         )
     }
 

@@ -16,8 +16,8 @@ enum FetchLatency {
         case waiting = "prefetches"
         case eager = "prefetches that don't wait"
 
-        var rules: PrefetchRules {
-            var rules = PrefetchRules()
+        var rules: ViewClient.PrefetchRules {
+            var rules = ViewClient.PrefetchRules()
             if self == .eager { (rules.idleTime, rules.maxHoldTime) = (.zero, .zero) }
             return rules
         }

@@ -5,8 +5,8 @@ import Foundation
 /// Reads a flood of results of one subscription, each way; or holds many subscriptions that are silent. The server is
 /// `Benchmarks/subscriptions`, which starts this.
 ///
-/// `bench-subscriptions VARIANT PORT COUNT` prints what `subscriptions` reads: `events`, `wall` and `cpu` in seconds, and
-/// `bytes` that became resident.
+/// `bench-subscriptions VARIANT PORT COUNT` prints what `subscriptions` reads: `events`, `wall` and `cpu` in seconds,
+/// and `bytes` that became resident.
 @main
 struct BenchSubscriptions {
     static func main() async throws {
@@ -85,7 +85,7 @@ struct BenchSubscriptions {
     private static func readWebSocket(_ count: Int, at port: Int) async throws -> Int {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: "127.0.0.1:\(port)", path: "/raw")
         let transport = CurlTransport()
-        let webSocket = try await transport.openWebSocket(WebSocketRequest(head))
+        let webSocket = try await transport.openWebSocket(WebSocket.Request(head))
         var events = 0
         for try await _ in webSocket.messages {
             events += 1
@@ -149,7 +149,8 @@ struct BenchSubscriptions {
         }
     }
 
-    /// - Parameter begin: begins one, which is over when what it gives is called; calls its second parameter when it is open.
+    /// - Parameter begin: begins one, which is over when what it gives is called; calls its second parameter when it is
+    ///   open.
     static func reportBytes(
         _ count: Int,
         _ begin: (Int, @escaping @Sendable () -> Void) throws -> () -> Void

@@ -12,8 +12,8 @@ extension NetworkClient {
     ///   - type: The type to decode.
     ///   - query: The items to append to the query of `target`.
     ///   - headers: The header fields of this request.
-    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
-    ///     attempt.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only
+    ///     `TransferOptions.Timeouts.total` limits each attempt.
     ///   - decoder: The decoder, or `nil` to use the container's `bodyDecoder`.
     /// - Throws: `NetworkError`: `.status` if the status is outside 200...299, `.decoding` if the body can't be
     ///   decoded, or the reason why there is no response.
@@ -51,8 +51,8 @@ extension NetworkClient {
     ///   - target: A path or URL.
     ///   - query: The items to append to the query of `target`.
     ///   - headers: The header fields of this request.
-    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
-    ///     attempt.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only
+    ///     `TransferOptions.Timeouts.total` limits each attempt.
     /// - Throws: `NetworkError`; of kind `.status` if the status is outside 200...299.
     public func image(
         _ target: some RequestTarget,
@@ -70,8 +70,8 @@ extension NetworkClient {
     ///   - target: A path or URL.
     ///   - query: The items to append to the query of `target`. The inputs of a GET or DELETE form come before them.
     ///   - headers: The header fields of this request.
-    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
-    ///     attempt.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only
+    ///     `TransferOptions.Timeouts.total` limits each attempt.
     /// - Throws: `NetworkError`; of kind `.status` if the server rejects the form, with its response body in `data`.
     public func submit(
         form: Request.FormData,

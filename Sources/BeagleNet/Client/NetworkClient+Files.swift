@@ -39,7 +39,7 @@ extension NetworkClient {
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
         timeout: Duration? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
+        progress: (@Sendable (TransferRequest.Progress) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse {
         var request = try makeRequest(target, .rawRequest(Request.RequestData()), query, headers, timeout)
         // The operation ends with the head of the response, so the body needs a limit of its own.
@@ -63,7 +63,7 @@ extension NetworkClient {
         _ request: Request,
         to path: String,
         _ headers: [String: String],
-        _ progress: (@Sendable (TransferProgress) -> Void)?
+        _ progress: (@Sendable (TransferRequest.Progress) -> Void)?
     ) async throws(NetworkError) -> NetworkResponse {
         let own = Set(headers.keys.map { $0.lowercased() })
         guard own.isDisjoint(with: ["range", "if-range", "accept-encoding"]) else {
@@ -116,7 +116,7 @@ extension NetworkClient {
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
         timeout: Duration? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
+        progress: (@Sendable (TransferRequest.Progress) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse {
         let body = try HTTPBody.file(path: path, progress: progress)
         let data = Request.RequestData(method: method, body: .stream(body, contentType: contentType))
@@ -138,7 +138,8 @@ extension Request {
 }
 
 extension StreamingResponse {
-    fileprivate func save(to path: String, progress: (@Sendable (TransferProgress) -> Void)?) async throws(NetworkError)
+    fileprivate func save(to path: String, progress: (@Sendable (TransferRequest.Progress) -> Void)?)
+        async throws(NetworkError)
     {
         let file = try FileSink(path: path, mayBlock: true)
         // The announced length is of the encoded bytes, but decoded bytes are counted.
@@ -153,7 +154,7 @@ extension StreamingResponse {
 
     fileprivate func save(
         to file: ResumableFile,
-        progress: (@Sendable (TransferProgress) -> Void)?
+        progress: (@Sendable (TransferRequest.Progress) -> Void)?
     ) async throws(NetworkError) {
         var reports = ProgressReports(progress)
         try await file.write(contentsOf: body) { _ in reports.report(file.position, of: file.length) }
@@ -163,17 +164,22 @@ extension StreamingResponse {
 
 /// A reporter of the number of bytes written, at most every `ProgressPace.interval` and at the end.
 private struct ProgressReports {
-    private let report: (@Sendable (TransferProgress) -> Void)?
+    private let report: (@Sendable (TransferRequest.Progress) -> Void)?
     private var pace = ProgressPace()
-    private var pending: TransferProgress?
+    private var pending: TransferRequest.Progress?
 
-    init(_ report: (@Sendable (TransferProgress) -> Void)?) {
+    init(_ report: (@Sendable (TransferRequest.Progress) -> Void)?) {
         self.report = report
     }
 
     mutating func report(_ count: Int64, of whole: Int64?) {
         guard let report else { return }
-        let progress = TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: count, bytesToReceive: whole)
+        let progress = TransferRequest.Progress(
+            bytesSent: 0,
+            bytesToSend: 0,
+            bytesReceived: count,
+            bytesToReceive: whole
+        )
         pending = pace.isDue() ? nil : progress
         if pending == nil { report(progress) }
     }
@@ -187,7 +193,7 @@ extension HTTPBody {
     /// Returns a body with the contents of a file, which reports its progress.
     fileprivate static func file(
         path: String,
-        progress: (@Sendable (TransferProgress) -> Void)?
+        progress: (@Sendable (TransferRequest.Progress) -> Void)?
     ) throws(NetworkError) -> HTTPBody {
         let size = try OpenFile(reading: path).size()
         guard let progress else { return .file(path: path) }
@@ -202,7 +208,12 @@ extension HTTPBody {
                 }
                 if isDue {
                     progress(
-                        TransferProgress(bytesSent: count, bytesToSend: size, bytesReceived: 0, bytesToReceive: nil)
+                        TransferRequest.Progress(
+                            bytesSent: count,
+                            bytesToSend: size,
+                            bytesReceived: 0,
+                            bytesToReceive: nil
+                        )
                     )
                 }
                 return chunk

@@ -343,7 +343,7 @@ public final class NetworkClientDefault: NetworkClient {
             var operation = operation
             if operation.transfer.priorityControl == nil, !pipeline.sendsWithoutTask(operation) {
                 // The task has no handle of the transfer.
-                operation.transfer.priorityControl = PriorityControl(operation.transfer.options.priority)
+                operation.transfer.priorityControl = Priority.Control(operation.transfer.options.priority)
             }
             switch pipeline.start(operation, { _ in }, deliver) {
             case .running(let token): return token
@@ -494,10 +494,10 @@ extension NetworkError {
 
 /// The handle of a caller that shares a run with others.
 private struct SharedToken: PrioritizedToken {
-    let control: PriorityControl?
+    let control: Priority.Control?
     let onCancel: @Sendable () -> Void
 
-    init(control: PriorityControl?, _ onCancel: @escaping @Sendable () -> Void) {
+    init(control: Priority.Control?, _ onCancel: @escaping @Sendable () -> Void) {
         self.control = control
         self.onCancel = onCancel
     }

@@ -128,7 +128,7 @@ final class NetworkLog: RequestObservation {
 
     // MARK: - Messages
 
-    private func hops(_ hops: [TransferHop]) {
+    private func hops(_ hops: [TransferMetrics.Hop]) {
         for hop in hops {
             let message = Log.NetworkResponse(
                 status: hop.status,

@@ -15,7 +15,7 @@ public struct StreamingResponse: Sendable {
     package private(set) var interim: [HTTPResponse] = []
     /// The part that stored responses had in the response; `nil` without a `CacheInterceptor`.
     public var cacheStatus: CacheStatus?
-    private let end: @Sendable () -> TransferEnd
+    private let end: @Sendable () -> TransferResponse.End
 
     /// The time spent in each phase; all zero if the client doesn't report it.
     ///
@@ -35,7 +35,7 @@ public struct StreamingResponse: Sendable {
         response: HTTPResponse,
         body: HTTPBody,
         url: String = "",
-        end: @escaping @Sendable () -> TransferEnd = { TransferEnd() }
+        end: @escaping @Sendable () -> TransferResponse.End = { TransferResponse.End() }
     ) {
         self.response = response
         self.body = body
@@ -46,7 +46,7 @@ public struct StreamingResponse: Sendable {
     /// Creates a response from one that a transport has begun to receive.
     package init(_ response: TransferResponse) {
         self.init(response: response.head, body: response.body, url: response.url) {
-            TransferEnd(metrics: response.metrics, trailers: response.trailers)
+            TransferResponse.End(metrics: response.metrics, trailers: response.trailers)
         }
         interim = response.interim
     }
@@ -54,7 +54,7 @@ public struct StreamingResponse: Sendable {
     /// Creates a response with a body that is complete.
     package init(_ response: NetworkResponse) {
         self.init(response: response.response, body: HTTPBody(response.data), url: response.url) {
-            TransferEnd(metrics: response.metrics, trailers: response.trailers)
+            TransferResponse.End(metrics: response.metrics, trailers: response.trailers)
         }
         cacheStatus = response.cacheStatus
     }

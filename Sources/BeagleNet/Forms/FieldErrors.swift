@@ -1,7 +1,7 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-extension FieldError {
+extension Form.FieldError {
     /// Returns the field errors in a response with status 400, 409 or 422, in the formats of common servers.
     ///
     /// These are lists (`errors`, `violations`, `invalid-params`, FastAPI's `detail`), members by field (Rails,
@@ -12,12 +12,12 @@ extension FieldError {
     ///   - inputs: The names of the form's inputs, or `nil` to accept every name as an input.
     /// - Returns: The errors in the server's order, with members sorted by name, or an empty array if the body has no
     ///   errors. At most 1,000 errors are read, and the first 1,000 characters of a longer name.
-    public static func list(in response: NetworkResponse, inputs: [String]? = nil) -> [FieldError] {
+    public static func list(in response: NetworkResponse, inputs: [String]? = nil) -> [Form.FieldError] {
         guard [400, 409, 422].contains(response.status.code) else { return [] }
         return list(in: response.data, contentType: response.contentType, inputs: inputs)
     }
 
-    package static func list(in body: Data, contentType: String?, inputs: [String]?) -> [FieldError] {
+    package static func list(in body: Data, contentType: String?, inputs: [String]?) -> [Form.FieldError] {
         // A body that isn't JSON has no field errors; it is part of the error that is thrown.
         guard let value = try? JSONValue(parsing: body), let root = value.object else { return [] }
         var errors = FieldErrors(inputs: inputs)
@@ -32,7 +32,7 @@ private struct FieldErrors {
     private static let limit = 1_000
 
     let inputs: [String]?
-    private(set) var list: [FieldError] = []
+    private(set) var list: [Form.FieldError] = []
 
     init(inputs: [String]?) {
         self.inputs = inputs
@@ -58,7 +58,7 @@ private struct FieldErrors {
         // FastAPI and Django REST framework send `detail` alone. Other members indicate an unknown format.
         let detail = isProblem || root.count == 1 ? root["detail"]?.string : nil
         if let message = detail ?? (isProblem ? root["title"]?.string : nil) {
-            list.append(FieldError(field: nil, message: message))
+            list.append(Form.FieldError(field: nil, message: message))
         }
     }
 
@@ -120,7 +120,7 @@ private struct FieldErrors {
         let isWhole = named.last.map { Self.wholeForm.contains($0) && !(inputs ?? []).contains($0) } ?? true
         list.append(
             isWhole
-                ? FieldError(field: nil, message: message)
+                ? Form.FieldError(field: nil, message: message)
                 : fieldError(path.joined(separator: "."), isPointer: false, message)
         )
     }
@@ -129,12 +129,12 @@ private struct FieldErrors {
 // MARK: - Names
 
 extension FieldErrors {
-    private func fieldError(_ name: String, isPointer: Bool, _ message: String) -> FieldError {
+    private func fieldError(_ name: String, isPointer: Bool, _ message: String) -> Form.FieldError {
         let name = Self.short(name)
         let tokens = isPointer ? Self.tokens(ofPointer: name) : [name]
-        if inputs == nil { return FieldError(field: tokens.joined(separator: "."), message: message) }
+        if inputs == nil { return Form.FieldError(field: tokens.joined(separator: "."), message: message) }
         let field = input(of: isPointer ? tokens : Self.tokens(ofName: name), whole: name)
-        return FieldError(field: field, message: message, serverName: field == nil ? name : nil)
+        return Form.FieldError(field: field, message: message, serverName: field == nil ? name : nil)
     }
 
     private static func short(_ name: String) -> String {

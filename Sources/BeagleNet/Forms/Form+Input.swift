@@ -6,17 +6,17 @@ extension Form {
         /// A function that returns the error message for a value, or `nil` if the value is valid.
         ///
         /// It is also called for an empty value. It receives all inputs, so that it can compare them.
-        public typealias Check = @Sendable (_ value: FormValue, _ inputs: [Input]) -> String?
+        public typealias Check = @Sendable (_ value: Value, _ inputs: [Input]) -> String?
 
         /// The name under which the value is sent.
         public var name: String
         /// The value of the input.
-        public var value: FormValue
+        public var value: Value
         /// Whether the input must not be empty.
         public var isRequired: Bool
-        /// The error message for a required input that is empty, by default the text of `FormMessage.Key.required`.
+        /// The error message for a required input that is empty, by default the text of `Form.Message.Key.required`.
         public var requiredMessage: String {
-            get { givenRequiredMessage ?? FormMessage.required.localizedText }
+            get { givenRequiredMessage ?? Message.required.localizedText }
             set { givenRequiredMessage = newValue }
         }
         private var givenRequiredMessage: String?
@@ -25,11 +25,11 @@ extension Form {
         /// The validators of the value, of which the first error is reported; empty by default.
         ///
         /// They aren't called if a required value is missing.
-        public var validators: [FormValidator]
+        public var validators: [Validator]
         /// The check that takes time, such as a request, or `nil`, the default, for no such check.
         ///
         /// It belongs to the name: of several inputs of one name, only the first may have it.
-        public var asyncValidator: AsyncFormValidator?
+        public var asyncValidator: AsyncValidator?
         /// The validation of the value after the validators, which isn't called if one of them reports an error or a
         /// required value is missing.
         public var check: Check?
@@ -47,11 +47,11 @@ extension Form {
         ///   - check: An additional validation.
         public init(
             _ name: String,
-            _ value: FormValue = .empty,
+            _ value: Value = .empty,
             isRequired: Bool = false,
             isSecret: Bool? = nil,
-            validators: [FormValidator] = [],
-            asyncValidator: AsyncFormValidator? = nil,
+            validators: [Validator] = [],
+            asyncValidator: AsyncValidator? = nil,
             check: Check? = nil
         ) {
             self.name = name

@@ -44,21 +44,21 @@ public final class Form: Sendable {
     /// `.automatic`, the default, leaves the choice to the interceptor, but never stores a form with a filled-in
     /// secret, such as a password, because values are stored in plain text. The log and the error's `advice` then say
     /// that the form wasn't stored. `.queue` stores such a form too.
-    public let outbox: OutboxChoice
+    public let outbox: Outbox.Choice
     /// The places of the inputs in a JSON body, or `nil` if the inputs are its members.
     private let layout: FormLayout?
     /// The errors that the screen of the form has in its expressions.
     let screenErrors: (@Sendable ([Input]) -> [FieldError])?
-    private let givenStore: (any FormStore)?
-    private let values: Lock<State>
+    private let givenStore: (any Store)?
+    private let values: Lock<Fields>
     /// The gate that allows only one submission at a time.
     let submissionGate = FormSubmissionGate()
     let monitor: FormMonitor
     let checks: FormChecks
 
-    private struct State {
+    private struct Fields {
         var inputs: [Input]
-        var additionalData: [String: FormValue] = [:]
+        var additionalData: [String: Value] = [:]
         var changes = 0
     }
 
@@ -78,9 +78,9 @@ public final class Form: Sendable {
         method: FormRemoteAction.Method = .post,
         encoding: Request.FormData.Encoding = .json,
         group: String? = nil,
-        store: (any FormStore)? = nil,
+        store: (any Store)? = nil,
         sendsIdempotencyKey: Bool = false,
-        outbox: OutboxChoice = .automatic,
+        outbox: Outbox.Choice = .automatic,
         httpData: HttpAdditionalData.HttpData? = nil
     ) {
         self.init(
@@ -103,9 +103,9 @@ public final class Form: Sendable {
         method: FormRemoteAction.Method,
         encoding: Request.FormData.Encoding = .json,
         group: String? = nil,
-        store: (any FormStore)? = nil,
+        store: (any Store)? = nil,
         sendsIdempotencyKey: Bool = false,
-        outbox: OutboxChoice = .automatic,
+        outbox: Outbox.Choice = .automatic,
         httpData: HttpAdditionalData.HttpData? = nil,
         layout: FormLayout?,
         screenErrors: (@Sendable ([Input]) -> [FieldError])?
@@ -119,7 +119,7 @@ public final class Form: Sendable {
         self.sendsIdempotencyKey = sendsIdempotencyKey
         self.outbox = outbox
         givenStore = store
-        values = Lock(State(inputs: inputs))
+        values = Lock(Fields(inputs: inputs))
         let monitor = FormMonitor(inputs)
         self.monitor = monitor
         checks = FormChecks(inputs) { [weak monitor] in monitor?.notify() }
@@ -138,7 +138,7 @@ extension Form {
     /// Values that the user doesn't fill in, which take precedence over inputs of the same name.
     ///
     /// They are sent last, sorted by name.
-    public var additionalData: [String: FormValue] {
+    public var additionalData: [String: Value] {
         get { values.withLock { $0.additionalData } }
         set { change { $0.additionalData = newValue } }
     }
@@ -147,7 +147,7 @@ extension Form {
     ///
     /// Setting a value replaces all values of the name, or adds an input if there is no such input. Setting `nil`
     /// removes them.
-    public subscript(name: String) -> FormValue? {
+    public subscript(name: String) -> Value? {
         get { values.withLock { $0.inputs.first { $0.name == name }?.value } }
         set {
             change { state in
@@ -185,7 +185,7 @@ extension Form {
     /// The number of changes to the form.
     var changes: Int { values.withLock { $0.changes } }
 
-    private func change(_ body: (inout State) -> Void) {
+    private func change(_ body: (inout Fields) -> Void) {
         let (inputs, changes) = values.withLock { state in
             body(&state)
             state.changes += 1
@@ -240,7 +240,7 @@ extension Form {
         let stored = try group.map { group throws(NetworkError) in try store.fields(of: group) } ?? []
         let repeatsName = encoding != .json || method == .get || method == .delete
         let values =
-            stored.filter { !own.contains($0.name) }.map { ($0.name, FormValue($0.value)) }
+            stored.filter { !own.contains($0.name) }.map { ($0.name, Value($0.value)) }
             + inputs.filter { additional[$0.name] == nil }.map { ($0.name, $0.value) }
             + additional.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let fields = values.flatMap { $1.fields($0, repeatsName: repeatsName) }
@@ -252,7 +252,7 @@ extension Form {
 // MARK: - Stored values
 
 extension Form {
-    private var store: any FormStore { givenStore ?? Beagle.dependencies.formStore }
+    private var store: any Store { givenStore ?? Beagle.dependencies.formStore }
 
     /// Stores the values of the form in its group, replacing stored values of the same names.
     ///
@@ -287,7 +287,7 @@ extension Form {
             for index in state.inputs.indices {
                 guard let value = stored[state.inputs[index].name]?.first?.value else { continue }
                 stored[state.inputs[index].name]?.removeFirst()
-                state.inputs[index].value = FormValue(value)
+                state.inputs[index].value = Value(value)
             }
         }
     }

@@ -10,11 +10,11 @@ final class FormChecks: Sendable {
             /// The check begins after a pause.
             case waiting(Task<Void, Never>)
             case running(Task<Void, Never>)
-            case done(FormMessage?)
+            case done(Form.Message?)
         }
 
         let id: Int
-        let value: FormValue
+        let value: Form.Value
         var state = State.unchecked
 
         var task: Task<Void, Never>? {
@@ -52,7 +52,7 @@ final class FormChecks: Sendable {
     }
 
     /// Returns the message for an input whose current value was checked.
-    func message(for input: Form.Input) -> FormMessage? {
+    func message(for input: Form.Input) -> Form.Message? {
         guard case .done(let message) = current(input)?.state else { return nil }
         return message
     }

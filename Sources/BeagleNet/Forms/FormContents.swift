@@ -2,19 +2,19 @@
 struct FormContents: Sendable, Hashable {
     private struct Value: Sendable, Hashable {
         let name: String
-        let value: FormValue
+        let value: Form.Value
     }
 
     private let inputs: [Value]
-    private let additionalData: [String: FormValue]
+    private let additionalData: [String: Form.Value]
 
-    init(_ inputs: [Form.Input], _ additionalData: [String: FormValue]) {
+    init(_ inputs: [Form.Input], _ additionalData: [String: Form.Value]) {
         self.inputs = inputs.map { Value(name: $0.name, value: $0.value) }
         self.additionalData = additionalData
     }
 
     /// Returns the values of an input.
-    func values(of name: String) -> [FormValue] {
+    func values(of name: String) -> [Form.Value] {
         inputs.filter { $0.name == name }.map(\.value)
     }
 }

@@ -7,14 +7,14 @@ final class FormMonitor: Sendable {
 
     private struct State: Sendable {
         var run: Run = 0
-        var status = FormState.Status.editing
-        var progress: TransferProgress?
+        var status = Form.State.Status.editing
+        var progress: TransferRequest.Progress?
         /// The values of the latest submission.
         var submitted: FormContents?
         /// The errors in the server's latest reply.
-        var errors: [FieldError] = []
+        var errors: [Form.FieldError] = []
         /// The latest known values of inputs, by name.
-        var seen: [String: [FormValue]]
+        var seen: [String: [Form.Value]]
         /// The number of changes to the form that `seen` includes.
         var changes = 0
         var edited: Set<String> = []
@@ -32,7 +32,7 @@ final class FormMonitor: Sendable {
         for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
     }
 
-    private static func values(of inputs: [Form.Input]) -> [String: [FormValue]] {
+    private static func values(of inputs: [Form.Input]) -> [String: [Form.Value]] {
         Dictionary(grouping: inputs, by: \.name).mapValues { $0.map(\.value) }
     }
 
@@ -62,22 +62,22 @@ final class FormMonitor: Sendable {
         }
     }
 
-    func progressed(_ progress: TransferProgress, of run: Run) {
+    func progressed(_ progress: TransferRequest.Progress, of run: Run) {
         state.withLock { if $0.run == run { $0.progress = progress } }
         notify()
     }
 
-    func ended(_ outcome: Result<FormReply, NetworkError>, of run: Run) {
+    func ended(_ outcome: Result<Form.Reply, NetworkError>, of run: Run) {
         state.withLock { state in
             guard state.run == run else { return }
-            (state.status, state.progress) = (FormState.Status(outcome), nil)
+            (state.status, state.progress) = (Form.State.Status(outcome), nil)
             if case .success(let reply) = outcome { state.errors = reply.errors }
         }
         notify()
     }
 
     /// Notes that the form's own validation has rejected it, unless a submission is in flight.
-    func refused(_ reply: FormReply) {
+    func refused(_ reply: Form.Reply) {
         state.withLock { state in
             if case .submitting = state.status { return }
             (state.status, state.errors) = (.refused(reply), [])
@@ -111,9 +111,9 @@ final class FormMonitor: Sendable {
     func formState(
         _ contents: FormContents,
         names: [String],
-        _ errors: [FieldError],
+        _ errors: [Form.FieldError],
         checking: Set<String>
-    ) -> FormState {
+    ) -> Form.State {
         let state = state.withLock { $0 }
         var known: Set<String> = []
         let inputs = names.filter { known.insert($0).inserted }.map { name in
@@ -121,14 +121,14 @@ final class FormMonitor: Sendable {
             if messages.isEmpty, state.submitted?.values(of: name) == contents.values(of: name) {
                 messages = state.errors.filter { $0.field == name }.map(\.message)
             }
-            return FormState.Input(
+            return Form.State.Input(
                 name: name,
                 messages: messages,
                 isEdited: state.edited.contains(name),
                 isChecking: checking.contains(name)
             )
         }
-        return FormState(
+        return Form.State(
             status: state.status,
             progress: state.progress,
             inputs: inputs,
@@ -139,8 +139,8 @@ final class FormMonitor: Sendable {
     }
 }
 
-extension FormState.Status {
-    fileprivate init(_ outcome: Result<FormReply, NetworkError>) {
+extension Form.State.Status {
+    fileprivate init(_ outcome: Result<Form.Reply, NetworkError>) {
         self =
             switch outcome {
             case .success(let reply): reply.isAccepted ? .accepted(reply) : .refused(reply)

@@ -27,8 +27,8 @@ final class FormSubmissionGate: Sendable {
         let boundary = MultipartForm.randomBoundary()
     }
 
-    typealias Outcome = Result<FormReply, NetworkError>
-    typealias Progress = @Sendable (TransferProgress) -> Void
+    typealias Outcome = Result<Form.Reply, NetworkError>
+    typealias Progress = @Sendable (TransferRequest.Progress) -> Void
     /// A function that submits the form and reports its progress.
     typealias Work = @Sendable (Identity, OutboxWriteFlag, @escaping Progress) async -> Outcome
 
@@ -55,7 +55,7 @@ final class FormSubmissionGate: Sendable {
     private struct Accepted: Sendable {
         let destination: Destination
         let changes: Int
-        let reply: FormReply
+        let reply: Form.Reply
     }
 
     private let state = Lock(State())
@@ -75,7 +75,7 @@ final class FormSubmissionGate: Sendable {
         changes: Int,
         progress: Progress?,
         _ work: @escaping Work
-    ) async throws(NetworkError) -> FormReply {
+    ) async throws(NetworkError) -> Form.Reply {
         if Task.isCancelled { throw .cancelledBeforeStart }
         return try await withCancellableToken { completion in
             switch self.join(message, changes, Waiter(progress: progress, completion: completion), work) {
@@ -94,7 +94,7 @@ final class FormSubmissionGate: Sendable {
 
     private enum Joined {
         case waiting(Int)
-        case accepted(FormReply)
+        case accepted(Form.Reply)
         case otherDestination
     }
 
@@ -145,7 +145,7 @@ final class FormSubmissionGate: Sendable {
         Task { completion(await task.value) }
     }
 
-    private func report(_ progress: TransferProgress, of run: Int) {
+    private func report(_ progress: TransferRequest.Progress, of run: Int) {
         let told = state.withLock { $0.run == run ? Array($0.waiters.values) : [] }
         for waiter in told { waiter.progress?(progress) }
     }

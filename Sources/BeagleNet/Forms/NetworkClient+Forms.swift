@@ -5,24 +5,24 @@ extension NetworkClient {
     /// Validates and submits a form.
     ///
     /// While it is in flight, submitting the same form joins it: one request is sent, and all callers receive its
-    /// reply. If the form was edited in the meantime, the edits stay in the form, and `FormReply.hasUnsentEdits` is
+    /// reply. If the form was edited in the meantime, the edits stay in the form, and `Form.Reply.hasUnsentEdits` is
     /// `true`. A cancelled task leaves the submission; when the last caller has left, the request is cancelled.
     ///
     /// An accepted form isn't sent again to the same destination with the same user's credentials until it is edited:
     /// submitting it returns the same reply. A form that is sent by GET, such as a search, is sent each time. See
-    /// `Form.allowResubmission()` and `FormSubmission.retry()` for forms that are meant to be sent twice.
+    /// `Form.allowResubmission()` and `Form.Submission.retry()` for forms that are meant to be sent twice.
     ///
     /// - Parameters:
     ///   - form: The form to submit.
     ///   - target: A path or URL.
     ///   - query: The items to append to the query of `target`. The inputs of a GET or DELETE form come before them.
     ///   - headers: The header fields of this request.
-    ///   - timeout: The timeout of the whole call, including all attempts. By default only `Timeouts.total` limits each
-    ///     attempt, and a form with files has no limit.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only
+    ///     `TransferOptions.Timeouts.total` limits each attempt, and a form with files has no limit.
     ///   - progress: Called as bytes are transferred, at most every 50 ms, on any thread, if the client reports
     ///     progress.
-    /// - Returns: The server's reply, or the field errors; see `FormReply.isAccepted`. A response with status 400, 409
-    ///   or 422 that contains field errors is such a reply; see `FieldErrorReader`.
+    /// - Returns: The server's reply, or the field errors; see `Form.Reply.isAccepted`. A response with status 400, 409
+    ///   or 422 that contains field errors is such a reply; see `Form.FieldErrorReader`.
     /// - Throws: `NetworkError`: `.status` if the server rejects the form for another reason, `.badRequest` if the form
     ///   is in flight to another destination, `.file` and `.decoding` if the data to send can't be read, or the reason
     ///   why there is no response. Don't retry after an error that `isStoredInOutbox`: an `Outbox` has stored the form
@@ -33,11 +33,11 @@ extension NetworkClient {
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
         timeout: Duration? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws(NetworkError) -> FormReply {
+        progress: (@Sendable (TransferRequest.Progress) -> Void)? = nil
+    ) async throws(NetworkError) -> Form.Reply {
         let draft = try await form.draft()
         guard let (contents, data) = draft.values else {
-            let reply = FormReply(refusing: draft.errors)
+            let reply = Form.Reply(refusing: draft.errors)
             form.monitor.refused(reply)
             return reply
         }
@@ -74,7 +74,7 @@ extension NetworkClient {
         _ writeFlag: OutboxWriteFlag,
         _ timeout: Duration?,
         _ onProgress: @escaping FormSubmissionGate.Progress
-    ) async throws(NetworkError) -> FormReply {
+    ) async throws(NetworkError) -> Form.Reply {
         var operation = NetworkOperation(try request(of: form, identity, timeout))
         operation.reportsProgress = true
         operation.idempotencyKey = identity.idempotencyKey
@@ -89,14 +89,14 @@ extension NetworkClient {
                 if let progress = result.progress { onProgress(progress) }
             }
             guard let response = result.response else { throw .noResponse }
-            var reply = FormReply(response)
+            var reply = Form.Reply(response)
             reply.hasUnsentEdits = form.contents != contents
             forget(form, sent: contents)
             return reply
         } catch {
             if error.isStoredInOutbox { forget(form, sent: contents) }
             let inputs = form.inputs.map(\.name)
-            guard var reply = FormReply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
+            guard var reply = Form.Reply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
                 throw error
             }
             reply.hasUnsentEdits = form.contents != contents

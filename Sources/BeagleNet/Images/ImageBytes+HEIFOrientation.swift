@@ -4,7 +4,7 @@ extension ImageBytes {
     /// properties.
     ///
     /// Decoders apply these and ignore an orientation in EXIF data.
-    var heifOrientation: ImageOrientation {
+    var heifOrientation: ImageHeader.Orientation {
         // meta, pitm, iprp, ipco, ipma
         guard let meta = firstBox(0x6D65_7461), meta.count > 4, case let boxes = meta.part(4..<meta.count),
             let primary = boxes.firstBox(0x7069_746D), let properties = boxes.firstBox(0x6970_7270),
@@ -18,8 +18,8 @@ extension ImageBytes {
     }
 
     /// The rotations and mirrorings in an `ipco` box, by their numbers, which begin with 1.
-    private var transformations: [UInt32: ImageOrientation] {
-        var transformations: [UInt32: ImageOrientation] = [:]
+    private var transformations: [UInt32: ImageHeader.Orientation] {
+        var transformations: [UInt32: ImageHeader.Orientation] = [:]
         var number: UInt32 = 0
         forEachBox(in: 0..<count) { type, content in
             // An association has at most 15 bits for the number.
@@ -28,7 +28,7 @@ extension ImageBytes {
             guard !content.isEmpty, let value = byte(content.lowerBound) else { return }
             switch type {
             // irot: counterclockwise quarter turns. The other bits are reserved.
-            case 0x6972_6F74: transformations[number] = ImageOrientation(quarterTurns: -Int(value & 3))
+            case 0x6972_6F74: transformations[number] = ImageHeader.Orientation(quarterTurns: -Int(value & 3))
             // imir: 0 exchanges top and bottom, 1 left and right.
             case 0x696D_6972: transformations[number] = value & 1 == 0 ? .downMirrored : .upMirrored
             default: break

@@ -13,7 +13,7 @@ extension ImageBytes {
     }
 
     /// The orientation in the first EXIF segment, also if that is behind the frame header, as browsers read it.
-    var jpegOrientation: ImageOrientation {
+    var jpegOrientation: ImageHeader.Orientation {
         let exif = jpegSegment { marker, place in marker == 0xE1 && has("Exif\0", at: place + 2) }
         guard let exif, let length = big(exif, 2) else { return .up }
         // Another zero follows, which isn't checked: some writers use another byte.

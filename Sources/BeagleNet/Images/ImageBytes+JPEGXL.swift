@@ -1,7 +1,7 @@
 /// JPEG XL files.
 extension ImageBytes {
     /// The size and orientation, from the codestream or its beginning in boxes.
-    var jpegXL: (size: ImageSize, orientation: ImageOrientation)? {
+    var jpegXL: (size: ImageSize, orientation: ImageHeader.Orientation)? {
         guard has("JXL ", at: 4) else { return codestream }
         // The codestream may be split into boxes anywhere, so its beginning is reassembled.
         var head: [UInt8] = []
@@ -15,7 +15,7 @@ extension ImageBytes {
     }
 
     /// The headers at the beginning of a codestream, whose bits are read from lowest to highest.
-    private var codestream: (size: ImageSize, orientation: ImageOrientation)? {
+    private var codestream: (size: ImageSize, orientation: ImageHeader.Orientation)? {
         guard big(0, 2) == 0xFF0A else { return nil }
         var bits = CodestreamBits(bytes: self)
         guard let size = bits.size() else { return nil }
@@ -69,9 +69,9 @@ private struct CodestreamBits {
     }
 
     /// Reads the orientation at the beginning of the image metadata, which follow the size header.
-    mutating func orientation() -> ImageOrientation {
+    mutating func orientation() -> ImageHeader.Orientation {
         // The metadata aren't all default, and have extra fields.
         guard next(1) == 0, next(1) == 1, let value = next(3) else { return .up }
-        return ImageOrientation(rawValue: Int(value) + 1) ?? .up
+        return ImageHeader.Orientation(rawValue: Int(value) + 1) ?? .up
     }
 }

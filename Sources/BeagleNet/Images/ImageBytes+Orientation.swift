@@ -1,7 +1,7 @@
 /// The orientation of images.
 extension ImageBytes {
     /// Returns the orientation of an image, or `.up` if it is missing, invalid or beyond the end.
-    func orientation(of format: ImageFormat) -> ImageOrientation {
+    func orientation(of format: ImageHeader.Format) -> ImageHeader.Orientation {
         switch format {
         case .jpeg: jpegOrientation
         case .png: pngOrientation
@@ -16,7 +16,7 @@ extension ImageBytes {
     /// Returns the orientation in EXIF data (CIPA DC-008, 4.5), which is a TIFF file of its own.
     ///
     /// Data beyond the end is ignored.
-    func exifOrientation(at place: Int, length: Int) -> ImageOrientation {
+    func exifOrientation(at place: Int, length: Int) -> ImageHeader.Orientation {
         guard place < count, length > 0 else { return .up }
         let exif = part(place..<place + min(length, count - place))
         guard exif.has("II*\0", at: 0) || exif.has("MM\0*", at: 0) else { return .up }
@@ -24,7 +24,7 @@ extension ImageBytes {
     }
 
     /// The orientation in the first `eXIf` chunk, if it is before the pixels, as browsers read it (PNG 3, 11.3.4.5).
-    private var pngOrientation: ImageOrientation {
+    private var pngOrientation: ImageHeader.Orientation {
         var chunk = 8
         while let length = big(chunk, 4), !has("IDAT", at: chunk + 4) {
             let length = Int(clamping: length)
@@ -36,7 +36,7 @@ extension ImageBytes {
     }
 
     /// The orientation in the first `EXIF` chunk, which only the extended format has (RFC 9649, 2.7).
-    private var webpOrientation: ImageOrientation {
+    private var webpOrientation: ImageHeader.Orientation {
         guard has("VP8X", at: 12), let size = little(4, 4) else { return .up }
         let end = min(Int(clamping: size), count - 8) + 8
         var chunk = 12

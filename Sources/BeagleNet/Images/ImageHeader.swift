@@ -28,7 +28,7 @@
 /// `irot` and `imir` of the primary image in AVIF and HEIC, and the metadata of JPEG XL. In other formats it is `.up`.
 public struct ImageHeader: Sendable, Hashable {
     /// The format of the image.
-    public let format: ImageFormat
+    public let format: Format
     /// The declared width in pixels, before the image is turned to its orientation; it can be 0.
     public let width: Int
     /// The declared height in pixels; it can be 0, which in a JPEG means that the height is defined later.
@@ -37,10 +37,10 @@ public struct ImageHeader: Sendable, Hashable {
     ///
     /// It may follow the size, so the beginning of an image may not contain it yet. In a WebP it is at the end of the
     /// file; Chromium ignores it there.
-    public let orientation: ImageOrientation
+    public let orientation: Orientation
 
     /// Creates a header with this size.
-    public init(format: ImageFormat, width: Int, height: Int, orientation: ImageOrientation = .up) {
+    public init(format: Format, width: Int, height: Int, orientation: Orientation = .up) {
         self.format = format
         self.width = width
         self.height = height
@@ -54,7 +54,7 @@ public struct ImageHeader: Sendable, Hashable {
     ///
     /// - Parameter data: The image, or its beginning. 64 KiB are enough, except for a JPEG with long profiles or
     ///   thumbnails before its frame, and for icons and TIFF, whose sizes may be anywhere.
-    /// - Returns: The header, or `nil` if the format is unknown (`ImageFormat`), has no pixels, such as SVG, or
+    /// - Returns: The header, or `nil` if the format is unknown (`ImageHeader.Format`), has no pixels, such as SVG, or
     ///   declares its size after these bytes.
     public init?(of data: Data) {
         guard let header = data.withUnsafeBytes({ ImageHeader(of: ImageBytes(bytes: $0)) }) else { return nil }
@@ -62,7 +62,7 @@ public struct ImageHeader: Sendable, Hashable {
     }
 
     init?(of bytes: ImageBytes) {
-        guard let format = ImageFormat(of: bytes), let size = bytes.size(of: format) else { return nil }
+        guard let format = Format(of: bytes), let size = bytes.size(of: format) else { return nil }
         self.init(
             format: format,
             width: Int(clamping: size.width),
@@ -95,7 +95,7 @@ func larger(_ one: ImageSize?, _ other: ImageSize?) -> ImageSize? {
 }
 
 extension ImageBytes {
-    fileprivate func size(of format: ImageFormat) -> ImageSize? {
+    fileprivate func size(of format: ImageHeader.Format) -> ImageSize? {
         switch format {
         case .png: png
         case .jpeg: jpeg

@@ -34,13 +34,13 @@ struct TIFFDirectory {
     /// The first valid orientation; `.up` without one.
     ///
     /// Like browsers, this ignores values of other types than a single 16-bit integer (TIFF 6.0, 8).
-    var orientation: ImageOrientation {
-        var orientation: ImageOrientation?
+    var orientation: ImageHeader.Orientation {
+        var orientation: ImageHeader.Orientation?
         forEachEntry { entry in
             guard entry.tag == 274, entry.type == 3, orientation == nil,
                 (isBig ? long(entry.count) : number(entry.count, 4)) == 1, let value = number(entry.value, 2)
             else { return }
-            orientation = ImageOrientation(rawValue: Int(value))
+            orientation = ImageHeader.Orientation(rawValue: Int(value))
         }
         return orientation ?? .up
     }

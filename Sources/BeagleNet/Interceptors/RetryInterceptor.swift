@@ -34,7 +34,7 @@ public final class RetryInterceptor: Interceptor {
     public let subscriptionBackoff: Backoff
     /// The maximum time between the start of the first attempt and the start of another; `nil` for no limit.
     public let maxTime: Duration?
-    private let budget: RetryBudget
+    private let budget: Budget
     /// The waits that an event may end early.
     private let waits = Lock<(lastID: Int, tasks: [Int: Task<Void, any Error>])>((0, [:]))
 
@@ -46,12 +46,12 @@ public final class RetryInterceptor: Interceptor {
     ///     result, with windows from 1 s to 30 s.
     ///   - maxTime: The maximum time between the start of the first attempt and the start of another; `nil`, the
     ///     default, for no limit.
-    ///   - budget: The budget of retries for each origin; `RetryBudget()` by default.
+    ///   - budget: The budget of retries for each origin; `RetryInterceptor.Budget()` by default.
     public init(
         backoff: Backoff = Backoff(base: .milliseconds(250), limit: 3),
         subscriptionBackoff: Backoff = Backoff(limit: 10),
         maxTime: Duration? = nil,
-        budget: RetryBudget = RetryBudget()
+        budget: Budget = Budget()
     ) {
         self.backoff = backoff
         self.subscriptionBackoff = subscriptionBackoff

@@ -241,7 +241,7 @@ private final class StreamedImage: Sendable {
     /// Whether more bytes wouldn't change the decision.
     private static func isSettled(_ head: Data) -> Bool {
         if head.count >= maxHead { return true }
-        switch ImageFormat(of: head) {
+        switch ImageHeader.Format(of: head) {
         // The sizes may be further on, and there may be several.
         case .gif?, .ico?, .avif?, .heic?, .tiff?: return false
         case .svg?: return true

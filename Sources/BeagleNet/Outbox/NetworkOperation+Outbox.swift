@@ -1,24 +1,27 @@
 import BeagleNetHTTP
 import BeagleNetRequestBuilder
 
-/// A choice of whether an `OutboxInterceptor` stores an operation.
-public enum OutboxChoice: Sendable, Hashable {
-    /// Follows the interceptor's `kinds`: forms and mutations by default, unless their method is safe (RFC 9110,
-    /// 9.2.1).
-    ///
-    /// A `Form` with a filled-in secret, such as a password, isn't stored. Neither is an operation with its own address
-    /// guard, pins, identity or redirect function, because these can't be stored on disk. The log says so. If such an
-    /// operation fails in a way in which another would have been kept, the `advice` of the error says so, too.
-    case automatic
-    /// The operation is sent immediately or not at all.
-    case never
-    /// The operation is stored in the queue of this name, or rejected.
-    case queue(String)
+extension Outbox {
+    /// A choice of whether an `OutboxInterceptor` stores an operation.
+    public enum Choice: Sendable, Hashable {
+        /// Follows the interceptor's `kinds`: forms and mutations by default, unless their method is safe (RFC 9110,
+        /// 9.2.1).
+        ///
+        /// A `Form` with a filled-in secret, such as a password, isn't stored. Neither is an operation with its own
+        /// address guard, pins, identity or redirect function, because these can't be stored on disk. The log says so.
+        /// If such an operation fails in a way in which another would have been kept, the `advice` of the error says
+        /// so, too.
+        case automatic
+        /// The operation is sent immediately or not at all.
+        case never
+        /// The operation is stored in the queue of this name, or rejected.
+        case queue(String)
+    }
 }
 
 extension NetworkOperation {
     private enum OutboxChoiceKey: ContextKey {
-        static let defaultValue = OutboxChoice.automatic
+        static let defaultValue = Outbox.Choice.automatic
     }
 
     private enum OutboxMessageKey: ContextKey {
@@ -38,7 +41,7 @@ extension NetworkOperation {
     }
 
     /// Whether an `OutboxInterceptor` stores the operation; `.automatic` by default.
-    public var outbox: OutboxChoice {
+    public var outbox: Outbox.Choice {
         get { context[OutboxChoiceKey.self] }
         set { context[OutboxChoiceKey.self] = newValue }
     }
@@ -84,7 +87,7 @@ extension NetworkOperation {
         }
         let fields = message.head.headerFields
         let headers = Dictionary(fields.map { ($0.name.rawName, $0.opaqueValue) }) { "\($0), \($1)" }
-        let body = message.body.map { RequestBody.data($0, contentType: fields[.contentType] ?? "") }
+        let body = message.body.map { Request.Body.data($0, contentType: fields[.contentType] ?? "") }
         let method = message.head.method.rawValue
         let data =
             body.map { Request.RequestData(method: method, headers: headers, body: $0) }

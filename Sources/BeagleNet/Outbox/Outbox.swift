@@ -39,7 +39,7 @@ public import BeagleNetHTTP
 /// `retry` or `remove` is called.
 ///
 /// Only the owner can read the files (mode 0600), and the directory (0700) if the outbox has created it; an existing
-/// directory keeps its mode. Files contain bodies and URLs in clear text, unless the outbox has an ``OutboxKey``. They
+/// directory keeps its mode. Files contain bodies and URLs in clear text, unless the outbox has an ``Outbox/Key``. They
 /// don't contain credentials: fields that the client's redactor treats as secret and origin-scoped fields are left out,
 /// and are added again when the entry is sent. Give each user a directory, because otherwise the entries of one user
 /// would be sent with the credentials of another.
@@ -173,7 +173,7 @@ public final class Outbox: Sendable {
     public convenience init(
         directory: String,
         limits: Limits = Limits(),
-        key: OutboxKey? = nil,
+        key: Key? = nil,
         isDelivered: @escaping @Sendable (Entry, NetworkResponse) -> Bool = Outbox.isSeeOther
     ) {
         self.init(directory: directory, limits: limits, key: key, isDelivered: isDelivered) {
@@ -184,7 +184,7 @@ public final class Outbox: Sendable {
     package init(
         directory: String,
         limits: Limits = Limits(),
-        key: OutboxKey? = nil,
+        key: Key? = nil,
         isDelivered: @escaping @Sendable (Entry, NetworkResponse) -> Bool = Outbox.isSeeOther,
         now: @escaping @Sendable () -> Double
     ) {

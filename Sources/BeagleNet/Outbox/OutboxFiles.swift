@@ -62,14 +62,14 @@ final class OutboxFiles: Sendable {
     private let damages: PrivateFolder
     private let limits: Outbox.Limits
     /// The key that encrypts files; `nil` for clear text.
-    private let key: OutboxKey?
+    private let key: Outbox.Key?
     private let notes: Lock<Notes>
     /// The entries, locked while files are read and written.
     ///
     /// Blocking is acceptable here: a caller that needs the lock is about to use the disk.
     let index: Lock<Index>
 
-    init(directory: String, limits: Outbox.Limits, key: OutboxKey?) {
+    init(directory: String, limits: Outbox.Limits, key: Outbox.Key?) {
         folder = PrivateFolder(path: directory)
         refusals = PrivateFolder("refused", in: folder)
         damages = PrivateFolder("damaged", in: folder)

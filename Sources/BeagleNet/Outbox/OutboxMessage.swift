@@ -44,7 +44,7 @@ struct OutboxMessage: Sendable {
     /// Returns the bytes of the file.
     ///
     /// - Parameter key: The key that encrypts the file; `nil` for clear text.
-    func encoded(_ key: OutboxKey?) throws(NetworkError) -> Data {
+    func encoded(_ key: Outbox.Key?) throws(NetworkError) -> Data {
         guard let key else { return try encoded() }
         let file = try encoded()
         // A nonce of 12 bytes and a tag of 16 bytes.
@@ -72,7 +72,7 @@ extension OutboxMessage {
     /// - Parameter key: The key that decrypts the file if it is encrypted.
     /// - Throws: A `NetworkError` of kind `.decoding` if the file is damaged or isn't an entry, `.unsupported` if its
     ///   format is newer or it is encrypted with another key.
-    init(_ file: Data, path: String, _ key: OutboxKey?) throws(NetworkError) {
+    init(_ file: Data, path: String, _ key: Outbox.Key?) throws(NetworkError) {
         guard let end = file.firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged(path, "it is truncated") }
         let line = String(decoding: file[..<end], as: UTF8.self)
         guard !line.hasPrefix(Self.sealedFormat) else {

@@ -95,7 +95,7 @@ extension NetworkError {
 
 extension TransferMetrics {
     /// The first hop after which a GET replaced another method.
-    fileprivate var turn: TransferHop? {
+    fileprivate var turn: Hop? {
         hops.first { hop in
             guard let method = HTTPRequest.Method(hop.method), method != .get else { return false }
             return Redirect.becomesGet(method, after: hop.status)

@@ -101,7 +101,7 @@ final class ActiveOperation: Sendable {
         isOneShot: Bool,
         _ receive: @escaping @Sendable (Event) -> Void
     ) -> Int? {
-        let (id, beginning, shared): (Int?, Beginning, PriorityControl?) = state.withLock { state in
+        let (id, beginning, shared): (Int?, Beginning, Priority.Control?) = state.withLock { state in
             if state.isOver { return (nil, .none, nil) }
             state.lastID += 1
             state.subscribers.append(
@@ -116,7 +116,7 @@ final class ActiveOperation: Sendable {
     }
 
     /// Raises the priority of a run to that of an operation that joins it, also later.
-    private static func raise(_ shared: PriorityControl, for operation: NetworkOperation) {
+    private static func raise(_ shared: Priority.Control, for operation: NetworkOperation) {
         guard let own = operation.transfer.priorityControl, own !== shared else { return }
         shared.raise(to: own.attach(shared))
     }

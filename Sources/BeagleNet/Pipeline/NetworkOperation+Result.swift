@@ -26,7 +26,7 @@ extension NetworkOperation {
             /// A response whose body is still to be read.
             case stream(StreamingResponse)
             /// The progress of the transfer.
-            case progress(TransferProgress)
+            case progress(TransferRequest.Progress)
             /// A change of the connection that delivers results.
             case connection(Connection)
         }
@@ -88,7 +88,7 @@ extension NetworkOperation {
         }
 
         /// The progress of the transfer, or `nil` if the content is something else.
-        public var progress: TransferProgress? {
+        public var progress: TransferRequest.Progress? {
             if case .progress(let progress) = content { return progress }
             return nil
         }

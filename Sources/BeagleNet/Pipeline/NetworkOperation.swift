@@ -25,7 +25,7 @@ public struct NetworkOperation: Sendable {
         private(set) var isOneMessage = true
         var series: MessageSeries?
         var elapsed: (@Sendable () -> Duration)?
-        var priorityControl: PriorityControl?
+        var priorityControl: Priority.Control?
         var onHead: TransferRequest.HeadObserver?
     }
 
@@ -99,8 +99,8 @@ public struct NetworkOperation: Sendable {
 
     /// Whether stored responses are used.
     ///
-    /// If it isn't set, that of the kind: `networkFirst` for screens, `http` for raw requests, and otherwise `cacheFirst`.
-    /// When a client accepts the operation, its container's `policy` applies, if there is one.
+    /// If it isn't set, that of the kind: `networkFirst` for screens, `http` for raw requests, and otherwise
+    /// `cacheFirst`. When a client accepts the operation, its container's `policy` applies, if there is one.
     public var policy: RequestPolicy {
         get { fields.value.policy ?? kind.policy }
         set { fields.value.policy = newValue }
@@ -151,7 +151,7 @@ public struct NetworkOperation: Sendable {
     /// Raises the priority of the operation after it was started; `nil` by default.
     ///
     /// The priority isn't part of the `key`: operations that share a run get the highest priority of all.
-    public var priorityControl: PriorityControl? {
+    public var priorityControl: Priority.Control? {
         get { fields.value.priorityControl }
         set { fields.value.priorityControl = newValue }
     }
@@ -253,7 +253,7 @@ public struct NetworkOperation: Sendable {
             transfer.priorityControl = control
         } else if comparedContent != nil {
             // Another subscriber may raise the priority.
-            transfer.priorityControl = PriorityControl(transfer.options.priority)
+            transfer.priorityControl = Priority.Control(transfer.options.priority)
         }
         if let onHead = fields.value.onHead { transfer.onHead = onHead }
         operation.transfer = transfer

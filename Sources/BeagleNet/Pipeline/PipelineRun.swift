@@ -88,7 +88,7 @@ private final class PipelineRun: PrioritizedToken {
     }
 
     private let pipeline: Pipeline
-    private let priorityControl: PriorityControl?
+    private let priorityControl: Priority.Control?
     /// The caller's scope, for a task that is created on the transport's thread.
     private let scope = Beagle.scope
     private let fetch = CredentialFetch.running

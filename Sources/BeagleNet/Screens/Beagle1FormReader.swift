@@ -23,7 +23,7 @@ struct Beagle1FormReader {
         }
         let form = Form(inputs, method: method, group: json["group"]?.string ?? action.member("group")?.string)
         let additional = json["additionalData"] ?? action.member("additionalData") ?? .null
-        form.additionalData = try context.evaluate(additional).object?.mapValues(FormValue.init) ?? [:]
+        form.additionalData = try context.evaluate(additional).object?.mapValues(Form.Value.init) ?? [:]
         return ScreenForm(
             form,
             // A text and not an expression in Beagle.
@@ -38,7 +38,7 @@ struct Beagle1FormReader {
     private func input(_ json: JSONValue) throws(NetworkError) -> Form.Input? {
         guard let name = json["name"]?.string else { return nil }
         let value = try (json["child"]?["value"]).map(context.evaluate) ?? .null
-        var input = Form.Input(name, FormValue(value), isRequired: json["required"]?.bool ?? false)
+        var input = Form.Input(name, Form.Value(value), isRequired: json["required"]?.bool ?? false)
         let message = json["errorMessage"]?.string
         if let message { input.requiredMessage = message }
         if let validator = validator(json["validator"]?.string) {
@@ -47,7 +47,7 @@ struct Beagle1FormReader {
         return input
     }
 
-    private func validator(_ name: String?) -> FormValidator? {
+    private func validator(_ name: String?) -> Form.Validator? {
         guard let name else { return nil }
         let validator = Beagle.dependencies.formValidators[name]
         if validator == nil {

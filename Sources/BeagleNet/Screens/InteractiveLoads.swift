@@ -15,7 +15,7 @@ final class InteractiveLoads: RequestObserver {
         var waiting: [AsyncStream<Void>.Continuation] = []
 
         /// The time until prefetches may start if no load begins or ends; `nil` if they may start now.
-        func delay(_ now: Duration, _ rules: PrefetchRules) -> Duration? {
+        func delay(_ now: Duration, _ rules: ViewClient.PrefetchRules) -> Duration? {
             let idle = lastEnd.map { $0 + rules.idleTime } ?? now
             let due = begins.values.reduce(idle) { max($0, $1 + rules.maxHoldTime) }
             return due > now ? due - now : nil
@@ -59,14 +59,14 @@ final class InteractiveLoads: RequestObserver {
     // MARK: - Waiting
 
     /// Whether prefetches may start.
-    func isIdle(_ rules: PrefetchRules) -> Bool {
+    func isIdle(_ rules: ViewClient.PrefetchRules) -> Bool {
         isWatched.store(true, ordering: .relaxed)
         let now = elapsed()
         return state.withLock { $0.delay(now, rules) == nil }
     }
 
     /// Waits until prefetches may start, or the task is cancelled.
-    func waitUntilIdle(_ rules: PrefetchRules) async {
+    func waitUntilIdle(_ rules: ViewClient.PrefetchRules) async {
         while !Task.isCancelled {
             let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
             let now = elapsed()

@@ -27,7 +27,7 @@ public final class OfflineSet: Sendable {
         /// The URL of the screen, lazy component or image as the screen has it.
         public let url: String
         /// The purpose of the part.
-        public let kind: ScreenReference.Kind
+        public let kind: ScreenPlan.Reference.Kind
         /// The screen that leads to it; `nil` for a route of the set.
         public let parent: String?
         /// The failure; `.notStored` if the server forbids to store the response, or if the response was evicted.
@@ -39,7 +39,7 @@ public final class OfflineSet: Sendable {
         /// The URL of the screen, lazy component or image as the screen has it.
         public let url: String
         /// The purpose of the part.
-        public let kind: ScreenReference.Kind
+        public let kind: ScreenPlan.Reference.Kind
         /// The size of its body in bytes.
         public let bytes: Int
         /// The time since the response was received, or validated.
@@ -65,7 +65,7 @@ public final class OfflineSet: Sendable {
     /// The maximum number of parts.
     public let maxParts: Int
     private let vocabulary: ScreenVocabulary
-    private let formats: [ImageFormat]
+    private let formats: [ImageHeader.Format]
     private let allows: @Sendable (URL) -> Bool
     private let client: (any NetworkClient)?
     private let state = Lock(State())
@@ -91,7 +91,7 @@ public final class OfflineSet: Sendable {
         includesImages: Bool = true,
         maxParts: Int = 500,
         vocabulary: ScreenVocabulary = .standard,
-        formats: [ImageFormat] = [],
+        formats: [ImageHeader.Format] = [],
         allows: @escaping @Sendable (URL) -> Bool = { _ in true },
         client: (any NetworkClient)? = nil
     ) {
@@ -134,7 +134,7 @@ public final class OfflineSet: Sendable {
     fileprivate struct Visit {
         let request: ScreenRequest
         let url: String
-        let kind: ScreenReference.Kind
+        let kind: ScreenPlan.Reference.Kind
         let parent: String?
         let depth: Int
 
@@ -224,7 +224,7 @@ public final class OfflineSet: Sendable {
         var operation = operation
         var failure: NetworkError?
         if refreshes {
-            operation.priorityControl = PriorityControl(.prefetch)
+            operation.priorityControl = Priority.Control(.prefetch)
             operation.policy = .http
             do throws(NetworkError) {
                 _ = try await client.run(operation)
@@ -246,7 +246,7 @@ public final class OfflineSet: Sendable {
 
     /// The routes, lazy components and images of a screen.
     ///
-    /// A part that the `ScreenRequestRules` forbid is added to `missing`.
+    /// A part that the `ScreenRequest.Rules` forbid is added to `missing`.
     private func visits(
         from response: NetworkResponse,
         of visit: Visit,

@@ -36,7 +36,7 @@ final class Prefetch: Sendable {
     let client: any NetworkClient
     /// The loads that it waits for.
     let loads: InteractiveLoads
-    let control = PriorityControl(.prefetch)
+    let control = Priority.Control(.prefetch)
     /// The time since it was requested.
     private let age: @Sendable () -> Duration
     private let state = Lock(State.waiting)

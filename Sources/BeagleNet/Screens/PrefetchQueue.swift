@@ -20,17 +20,17 @@ final class PrefetchQueue: Sendable {
         /// The keys in the order in which they were requested.
         var order: [Prefetch.Key] = []
         var pauses: [Origin: ContinuousClock.Instant] = [:]
-        var reports: [String: PrefetchReport] = [:]
+        var reports: [String: ViewClient.PrefetchReport] = [:]
         /// The prefetches that are to be cancelled after unlocking.
         var removed: [Prefetch] = []
         /// The task that waits until the first waiting prefetch may start.
         var idleWait: Task<Void, Never>?
     }
 
-    private let rules: PrefetchRules
+    private let rules: ViewClient.PrefetchRules
     private let state = Lock(State())
 
-    init(_ rules: PrefetchRules) { self.rules = rules }
+    init(_ rules: ViewClient.PrefetchRules) { self.rules = rules }
 
     deinit {
         removeAll()
@@ -56,17 +56,17 @@ final class PrefetchQueue: Sendable {
         let prefetch = makePrefetch(request, source, client)
         let (isAccepted, isNew) = withState { state in
             removeOutdated(from: &state)
-            state.reports[source, default: PrefetchReport()].requested += 1
+            state.reports[source, default: ViewClient.PrefetchReport()].requested += 1
             if let present = prefetch.flatMap({ state.prefetches[$0.key] }), !present.isOutdated(rules.lifetime) {
                 present.sources.withLock { _ = $0.insert(source) }
                 // It counts once.
-                state.reports[source, default: PrefetchReport()].requested -= 1
+                state.reports[source, default: ViewClient.PrefetchReport()].requested -= 1
                 return (true, false)
             }
             guard let prefetch, state.prefetches.values.count(where: \.isPending) < rules.maxPending,
                 prefetch.origin.map({ allows($0, state) }) ?? true
             else {
-                state.reports[source, default: PrefetchReport()].refused += 1
+                state.reports[source, default: ViewClient.PrefetchReport()].refused += 1
                 return (false, false)
             }
             remove(prefetch.key, from: &state)
@@ -273,10 +273,10 @@ final class PrefetchQueue: Sendable {
     // MARK: - Reports
 
     /// The outcomes of the prefetches that a screen has requested.
-    func report(of source: String) -> PrefetchReport {
+    func report(of source: String) -> ViewClient.PrefetchReport {
         withState { state in
             removeOutdated(from: &state)
-            return state.reports[source] ?? PrefetchReport()
+            return state.reports[source] ?? ViewClient.PrefetchReport()
         }
     }
 
@@ -291,8 +291,9 @@ final class PrefetchQueue: Sendable {
     /// The number of fetches that wait for a prefetch.
     var waitingFetches: Int { withState { $0.prefetches.values.reduce(0) { $0 + $1.waitingFetches } } }
 
-    private func count(_ prefetch: Prefetch, _ state: inout State, _ change: (inout PrefetchReport) -> Void) {
-        change(&state.reports[prefetch.source, default: PrefetchReport()])
+    private func count(_ prefetch: Prefetch, _ state: inout State, _ change: (inout ViewClient.PrefetchReport) -> Void)
+    {
+        change(&state.reports[prefetch.source, default: ViewClient.PrefetchReport()])
     }
 
     // MARK: - Hints
@@ -304,8 +305,8 @@ final class PrefetchQueue: Sendable {
     }
 
     /// Counts a hinted image in the report of the unnamed screen.
-    func countHint(_ count: (inout PrefetchReport) -> Void) {
-        withState { count(&$0.reports["", default: PrefetchReport()]) }
+    func countHint(_ count: (inout ViewClient.PrefetchReport) -> Void) {
+        withState { count(&$0.reports["", default: ViewClient.PrefetchReport()]) }
     }
 
     /// Returns whether no response has paused the prefetches of an origin.

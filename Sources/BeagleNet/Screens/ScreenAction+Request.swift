@@ -12,7 +12,7 @@ extension ScreenAction {
     /// | `beagle:formRemoteAction` | the values of `form` |
     /// | `beagle:submitForm` | the request of `form` |
     ///
-    /// The container's `ScreenRequestRules` say which URLs, methods and header fields a screen may ask for.
+    /// The container's `ScreenRequest.Rules` say which URLs, methods and header fields a screen may ask for.
     ///
     /// Values become a part of a URL as they are. Encode a value that may contain `/`, `?` or `#`.
     ///
@@ -21,8 +21,8 @@ extension ScreenAction {
     ///   - form: The form around the action, for those that submit it.
     ///   - dependencies: The container whose `urlBuilder` turns paths into URLs, `Beagle.dependencies` by default.
     /// - Returns: The request, or `nil` if the action has none, such as `beagle:popView` or the push of a local screen.
-    /// - Throws: `NetworkError`: `.badRequest` if an expression has no value, the method isn't known, or there is no form
-    ///   to submit; `.badURL` if the URL isn't valid; `.blocked` if a rule forbids the request.
+    /// - Throws: `NetworkError`: `.badRequest` if an expression has no value, the method isn't known, or there is no
+    ///   form to submit; `.badURL` if the URL isn't valid; `.blocked` if a rule forbids the request.
     public func request(
         in context: ScreenContext,
         form: ScreenForm? = nil,
@@ -76,7 +76,7 @@ extension ScreenAction {
         let data = Request.RequestData(
             method: try context.text(member("method")) ?? "GET",
             headers: try headers(member("headers"), context),
-            body: body.flatMap { $0 == .null ? nil : RequestBody.json($0) }
+            body: body.flatMap { $0 == .null ? nil : Request.Body.json($0) }
         )
         let url = try url(member("url"), context, dependencies)
         let asked = RequestOfScreen(url, data.method ?? "GET", data.headers ?? [:], at: pointers)

@@ -11,9 +11,9 @@ public import BeagleNetHTTP
 public struct ScreenContext: Sendable, Hashable {
     /// The values by the id of their context.
     public var values: [String: JSONValue]
-    /// The URL of the screen, such as that of `FetchedScreen.response`; `nil` if it isn't known.
+    /// The URL of the screen, such as that of `ViewClient.FetchedScreen.response`; `nil` if it isn't known.
     ///
-    /// `ScreenRequestRules` depend on its origin. If it isn't known, the origin is that of the container's base URL.
+    /// `ScreenRequest.Rules` depend on its origin. If it isn't known, the origin is that of the container's base URL.
     public var screen: String?
 
     /// Creates a context.
@@ -29,11 +29,11 @@ public struct ScreenContext: Sendable, Hashable {
     /// Returns a value with the values of its expressions.
     ///
     /// The grammar is that of Beagle: bindings such as `user.tags[0]`, literals, and operations such as
-    /// `concat(base, '/a')`. Strings at any depth are evaluated; the names of members aren't. A string that is one expression becomes the value
-    /// of that expression, of any type. In other strings, `null` is an empty text.
+    /// `concat(base, '/a')`. Strings at any depth are evaluated; the names of members aren't. A string that is one
+    /// expression becomes the value of that expression, of any type. In other strings, `null` is an empty text.
     ///
-    /// - Throws: `NetworkError` of kind `.badRequest` if an expression uses a context that isn't in `values`, an operation
-    ///   that isn't known, or an object or array as a part of a text. A missing member or element is `null`.
+    /// - Throws: `NetworkError` of kind `.badRequest` if an expression uses a context that isn't in `values`, an
+    ///   operation that isn't known, or an object or array as a part of a text. A missing member or element is `null`.
     public func evaluate(_ value: JSONValue) throws(NetworkError) -> JSONValue {
         switch value {
         case .string(let text): return try evaluate(text)
@@ -78,9 +78,9 @@ public struct ScreenContext: Sendable, Hashable {
 
     /// Returns the context in which the actions after a request are evaluated, as Beagle builds it.
     ///
-    /// After a success it has `onSuccess`, an object with `data`, `status` and the `statusText` `success`. After a failure
-    /// it has `onError`, with `data`, `status`, and the error's message as `statusText` and `message`. `data` is the JSON
-    /// of the response, or `null` if it has none. `status` is 0 if there is no response.
+    /// After a success it has `onSuccess`, an object with `data`, `status` and the `statusText` `success`. After a
+    /// failure it has `onError`, with `data`, `status`, and the error's message as `statusText` and `message`. `data`
+    /// is the JSON of the response, or `null` if it has none. `status` is 0 if there is no response.
     ///
     /// - Parameter result: The result of the request.
     public func after(_ result: NetworkClient.NetworkResult) -> ScreenContext {

@@ -23,7 +23,8 @@ public import BeagleNetRequestBuilder
 ///
 /// Errors in the server's reply are about inputs of the same names.
 public struct ScreenForm: Sendable {
-    /// The form, with the values of the screen. Keep it as long as the screen is shown: the form recognizes a second tap.
+    /// The form, with the values of the screen. Keep it as long as the screen is shown: the form recognizes a second
+    /// tap.
     public let form: Form
     /// The path or URL to which the form is submitted.
     public let target: String
@@ -64,9 +65,10 @@ public struct ScreenForm: Sendable {
     /// Returns the request that submits the form, whether or not it is valid. `NetworkClient.submit` also validates it,
     /// sends it only once, and reads the server's errors.
     ///
-    /// - Parameter dependencies: The container whose `urlBuilder` turns paths into URLs, `Beagle.dependencies` by default.
+    /// - Parameter dependencies: The container whose `urlBuilder` turns paths into URLs, `Beagle.dependencies` by
+    ///   default.
     /// - Throws: `NetworkError`: `.badURL` if the target isn't a path or URL, `.blocked` if the container's
-    ///   `ScreenRequestRules` forbid the request, or an error if stored values can't be read.
+    ///   `ScreenRequest.Rules` forbid the request, or an error if stored values can't be read.
     public func request(
         in dependencies: BeagleDependencies = Beagle.dependencies
     ) throws(NetworkError) -> Request {
@@ -98,15 +100,15 @@ public struct ScreenForm: Sendable {
 extension ScreenForm {
     /// Returns the forms of a screen that are sent to a server, in the order of the screen.
     ///
-    /// Forms that only run actions of the app aren't returned. If one form can't be read, none is returned: pass the JSON
-    /// of a form's component to read it alone.
+    /// Forms that only run actions of the app aren't returned. If one form can't be read, none is returned: pass the
+    /// JSON of a form's component to read it alone.
     ///
     /// - Parameters:
     ///   - screen: The JSON of a screen or of a component.
     ///   - context: The values of contexts. They take precedence over the values that the screen's components declare.
     ///     An empty context by default.
     /// - Throws: `NetworkError`: `.badRequest` if an expression has no value, or if the method isn't one of a form;
-    ///   `.blocked` if the `ScreenRequestRules` of the current container forbid a form's request; `.unsupported` if
+    ///   `.blocked` if the `ScreenRequest.Rules` of the current container forbid a form's request; `.unsupported` if
     ///   `data` of a simple form isn't an object. Use `ScreenAction.request(in:form:dependencies:)` for such a request.
     public static func forms(
         in screen: JSONValue,
@@ -122,14 +124,14 @@ extension BeagleDependencies {
     /// The validators that forms of Beagle 1.x name: `required`, `email` and `number` by default.
     ///
     /// An input whose validator isn't there is validated by the server alone; the log names the validator.
-    public var formValidators: [String: FormValidator] {
+    public var formValidators: [String: Form.Validator] {
         get { self[FormValidatorsKey.self] }
         set { self[FormValidatorsKey.self] = newValue }
     }
 }
 
 enum FormValidatorsKey: DependencyDefault {
-    static func live(_ dependencies: BeagleDependencies) -> [String: FormValidator] {
+    static func live(_ dependencies: BeagleDependencies) -> [String: Form.Validator] {
         ["required": .required, "email": .email, "number": .number]
     }
 }

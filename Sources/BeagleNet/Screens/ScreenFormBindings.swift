@@ -30,15 +30,16 @@ struct ScreenFormBindings: Sendable {
 
     /// Returns the errors of the text inputs whose `error` isn't empty.
     ///
-    /// An expression without a value is no error, because a form could never be sent then; the server checks the values.
-    func errors(of inputs: [Form.Input]) -> [FieldError] {
+    /// An expression without a value is no error, because a form could never be sent then; the server checks the
+    /// values.
+    func errors(of inputs: [Form.Input]) -> [Form.FieldError] {
         let context = context(of: inputs)
         return textInputs.compactMap { input in
             do throws(NetworkError) {
                 var context = context
                 context.values.merge(input.contexts) { $1 }
                 guard let text = try context.text(input.error), !text.isEmpty else { return nil }
-                return FieldError(field: input.name, message: text)
+                return Form.FieldError(field: input.name, message: text)
             } catch {
                 Beagle.dependencies.logger.log(FormLog(message: "Could not evaluate an error: \(error.message)"))
                 return nil

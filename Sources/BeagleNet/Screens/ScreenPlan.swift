@@ -6,7 +6,7 @@ import BeagleNetHTTP
 /// of lists whose items the screen contains are there once for each item.
 public struct ScreenPlan: Sendable {
     /// The references, in the order of the document.
-    public let references: [ScreenReference]
+    public let references: [Reference]
     /// The number of references that were left out because there were more than `maxReferences`. For the elements of a
     /// list, this is an estimate.
     public let omittedCount: Int
@@ -15,7 +15,7 @@ public struct ScreenPlan: Sendable {
     public var isTruncated: Bool { omittedCount > 0 }
 
     init(_ contents: ScreenPlanContents) {
-        references = contents.resolved.indices.map { ScreenReference(contents: contents, index: $0) }
+        references = contents.resolved.indices.map { Reference(contents: contents, index: $0) }
         omittedCount = contents.omitted
     }
 }

@@ -17,7 +17,7 @@ struct SimpleFormReader {
         let (method, httpData) = try method(action)
         let form = Form(
             layout.inputs.map { name, value in
-                Form.Input(name, FormValue(value), isSecret: secrets.contains(name) ? true : nil)
+                Form.Input(name, Form.Value(value), isSecret: secrets.contains(name) ? true : nil)
             },
             method: method,
             httpData: httpData,

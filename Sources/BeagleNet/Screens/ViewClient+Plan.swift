@@ -5,15 +5,15 @@ import BeagleNetRequestBuilder
 extension ViewClient {
     /// Prefetches what a screen leads to: the routes that it marks, its lazy components, and its images.
     ///
-    /// References that can't be prefetched (`ScreenReference.obstacle`) are left out, and so are URLs that the rules
-    /// exclude. So are requests that the container's `ScreenRequestRules` forbid; the log has the reason. References are
-    /// prefetched in the order of the plan.
+    /// References that can't be prefetched (`ScreenPlan.Reference.obstacle`) are left out, and so are URLs that the
+    /// rules exclude. So are requests that the container's `ScreenRequest.Rules` forbid; the log has the reason.
+    /// References are prefetched in the order of the plan.
     ///
     /// - Parameters:
     ///   - plan: The plan of the screen.
     ///   - source: The name of the screen, for `report(of:)`; empty by default.
-    ///   - screen: The URL of the screen, for the `ScreenRequestRules`; `nil`, the default, if it has the origin of the
-    ///     container's base URL.
+    ///   - screen: The URL of the screen, for the `ScreenRequest.Rules`; `nil`, the default, if it has the origin of
+    ///     the container's base URL.
     ///   - partition: The user, as in `ScreenRequest.partition`; empty by default.
     ///   - images: The prefetcher of the images; `nil`, the default, doesn't prefetch them.
     /// - Returns: The number of screens and lazy components that will be prefetched, or are already.
@@ -23,7 +23,7 @@ extension ViewClient {
         from source: String = "",
         screen: String? = nil,
         partition: String = "",
-        images: ImagePrefetcher? = nil
+        images: ImageLoader.Prefetcher? = nil
     ) -> Int {
         let container = currentClient.container
         let check = ScreenRequestCheck(screen: screen, in: container)
@@ -57,13 +57,13 @@ extension ViewClient {
 
 extension ScreenRequestCheck {
     /// Checks the request of a reference. Without a URL there is nothing to send.
-    func check(_ reference: ScreenReference, _ container: BeagleDependencies) throws(NetworkError) {
+    func check(_ reference: ScreenPlan.Reference, _ container: BeagleDependencies) throws(NetworkError) {
         guard let text = reference.resolvedURL, let url = container.urlBuilder.build(path: text) else { return }
         try check(RequestOfScreen(reference, to: url))
     }
 }
 
-extension ScreenReference {
+extension ScreenPlan.Reference {
     /// The header fields whose values are texts, numbers or truth values.
     package var headerFields: [String: String] {
         guard let headers, case .object(let members)? = parsed(headers) else { return [:] }

@@ -17,8 +17,8 @@ extension ViewClient {
     /// ```
     ///
     /// Lazy components are fetched as screens are. A transfer ends unless another screen or view also waits for it.
-    /// Submissions of forms don't belong to the scope, so that leaving the screen doesn't cancel them. Releasing a scope
-    /// doesn't close it.
+    /// Submissions of forms don't belong to the scope, so that leaving the screen doesn't cancel them. Releasing a
+    /// scope doesn't close it.
     public final class Scope: Sendable {
         /// The name of the screen, which is also that of its prefetches in `report(of:)`.
         public let name: String
@@ -160,7 +160,7 @@ extension ViewClient {
     }
 }
 
-extension FetchedScreen {
+extension ViewClient.FetchedScreen {
     fileprivate var cause: ViewClient.Scope.Timing.Load.Cause {
         wasPrefetched ? .prefetch : .init(source, response.cacheStatus)
     }

@@ -17,8 +17,8 @@ import BeagleNetRequestBuilder
 /// A prefetch is used only for a request with the same URL, method, header fields, body and user. A fetch during the
 /// prefetch takes over its transfer, with the highest priority; one after it uses the screen without a request. A
 /// prefetch that failed never affects a fetch. Its screen isn't used any more after the lifetime of the
-/// `PrefetchRules`, after the user has signed in or out, and, if there is a `CacheInterceptor`, after a successful
-/// request with an unsafe method, such as a form, or a `Clear-Site-Data` field for the same origin.
+/// `ViewClient.PrefetchRules`, after the user has signed in or out, and, if there is a `CacheInterceptor`, after a
+/// successful request with an unsafe method, such as a form, or a `Clear-Site-Data` field for the same origin.
 ///
 /// The client knows the user by an `AuthInterceptor`, by the fields that the app and the builder add, and by the
 /// request's `partition`. If cookies or another interceptor identify the user, give the requests a `partition`, or call
@@ -28,10 +28,11 @@ import BeagleNetRequestBuilder
 /// After a 429 or 503, or a response with `Retry-After`, no prefetch is sent to the origin for that time, one minute if
 /// the server doesn't say.
 ///
-/// With `hintedImages`, a screen's images start as soon as a response names them in `Link: </a.png>; rel=preload;
-/// as=image` (RFC 8288, 3): in the head of the screen, or, over libcurl, in a 103 response before it (RFC 8297). They have
-/// the priority `.prefetch` until a view wants them. A `CacheInterceptor` keeps those that are complete before. The
-/// `PrefetchRules` apply to them, and a hint that fails never affects the screen.
+/// With `hintedImages`, a screen's images start as soon as a response names them in
+/// `Link: </a.png>; rel=preload; as=image` (RFC 8288, 3): in the head of the screen, or, over libcurl, in a 103
+/// response before it (RFC 8297). They have the priority `.prefetch` until a view wants them. A `CacheInterceptor`
+/// keeps those that are complete before. The `ViewClient.PrefetchRules` apply to them, and a hint that fails never
+/// affects the screen.
 public final class ViewClient: Sendable {
     /// The rules of prefetching.
     public let rules: PrefetchRules
@@ -131,7 +132,7 @@ public final class ViewClient: Sendable {
         case .result(let result):
             hints?.receive(result)
             if let screen = Self.decoded(result, as: type, decoder, wasPrefetched: true) { return screen }
-        case .waiting: operation.priorityControl = PriorityControl(.interactive)
+        case .waiting: operation.priorityControl = Priority.Control(.interactive)
         case nil: break
         }
         let result = try await client.run(operation) { result in
@@ -207,7 +208,7 @@ public final class ViewClient: Sendable {
     public var pendingCount: Int { prefetches.pendingCount }
 }
 
-extension FetchedScreen {
+extension ViewClient.FetchedScreen {
     fileprivate init(_ screen: Screen, _ result: NetworkOperation.Result, wasPrefetched: Bool = false) {
         self.init(
             screen: screen,

@@ -17,7 +17,7 @@ extension TransferOptions {
     }
 }
 
-extension Timeouts {
+extension TransferOptions.Timeouts {
     /// Checks that every limit is above zero.
     func check() throws(NetworkError) {
         guard
@@ -62,7 +62,7 @@ extension TransferOptions.Settings {
         }
     }
 
-    private func check(_ minimum: MinimumSpeed) throws(NetworkError) {
+    private func check(_ minimum: TransferOptions.MinimumSpeed) throws(NetworkError) {
         guard minimum.bytesPerSecond >= 1 else {
             throw .badOption("minimumSpeed.bytesPerSecond", "is \(minimum.bytesPerSecond)", advice: "use 1 or more")
         }

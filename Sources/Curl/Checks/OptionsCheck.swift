@@ -17,7 +17,7 @@ enum OptionsCheck {
         if let identity = extras.identity { try check(identity) }
         for name in extras.ciphers.tls12 + extras.ciphers.tls13 { try check(cipher: name) }
         if extras.usesEarlyData {
-            try CurlCapabilities.current.require(.earlyData, for: "TransferOptions.usesEarlyData")
+            try CurlTransport.Capabilities.current.require(.earlyData, for: "TransferOptions.usesEarlyData")
         }
         if case .through(let proxy) = extras.proxy {
             try check(proxy, for: head)
@@ -28,7 +28,9 @@ enum OptionsCheck {
         if case .environmentExcept(let hosts) = extras.proxy { try check(exceptions: hosts) }
         if let path = extras.unixSocket { try check(unixSocket: path, with: extras) }
         for override in extras.overrides { try check(override) }
-        if extras.ipVersion == .v6 { try CurlCapabilities.current.require(.ipv6, for: "TransferOptions.ipVersion") }
+        if extras.ipVersion == .v6 {
+            try CurlTransport.Capabilities.current.require(.ipv6, for: "TransferOptions.ipVersion")
+        }
         try check(extras.local)
         for coding in extras.codings ?? [] { try check(coding) }
         try extras.settings.checkLimits()
@@ -45,7 +47,7 @@ enum OptionsCheck {
 
     // MARK: TLS
 
-    private static func check(_ trust: TLSTrust, _ option: String) throws(NetworkError) {
+    private static func check(_ trust: TLS.Trust, _ option: String) throws(NetworkError) {
         switch trust {
         case .system: break
         case .file(let path):
@@ -57,12 +59,12 @@ enum OptionsCheck {
             guard bytes.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
                 throw .badOption(option, "the data contains no PEM certificate")
             }
-        case .native: try CurlCapabilities.current.require(.nativeTrust, for: "TransferOptions.\(option)")
+        case .native: try CurlTransport.Capabilities.current.require(.nativeTrust, for: "TransferOptions.\(option)")
         }
     }
 
     /// Checks what can be checked without reading the files. The TLS library reports errors in their contents.
-    private static func check(_ identity: TLSIdentity) throws(NetworkError) {
+    private static func check(_ identity: TLS.Identity) throws(NetworkError) {
         if let passphrase = identity.passphrase, passphrase.utf8.contains(0) {
             throw .badIdentity("the passphrase contains a NUL")
         }
@@ -101,7 +103,7 @@ enum OptionsCheck {
             throw .badOption("proxy", "the value of field \(field.name.rawName) contains a line break or NUL")
         }
         if proxy.scheme == .https {
-            try CurlCapabilities.current.require(.secureProxies, for: "TransferOptions.proxy")
+            try CurlTransport.Capabilities.current.require(.secureProxies, for: "TransferOptions.proxy")
             try check(proxy.trust, "proxy.trust")
         }
         guard !head.headerFields.contains(.proxyAuthorization) else {
@@ -159,7 +161,7 @@ enum OptionsCheck {
         unixSocket path: String,
         with extras: TransferOptions.Extras
     ) throws(NetworkError) {
-        try CurlCapabilities.current.require(.unixSockets, for: "TransferOptions.unixSocket")
+        try CurlTransport.Capabilities.current.require(.unixSockets, for: "TransferOptions.unixSocket")
         try check(text: path, "unixSocket")
         guard path.utf8.count < unixPathSize else {
             throw .badOption("unixSocket", "the path is longer than \(unixPathSize - 1) bytes")
@@ -167,12 +169,12 @@ enum OptionsCheck {
         if case .through = extras.proxy {
             throw .badOption("unixSocket", "a Unix socket cannot be used with a proxy", advice: "remove proxy")
         }
-        guard extras.local == LocalEndpoint(), extras.ipVersion == .any else {
+        guard extras.local == TransferOptions.LocalEndpoint(), extras.ipVersion == .any else {
             throw .badOption("unixSocket", "a Unix socket has no IP address", advice: "remove local and ipVersion")
         }
     }
 
-    private static func check(_ override: HostOverride) throws(NetworkError) {
+    private static func check(_ override: TransferOptions.HostOverride) throws(NetworkError) {
         try check(text: override.host, "overrides")
         guard override.host.utf8.allSatisfy(mayBeInProxyHost) else {
             throw .badOption("overrides", "a host contains an invalid character")
@@ -190,7 +192,7 @@ enum OptionsCheck {
         }
     }
 
-    private static func check(_ local: LocalEndpoint) throws(NetworkError) {
+    private static func check(_ local: TransferOptions.LocalEndpoint) throws(NetworkError) {
         if let interface = local.interface {
             try check(text: interface, "local")
             guard !interface.contains("!") else { throw .badOption("local", "the name of the interface contains a !") }
@@ -199,11 +201,11 @@ enum OptionsCheck {
         for port in [ports.lowerBound, ports.upperBound] { try check(port: port, "local") }
     }
 
-    private static func check(_ coding: ContentCoding) throws(NetworkError) {
+    private static func check(_ coding: TransferOptions.ContentCoding) throws(NetworkError) {
         switch coding {
         case .gzip, .deflate: break
-        case .brotli: try CurlCapabilities.current.require(.brotli, for: "TransferOptions.codings")
-        case .zstd: try CurlCapabilities.current.require(.zstd, for: "TransferOptions.codings")
+        case .brotli: try CurlTransport.Capabilities.current.require(.brotli, for: "TransferOptions.codings")
+        case .zstd: try CurlTransport.Capabilities.current.require(.zstd, for: "TransferOptions.codings")
         default:
             let name = coding.rawValue
             throw .badOption("codings", "\(name) cannot be decoded", advice: "use gzip, deflate, br or zstd")
@@ -221,7 +223,7 @@ enum OptionsCheck {
     }
 }
 
-extension TLSIdentity {
+extension TLS.Identity {
     /// The files or bytes of the certificate and key.
     var sources: [Source] {
         switch form {

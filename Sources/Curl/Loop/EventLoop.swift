@@ -45,7 +45,7 @@ final class EventLoop: @unchecked Sendable {
     private let inbox = Lock(Inbox())
     private let isSleeping = Atomic(false)
 
-    let configuration: CurlConfiguration
+    let configuration: CurlTransport.Configuration
     /// Whether the connection options are libcurl's defaults, apart from the limits on their number.
     let hasPlainConnections: Bool
     /// Whether the environment may define a proxy. Checked once here, not by libcurl for each request.
@@ -69,7 +69,7 @@ final class EventLoop: @unchecked Sendable {
     /// The options that were checked last; most requests have the same.
     var checkedExtras: TransferOptions.Extras?
     let memory: ClientStores?
-    private let resolver: CurlConfiguration.Resolver?
+    private let resolver: CurlTransport.Configuration.Resolver?
     var tlsSession = TLSSession()
     var tunnelOwners = TunnelOwners()
     var identities = IdentityRegistry()
@@ -119,7 +119,7 @@ final class EventLoop: @unchecked Sendable {
     ///   - portable: Whether to wait with `curl_multi_poll`.
     ///   - resourceTracker: The tracker that counts the loop and its resources.
     init(
-        _ configuration: CurlConfiguration,
+        _ configuration: CurlTransport.Configuration,
         _ role: LoopRole,
         _ streams: LongLivedRequestHistory,
         portable: Bool,
@@ -419,7 +419,7 @@ final class EventLoop: @unchecked Sendable {
 
     private static func addresses(
         of origin: Origin,
-        by resolver: CurlConfiguration.Resolver
+        by resolver: CurlTransport.Configuration.Resolver
     ) async -> Result<[IPAddress], NetworkError> {
         do {
             return .success(try await resolver(origin.host, origin.port))
@@ -777,7 +777,7 @@ final class EventLoop: @unchecked Sendable {
 extension LoopRole {
     /// Returns the limits on concurrency. Long-lived transfers have no limits, because others might wait
     /// indefinitely for their places.
-    fileprivate func limits(of configuration: CurlConfiguration) -> TransferScheduler<Transfer>.Limits {
+    fileprivate func limits(of configuration: CurlTransport.Configuration) -> TransferScheduler<Transfer>.Limits {
         guard self != .longLived else { return TransferScheduler.Limits() }
         return TransferScheduler.Limits(
             connections: configuration.maxConnections,

@@ -7,7 +7,7 @@ struct ClientStores {
     let altSvc: AltSvcStore?
 
     /// Creates the memory of a client, or returns `nil` if the configuration has no stores.
-    init?(_ configuration: CurlConfiguration) {
+    init?(_ configuration: CurlTransport.Configuration) {
         (cookies, hsts, altSvc) = (configuration.cookies, configuration.hsts, configuration.altSvc)
         if cookies == nil && hsts == nil && altSvc == nil { return nil }
     }
@@ -24,7 +24,7 @@ struct ClientStores {
             if extras.unixSocket != nil || !extras.overrides.isEmpty { return nil }
             if case .through = extras.proxy { return nil }
         }
-        let (asked, capabilities) = (request.options.version, CurlCapabilities.current)
+        let (asked, capabilities) = (request.options.version, CurlTransport.Capabilities.current)
         return altSvc.service(for: request.head) { version in
             switch version {
             case .http2: asked != .http1 && capabilities.contains(.http2)

@@ -42,10 +42,10 @@ extension Hop {
     }
 
     /// Sets the connection options of the transport's configuration that differ from libcurl's defaults.
-    func configureConnection(_ configuration: CurlConfiguration) throws(NetworkError) {
+    func configureConnection(_ configuration: CurlTransport.Configuration) throws(NetworkError) {
         easy.set(.maxIdleAge, configuration.idleConnectionLifetime.seconds)
         if let lifetime = configuration.connectionLifetime {
-            let name = "CurlConfiguration.connectionLifetime"
+            let name = "CurlTransport.Configuration.connectionLifetime"
             try require(easy.set(.maxAge, lifetime.seconds), for: name, since: "7.80")
         }
         easy.set(.happyEyeballsDelay, Int(configuration.happyEyeballsDelay.milliseconds))
@@ -88,7 +88,7 @@ private func hasInterface(_ name: String) -> Bool {
     return false
 }
 
-extension HostOverride {
+extension TransferOptions.HostOverride {
     /// The override as `HOST:PORT:ADDRESS:PORT`, in which an empty part matches any value. Unlike CURLOPT_RESOLVE it
     /// isn't added to a cache that all transfers share. https://curl.se/libcurl/c/CURLOPT_CONNECT_TO.html
     fileprivate var line: String {

@@ -9,9 +9,9 @@ extension Hop {
         var handshakeStart: UInt64?
     }
 
-    /// The bytes transferred since the start of the current window, for `MinimumSpeed`.
+    /// The bytes transferred since the start of the current window, for `TransferOptions.MinimumSpeed`.
     struct SpeedWindow {
-        let minimum: MinimumSpeed
+        let minimum: TransferOptions.MinimumSpeed
         var since: UInt64 = 0
         var bytes: Int64 = 0
     }
@@ -45,7 +45,7 @@ extension Hop {
         if timeouts.resolve != nil { watchResolving() }
         if timeouts.tls != nil, origin.isSecure { try watchHandshake() }
         let extras = request.options.extras
-        let isLimited = extras.map { $0.bandwidth != Bandwidth() } ?? false
+        let isLimited = extras.map { $0.bandwidth != TransferOptions.Bandwidth() } ?? false
         if isLimited || request.options.priority == .prefetch { limitBandwidth() }
         guard let extras else { return }
         speed = extras.minimumSpeed.map { SpeedWindow(minimum: $0) }

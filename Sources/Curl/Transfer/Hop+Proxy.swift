@@ -11,7 +11,7 @@ import CBeagleNetCurl
 
 /// The proxy options of a hop.
 extension Hop {
-    func configureProxy(_ route: ProxyRoute) throws(NetworkError) {
+    func configureProxy(_ route: Proxy.Route) throws(NetworkError) {
         if bypassesProxy { return }
         switch route {
         case .environment: break

@@ -18,7 +18,7 @@ extension Hop {
         guard origin.host.utf8.allSatisfy(Self.mayBeInName), origin.host.utf8.last != UInt8(ascii: ".") else {
             throw .unsent(
                 .badURL,
-                "CurlConfiguration.resolver does not support the host: it ends with a dot or contains characters other than "
+                "CurlTransport.Configuration.resolver does not support the host: it ends with a dot or contains characters other than "
                     + "letters, digits, dots, - and _",
                 "write an international name in its ASCII form (xn--…)"
             )
@@ -44,7 +44,7 @@ extension Hop {
                 .dns,
                 during: .resolve,
                 "the app's resolver returned no address for \(origin.host)",
-                advice: "check the host name, or CurlConfiguration.resolver"
+                advice: "check the host name, or CurlTransport.Configuration.resolver"
             )
         }
         let list = addresses.map { $0.isIPv6 ? "[\($0)]" : "\($0)" }.joined(separator: ",")

@@ -32,7 +32,7 @@ extension Hop {
         return lines
     }
 
-    private static func acceptEncoding(_ codings: [ContentCoding]?) -> String {
+    private static func acceptEncoding(_ codings: [TransferOptions.ContentCoding]?) -> String {
         guard let codings else { return acceptEncoding }
         return "Accept-Encoding: \(codings.map(\.rawValue).joined(separator: ", "))"
     }
@@ -83,7 +83,7 @@ extension Hop {
     /// Throws if this libcurl or its TLS library doesn't support an option.
     func require(_ isSet: Bool, for option: String, since version: String) throws(NetworkError) {
         if isSet { return }
-        let capabilities = CurlCapabilities.current
+        let capabilities = CurlTransport.Capabilities.current
         throw .unsent(
             .unsupported,
             "\(option): libcurl \(capabilities.version) with \(capabilities.tls) does not support it",
@@ -164,7 +164,7 @@ extension Hop {
         case .http2:
             easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         case .http3:
-            try CurlCapabilities.current.require(.http3, for: "TransferOptions.version")
+            try CurlTransport.Capabilities.current.require(.http3, for: "TransferOptions.version")
             easy.set(.httpVersion, Int(isSecure ? CURL_HTTP_VERSION_3 : CURL_HTTP_VERSION_2TLS))
         }
         if waitsForMultiplexing { easy.set(.pipeWait, 1) }

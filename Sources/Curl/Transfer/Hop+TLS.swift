@@ -28,11 +28,11 @@ extension Hop {
         if native | early != 0 { easy.set(.sslOptions, native | early) }
     }
 
-    private static let isOfGnuTLS = CurlCapabilities.current.tls.isOfGnuTLS
+    private static let isOfGnuTLS = CurlTransport.Capabilities.current.tls.isOfGnuTLS
     /// The value of CURLSSLOPT_EARLYDATA, which libcurl 8.11 introduced.
     private static let earlyData = 1 << 6
 
-    private func configure(_ trust: TLSTrust) throws(NetworkError) {
+    private func configure(_ trust: TLS.Trust) throws(NetworkError) {
         switch trust {
         case .system:
             guard let file = TrustStore.systemFile else { return }
@@ -47,7 +47,7 @@ extension Hop {
         easy.set(.caPath, nil)
     }
 
-    private func configure(_ identity: TLSIdentity) throws(NetworkError) {
+    private func configure(_ identity: TLS.Identity) throws(NetworkError) {
         let certificate = loop.identities.certificate(of: identity)
         if certificate == nil { useUnsharedConnection() }
         try set(.certificate, .certificate, certificate ?? identity.certificate)
@@ -59,7 +59,7 @@ extension Hop {
         try require(easy.set(.passphrase, identity.passphrase ?? ""))
     }
 
-    private func set(_ file: StringOption, _ blob: BlobOption, _ source: TLSIdentity.Source) throws(NetworkError) {
+    private func set(_ file: StringOption, _ blob: BlobOption, _ source: TLS.Identity.Source) throws(NetworkError) {
         switch source {
         case .file(let path): try require(easy.set(file, path))
         case .bytes(let bytes):
@@ -80,11 +80,11 @@ struct IdentityRegistry {
     private static let certificateLimit = 1_000
 
     /// The identities of each certificate (without padding), each with the padding that distinguishes it.
-    private var known: [TLSIdentity.Source: [(identity: TLSIdentity, padding: Int)]] = [:]
+    private var known: [TLS.Identity.Source: [(identity: TLS.Identity, padding: Int)]] = [:]
 
     /// Returns the certificate of an identity with its distinguishing padding, or `nil` if there are too many to
     /// remember.
-    mutating func certificate(of identity: TLSIdentity) -> TLSIdentity.Source? {
+    mutating func certificate(of identity: TLS.Identity) -> TLS.Identity.Source? {
         let certificate = identity.certificate
         let bare = certificate.bare
         let others = known[bare] ?? []
@@ -96,7 +96,7 @@ struct IdentityRegistry {
     }
 }
 
-extension TLSIdentity {
+extension TLS.Identity {
     fileprivate var certificate: Source {
         switch form {
         case .pem(let certificate, _), .pkcs12(let certificate): certificate
@@ -105,7 +105,7 @@ extension TLSIdentity {
 }
 
 /// Different spellings of the same certificate: `./` in its path, or line ends after its bytes.
-extension TLSIdentity.Source {
+extension TLS.Identity.Source {
     /// The source without padding.
     fileprivate var bare: Self {
         switch self {

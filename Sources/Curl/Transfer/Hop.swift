@@ -709,8 +709,8 @@ final class Hop {
         )
     }
 
-    var progress: TransferProgress {
-        TransferProgress(
+    var progress: TransferRequest.Progress {
+        TransferRequest.Progress(
             bytesSent: bytesSent,
             bytesToSend: upload?.length,
             bytesReceived: bytesReceived,

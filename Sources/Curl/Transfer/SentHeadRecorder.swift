@@ -8,7 +8,7 @@ final class SentHeadRecorder {
     private(set) var isWhole = false
 
     /// The head, or the part of it that was sent; `nil` if nothing was sent.
-    var head: WireHead? { bytes.isEmpty ? nil : WireHead(bytes) }
+    var head: TransferMetrics.WireHead? { bytes.isEmpty ? nil : TransferMetrics.WireHead(bytes) }
 
     /// Starts recording. Bytes recorded so far belonged to another attempt or to the proxy.
     func begin() {

@@ -59,7 +59,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     /// The challenge of the server's 401 response.
     private(set) var digest: DigestSession?
     /// The hops before the current one.
-    @exclusivity(unchecked) private var hops: [TransferHop] = []
+    @exclusivity(unchecked) private var hops: [TransferMetrics.Hop] = []
     private var resends = 0
     /// Whether to connect to the origin itself because an alternative service failed.
     private var staysAtOrigin = false
@@ -68,7 +68,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     @exclusivity(unchecked) private var pipe: BodyPipe?
     /// The metrics and trailers that a streamed response reads after its body has ended. Not part of the pipe, which
     /// the response would retain.
-    private var end: Lock<TransferEnd?>?
+    private var end: Lock<TransferResponse.End?>?
     /// The time at which the first request was prepared; 0 before.
     private var begun: UInt64 = 0
     @exclusivity(unchecked) private var completion: Completion?
@@ -184,7 +184,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     }
 
     /// Begins with the priority of a control, which may raise it later.
-    func attach(to control: PriorityControl) {
+    func attach(to control: Priority.Control) {
         let priority = control.attach(self)
         if priority != request.options.priority { message = message.changed { $0.options.priority = priority } }
     }
@@ -205,7 +205,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         let body = HTTPBody(
             .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )
-        let end = Lock<TransferEnd?>(nil)
+        let end = Lock<TransferResponse.End?>(nil)
         self.end = end
         complete(.success(makeResponse(response, body: body, from: hop) { end.withLock { $0 } }))
     }
@@ -354,7 +354,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     private func remember(_ hop: Hop, before next: TransferRequest) {
         if let observe = request.onHop, let response = hop.response { observe(response.head, metrics(of: hop), next) }
         hops.append(
-            TransferHop(
+            TransferMetrics.Hop(
                 method: request.head.method.rawValue,
                 url: message.urlText,
                 status: hop.response?.status.code ?? 0,
@@ -365,7 +365,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
 
     private func finish(_ hop: Hop, _ body: Data, _ trailers: HTTPFields) {
         if let pipe {
-            let end = TransferEnd(metrics: metrics(of: hop), trailers: trailers)
+            let end = TransferResponse.End(metrics: metrics(of: hop), trailers: trailers)
             self.end?.withLock { $0 = end }
             pipe.end(.success(()))
             self.pipe = nil
@@ -399,7 +399,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         }
         error.mayHaveReachedServer = hasReachedServer
         if let pipe {
-            let end = error.metrics.map { TransferEnd(metrics: $0) }
+            let end = error.metrics.map { TransferResponse.End(metrics: $0) }
             self.end?.withLock { $0 = end }
             pipe.end(.failure(error))
             self.pipe = nil
@@ -459,7 +459,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         body: HTTPBody,
         from hop: Hop,
         trailers: HTTPFields = [:],
-        end: (@Sendable () -> TransferEnd?)? = nil
+        end: (@Sendable () -> TransferResponse.End?)? = nil
     ) -> TransferResponse {
         TransferResponse(
             response,

@@ -10,7 +10,7 @@ extension CurlTransport {
     /// - Throws: `NetworkError` if `perform` would reject the request before connecting.
     package static func wireFields(
         of request: TransferRequest,
-        _ configuration: CurlConfiguration = CurlConfiguration()
+        _ configuration: Configuration = Configuration()
     ) throws(NetworkError) -> HTTPFields {
         try MessageCheck.check(request)
         let message = Message(request)

@@ -1,12 +1,12 @@
 public import BeagleNetHTTP
 
-extension CurlTransport: WebSocketTransport {
-    /// Opens a WebSocket; see `WebSocketTransport`.
+extension CurlTransport: WebSocket.Transport {
+    /// Opens a WebSocket; see `WebSocket.Transport`.
     ///
     /// libcurl opens the connection, including TLS and proxies; a proxy is asked for a tunnel (CONNECT). The WebSocket
     /// protocol itself is implemented here, so it also works with a libcurl that was built without WebSockets, such as
     /// Debian 12's.
-    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+    public func openWebSocket(_ request: WebSocket.Request) async throws(NetworkError) -> WebSocket {
         do throws(NetworkError) {
             try request.validate()
             var message = request.transfer

@@ -11,7 +11,7 @@ final class WebSocketLink {
     /// would have to wait behind them.
     private static let unsentLimit: Int32 = 128 << 10
 
-    let request: WebSocketRequest
+    let request: WebSocket.Request
     let pipe: WebSocketPipe
     /// The handshake; `nil` once the server has accepted it.
     private var handshake: WebSocketHandshake?
@@ -33,7 +33,7 @@ final class WebSocketLink {
     /// The time at which either side began to close.
     private var closing: UInt64?
 
-    init(_ request: WebSocketRequest, _ handshake: WebSocketHandshake, resourceTracker: ResourceTracker?) {
+    init(_ request: WebSocket.Request, _ handshake: WebSocketHandshake, resourceTracker: ResourceTracker?) {
         self.request = request
         self.handshake = handshake
         chunk = handshake.message
@@ -189,7 +189,7 @@ final class WebSocketLink {
             .timeout,
             during: .body,
             "\(what) \(limit)",
-            advice: "increase WebSocketRequest.\(name), or check the server"
+            advice: "increase WebSocket.Request.\(name), or check the server"
         )
         error.transportCode = 28
         return error
@@ -198,7 +198,7 @@ final class WebSocketLink {
 
 extension NetworkError {
     /// Returns the error with the request that it belongs to.
-    fileprivate func of(_ request: WebSocketRequest) -> NetworkError {
+    fileprivate func of(_ request: WebSocket.Request) -> NetworkError {
         var error = self
         error.request = request.head
         return error

@@ -2,7 +2,7 @@ import BeagleNetHTTP
 
 /// A pipe that carries the messages of one WebSocket between the app's tasks and the loop, with backpressure on both
 /// sides.
-final class WebSocketPipe: WebSocketChannel {
+final class WebSocketPipe: WebSocket.Channel {
     /// The number of unread bytes at which the loop stops reading.
     private static let receiveLimit = 1 << 20
     /// The number of unsent bytes above which a sender waits.
@@ -20,23 +20,23 @@ final class WebSocketPipe: WebSocketChannel {
 
     private struct State {
         /// Received messages in reverse order; the next one is the last element.
-        var ready: [WebSocketMessage] = []
+        var ready: [WebSocket.Message] = []
         /// Received messages that follow those in `ready`.
-        var received: [WebSocketMessage] = []
+        var received: [WebSocket.Message] = []
         var receivedBytes = 0
         var isPaused = false
 
-        var posted: [WebSocketMessage] = []
+        var posted: [WebSocket.Message] = []
         var postedBytes = 0
         /// The number of bytes that the loop has taken but not sent yet.
         var unsentBytes = 0
         /// The close frame of the app, if it has closed the WebSocket.
-        var close: WebSocketClose?
+        var close: WebSocket.Close?
         /// Whether the loop has been notified of the posted messages.
         var isAnnounced = false
 
         /// The server's close frame, or the error that ended the connection.
-        var end: Result<WebSocketClose, NetworkError>?
+        var end: Result<WebSocket.Close, NetworkError>?
         var waiting: [Side: [Continuation]] = [:]
         /// Closures that resume or cancel the transfer. They have no effect after its end, and are `nil` before
         /// `connect`.
@@ -86,7 +86,7 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    func deliver(_ messages: [WebSocketMessage]) {
+    func deliver(_ messages: [WebSocket.Message]) {
         guard !messages.isEmpty else { return }
         let waiting = state.withLock { state in
             let bytes = messages.reduce(0) { $0 + $1.byteCount + Self.messageCost }
@@ -99,7 +99,7 @@ final class WebSocketPipe: WebSocketChannel {
     }
 
     /// Takes the messages and the close frame that the app wants to send.
-    func takePosted() -> (messages: [WebSocketMessage], close: WebSocketClose?) {
+    func takePosted() -> (messages: [WebSocket.Message], close: WebSocket.Close?) {
         state.withLock { state in
             defer {
                 state.posted = []
@@ -123,7 +123,7 @@ final class WebSocketPipe: WebSocketChannel {
     }
 
     /// Ends the WebSocket; later calls have no effect.
-    func end(_ end: Result<WebSocketClose, NetworkError>) {
+    func end(_ end: Result<WebSocket.Close, NetworkError>) {
         let waiting = state.withLock { state -> [Continuation] in
             guard state.end == nil else { return [] }
             state.end = end
@@ -135,14 +135,14 @@ final class WebSocketPipe: WebSocketChannel {
 
     // MARK: the app's side
 
-    var peerClose: WebSocketClose? {
+    var peerClose: WebSocket.Close? {
         state.withLock { state in
             if case .success(let close) = state.end { return close }
             return nil
         }
     }
 
-    func receive() async throws(NetworkError) -> WebSocketMessage? {
+    func receive() async throws(NetworkError) -> WebSocket.Message? {
         try checkProcess()
         while true {
             switch take() {
@@ -156,7 +156,7 @@ final class WebSocketPipe: WebSocketChannel {
     }
 
     private enum ReadResult {
-        case message(WebSocketMessage), end(NetworkError?), nothing
+        case message(WebSocket.Message), end(NetworkError?), nothing
     }
 
     private func take() -> ReadResult {
@@ -177,7 +177,7 @@ final class WebSocketPipe: WebSocketChannel {
         return taken
     }
 
-    private func taken(at end: Result<WebSocketClose, NetworkError>?, _ own: WebSocketClose?) -> ReadResult {
+    private func taken(at end: Result<WebSocket.Close, NetworkError>?, _ own: WebSocket.Close?) -> ReadResult {
         switch end {
         case .success(let close): .end(close.code.isNormal || own != nil ? nil : closed(close.code))
         case .failure(let error): .end(error)
@@ -185,7 +185,7 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    func send(_ message: WebSocketMessage) async throws(NetworkError) {
+    func send(_ message: WebSocket.Message) async throws(NetworkError) {
         try checkProcess()
         let resume = try state.withLock { state throws(NetworkError) -> (@Sendable () -> Void)? in
             try requireOpen(state)
@@ -201,7 +201,7 @@ final class WebSocketPipe: WebSocketChannel {
         try state.withLock { state throws(NetworkError) in try requireNoEnd(state) }
     }
 
-    func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
+    func close(_ close: WebSocket.Close) async throws(NetworkError) -> WebSocket.Close {
         try checkProcess()
         let resume = state.withLock { state -> (@Sendable () -> Void)? in
             if state.close == nil { state.close = close }
@@ -268,5 +268,5 @@ final class WebSocketPipe: WebSocketChannel {
         }
     }
 
-    private func closed(_ code: WebSocketClose.Code) -> NetworkError { code.error(of: head) }
+    private func closed(_ code: WebSocket.Close.Code) -> NetworkError { code.error(of: head) }
 }

@@ -44,7 +44,7 @@ public struct WebSocketExchange: Exchange, Sendable {
     ///     an error of kind `.tooLarge`. The default is 16 MiB, as for `GraphQLEndpoint.maxMessageBytes`.
     public init(
         client: (any NetworkClient)? = nil,
-        over transports: [GraphQLSubscriptionTransport] = [.webSocket()],
+        over transports: [GraphQLEndpoint.SubscriptionTransport] = [.webSocket()],
         handleAllOperations: Bool = false,
         maxMessageBytes: Int = 16 << 20
     ) {

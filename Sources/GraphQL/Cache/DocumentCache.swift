@@ -170,7 +170,7 @@ public final class DocumentCache: Interceptor {
     /// Replaces stored responses by the expected ones.
     ///
     /// - Returns: The ID for removing the optimistic updates, or `nil` if no stored response is affected.
-    nonisolated(nonsending) private func applyUpdates(_ updates: [GraphQLOptimisticUpdate]) async -> Int? {
+    nonisolated(nonsending) private func applyUpdates(_ updates: [OptimisticUpdate]) async -> Int? {
         var expected: [NetworkOperation.Key: NetworkResponse] = [:]
         for update in updates {
             for operation in responses.withLock({ $0.operations { update.matches($0) } }) {

@@ -27,7 +27,7 @@ extension GraphQLDocument {
         /// The name of the variable, without `$`.
         public let name: String
         /// The type of the variable.
-        public let type: GraphQLType
+        public let type: TypeReference
         /// The source text of the default value, or `nil` if there is no default.
         public let defaultValue: String?
 

@@ -50,7 +50,7 @@ extension GraphQLDocument.Variable {
 
 extension GraphQLDocumentStorage {
     /// Returns the type that a node represents.
-    func type(_ index: Int) -> GraphQLType { nodes.type(index, text) }
+    func type(_ index: Int) -> GraphQLDocument.TypeReference { nodes.type(index, text) }
 
     /// Returns the fields of an operation's root, each key once. Fragments are followed without recursion.
     fileprivate func rootFields(of operation: Int) -> [GraphQLDocument.RootField] {
@@ -89,9 +89,10 @@ extension GraphQLDocumentStorage {
 
 extension [GraphQLNode] {
     /// Returns the type that a node represents.
-    func type(_ index: Int, _ text: (GraphQLNode.SourceRange) -> String) -> GraphQLType {
+    func type(_ index: Int, _ text: (GraphQLNode.SourceRange) -> String) -> GraphQLDocument.TypeReference {
         let node = self[index]
-        let type = node.name.isEmpty ? GraphQLType.list(type(index + 1, text)) : .named(text(node.name))
+        let type =
+            node.name.isEmpty ? GraphQLDocument.TypeReference.list(type(index + 1, text)) : .named(text(node.name))
         return node.isNonNull ? .nonNull(type) : type
     }
 }

@@ -93,7 +93,7 @@ public struct GraphQLEndpoint: Sendable {
     ///
     /// If a server doesn't support a transport, the client tries the next one, and remembers the refusal for five
     /// minutes for this address.
-    public var subscriptions: [GraphQLSubscriptionTransport] = [
+    public var subscriptions: [SubscriptionTransport] = [
         .webSocket(), .events(), .multipart, .webSocket(GraphQLSocketOptions(subprotocol: .graphQLWS)),
     ]
     /// The maximum size of a message of a subscription over any transport, in bytes; greater than 0.

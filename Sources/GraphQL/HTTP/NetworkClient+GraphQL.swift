@@ -8,8 +8,8 @@ extension NetworkClient {
     ///   - operation: The operation to perform.
     ///   - endpoint: The endpoint, or `nil` for the container's `graphQLEndpoint`.
     ///   - decoder: The decoder of the value, or `nil` for the container's `bodyDecoder`.
-    ///   - timeout: The time limit of the whole call, including all attempts. By default only `Timeouts.total` limits
-    ///     each attempt.
+    ///   - timeout: The time limit of the whole call, including all attempts. By default only
+    ///     `TransferOptions.Timeouts.total` limits each attempt.
     ///   - configure: Configures the operation before it runs, such as its policy, partition and context.
     ///   - onProgress: Receives the progress of file uploads. The default is `nil`.
     /// - Throws: `NetworkError`: `.graphQL` if the server returned errors and no data, or any errors if the endpoint's

@@ -6,7 +6,7 @@ extension NetworkClient {
     public typealias Configure = (_ operation: inout NetworkOperation) -> Void
 
     /// A closure that receives the progress of a transfer, on any thread.
-    public typealias ProgressHandler = @Sendable (TransferProgress) -> Void
+    public typealias ProgressHandler = @Sendable (TransferRequest.Progress) -> Void
 
     /// Sends an operation to its endpoint and parses the response.
     func graphQLResponse(

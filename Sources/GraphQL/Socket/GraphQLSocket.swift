@@ -32,7 +32,7 @@ final class GraphQLSocket: Sendable {
         case request(SocketRequest)
         /// The operation with this number, unless it was cancelled.
         case operation(Int)
-        case close(WebSocketClose)
+        case close(WebSocket.Close)
     }
 
     /// The kinds of timers.
@@ -59,7 +59,7 @@ final class GraphQLSocket: Sendable {
         /// Whether a message was received since this was last reset.
         var hasReceived = false
         /// The close code and reason of this side, or `nil` if it didn't close the WebSocket.
-        var close: WebSocketClose?
+        var close: WebSocket.Close?
         /// The error of an unintended end.
         var failure: NetworkError?
 
@@ -145,7 +145,7 @@ final class GraphQLSocket: Sendable {
             return state.session.removeHolders()
         }
         for holder in holders { holder.end(.failure(.socketRetired)) }
-        end(.unusedSocketClosed, WebSocketClose(.normal), ifEmpty: true)
+        end(.unusedSocketClosed, WebSocket.Close(.normal), ifEmpty: true)
     }
 
     /// Drops the connection without a closing handshake.
@@ -156,7 +156,7 @@ final class GraphQLSocket: Sendable {
     private func lingerIfEmpty(_ state: inout State) {
         guard state.session.isEmpty, !state.isFinished else { return }
         start(.linger, state.isRetired ? .zero : options.lingerDuration, &state) {
-            $0.end(.unusedSocketClosed, WebSocketClose(.normal), ifEmpty: true)
+            $0.end(.unusedSocketClosed, WebSocket.Close(.normal), ifEmpty: true)
         }
     }
 
@@ -186,8 +186,8 @@ final class GraphQLSocket: Sendable {
     ///   - ifSilent: Whether to do nothing if the server has acknowledged the connection.
     private func end(
         _ error: NetworkError,
-        _ closeMessage: WebSocketClose?,
-        as close: WebSocketClose? = nil,
+        _ closeMessage: WebSocket.Close?,
+        as close: WebSocket.Close? = nil,
         ifEmpty: Bool = false,
         ifSilent: Bool = false
     ) {
@@ -358,20 +358,20 @@ final class GraphQLSocket: Sendable {
         } catch {
             return webSocket.peerClose.map { .ended($0, isAcknowledged) } ?? error.ofSocket(maxMessageBytes)
         }
-        return .ended(webSocket.peerClose ?? WebSocketClose(.noStatus), isAcknowledged)
+        return .ended(webSocket.peerClose ?? WebSocket.Close(.noStatus), isAcknowledged)
     }
 
     private var isAcknowledged: Bool { state.withLock { $0.session.isAcknowledged } }
 
     /// - Returns: Whether to continue reading.
-    private func take(_ message: WebSocketMessage) -> Bool {
+    private func take(_ message: WebSocket.Message) -> Bool {
         do throws(SocketProtocolError) {
             guard case .text(let text) = message else { throw SocketProtocolError(reason: "a message is not text") }
             let message = try SocketMessage(text, options.subprotocol)
             try reporter.report(received: message, isFirst: !isAcknowledged)
             return try follow(try receive(message))
         } catch {
-            end(error.error, WebSocketClose(.badResponse, reason: error.reason))
+            end(error.error, WebSocket.Close(.badResponse, reason: error.reason))
             return false
         }
     }
@@ -400,7 +400,7 @@ final class GraphQLSocket: Sendable {
         case .end(let operation, nil): operation.end(.success(()))
         case .end(let operation, let payload?): operation.end(.failure(.errors(payload)))
         case .reject(let payload):
-            end(.refused(payload), WebSocketClose(.normal))
+            end(.refused(payload), WebSocket.Close(.normal))
             return false
         }
         return true
@@ -450,18 +450,18 @@ final class GraphQLSocket: Sendable {
     }
 }
 
-extension WebSocketClose {
-    fileprivate static let acknowledgementTimeout = WebSocketClose(
-        WebSocketClose.Code(rawValue: 4504),
+extension WebSocket.Close {
+    fileprivate static let acknowledgementTimeout = WebSocket.Close(
+        WebSocket.Close.Code(rawValue: 4504),
         reason: "Connection acknowledgement timeout"
     )
     /// The close code of the `graphql-ws` reference for a terminated connection; never sent.
-    fileprivate static let terminated = WebSocketClose(WebSocketClose.Code(rawValue: 4499), reason: "Terminated")
+    fileprivate static let terminated = WebSocket.Close(WebSocket.Close.Code(rawValue: 4499), reason: "Terminated")
     /// 1006: the connection was lost (RFC 6455, 7.1.5); never sent.
-    fileprivate static let abnormal = WebSocketClose(WebSocketClose.Code(rawValue: 1006))
+    fileprivate static let abnormal = WebSocket.Close(WebSocket.Close.Code(rawValue: 1006))
 }
 
-extension WebSocketClose.Code {
+extension WebSocket.Close.Code {
     /// 4004: the server sent a message that the protocol doesn't define.
     fileprivate static let badResponse = Self(rawValue: 4004)
 }

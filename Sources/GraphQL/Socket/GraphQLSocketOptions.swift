@@ -53,14 +53,14 @@ public struct GraphQLSocketOptions: Sendable {
         didSet { identity = Identity() }
     }
     /// The closure that receives the events of each connection with these options, such as opening, acknowledgement,
-    /// pings, failure and end (`GraphQLSocketEvent`).
+    /// pings, failure and end (`GraphQLSocketOptions.Event`).
     ///
     /// `nil`, the default, ignores the events. They aren't logged.
     ///
     /// The closure is called on any thread without a lock held, and delays the connection's messages, so it should
     /// return quickly. The events of one connection arrive in order, except that pings and pongs of both directions may
     /// be reported at the same time. The next connection may begin before the last one is reported as closed.
-    public var onEvent: (@Sendable (GraphQLSocketEvent) -> Void)? {
+    public var onEvent: (@Sendable (Event) -> Void)? {
         didSet { identity = Identity() }
     }
     /// The time limit for the server's acknowledgement of the connection.

@@ -10,12 +10,12 @@ extension NetworkError {
     /// The close code and reason with which the server closed the operation's WebSocket, or `nil` if it didn't.
     ///
     /// The `reason` is the server's own text.
-    public var webSocketClose: WebSocketClose? { (underlying as? SocketClosed)?.close }
+    public var webSocketClose: WebSocket.Close? { (underlying as? SocketClosed)?.close }
 }
 
 /// The server's close code and reason, as the underlying error of a `NetworkError`.
 struct SocketClosed: Error, CustomStringConvertible {
-    let close: WebSocketClose
+    let close: WebSocket.Close
 
     var description: String { close.description }
 
@@ -39,7 +39,7 @@ extension String {
     }
 }
 
-extension WebSocketClose.Code {
+extension WebSocket.Close.Code {
     /// Whether another connection would end the same way, as in the `graphql-ws` reference: all codes that mean that
     /// one side violates the protocol, or that the client is not allowed.
     var isFatal: Bool {
@@ -54,7 +54,7 @@ extension WebSocketClose.Code {
 
 extension NetworkError {
     /// Returns the error of operations on a WebSocket that the server closed.
-    static func ended(_ close: WebSocketClose, _ isAcknowledged: Bool) -> NetworkError {
+    static func ended(_ close: WebSocket.Close, _ isAcknowledged: Bool) -> NetworkError {
         let closed = SocketClosed(close: close)
         if close.code.rawValue == 4406, !isAcknowledged {
             return NetworkError(

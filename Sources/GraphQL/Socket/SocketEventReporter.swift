@@ -8,7 +8,7 @@ import BeagleNetHTTP
 
 /// Reports the events of one WebSocket to the app. Its methods must be called without a lock held.
 struct SocketEventReporter: Sendable {
-    private let onEvent: (@Sendable (GraphQLSocketEvent) -> Void)?
+    private let onEvent: (@Sendable (GraphQLSocketOptions.Event) -> Void)?
     /// The scope in which the app's closures are called.
     private let scope: Beagle.Scope
     /// Whether the WebSocket before this one failed.
@@ -20,7 +20,7 @@ struct SocketEventReporter: Sendable {
         self.isRetry = isRetry
     }
 
-    func report(_ event: GraphQLSocketEvent) {
+    func report(_ event: GraphQLSocketOptions.Event) {
         if let onEvent { scope.run { onEvent(event) } }
     }
 
@@ -29,7 +29,7 @@ struct SocketEventReporter: Sendable {
     }
 
     /// - Parameter failure: The error of an unintended end, or `nil` if one side closed the WebSocket.
-    func reportEnd(_ failure: NetworkError?, _ close: WebSocketClose) {
+    func reportEnd(_ failure: NetworkError?, _ close: WebSocket.Close) {
         if let failure { report(.failed(failure)) }
         report(.closed(close))
     }

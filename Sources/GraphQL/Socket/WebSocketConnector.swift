@@ -17,7 +17,7 @@ struct WebSocketConnector: Sendable {
     private let hasParameters: Bool
     /// The maximum message size, in bytes.
     let maxMessageBytes: Int
-    private let transport: any WebSocketTransport
+    private let transport: any WebSocket.Transport
     /// The scope in which the app's closures are called.
     let scope: Beagle.Scope
 
@@ -34,7 +34,7 @@ struct WebSocketConnector: Sendable {
         declaredOrigins: Set<Origin> = [],
         hasParameters: Bool,
         maxMessageBytes: Int = 16 << 20,
-        over transport: any WebSocketTransport
+        over transport: any WebSocket.Transport
     ) {
         self.options = options
         self.transfer = transfer
@@ -78,7 +78,7 @@ struct WebSocketConnector: Sendable {
         }
     }
 
-    private func request() async throws(NetworkError) -> WebSocketRequest {
+    private func request() async throws(NetworkError) -> WebSocket.Request {
         var head = HTTPRequest(
             method: .get,
             scheme: transfer.head.scheme,
@@ -91,7 +91,7 @@ struct WebSocketConnector: Sendable {
             let url = try await NetworkError.catching { try await scope.run { try await provide() } }
             try move(&head, &options, to: url)
         }
-        var request = WebSocketRequest(head, subprotocols: [self.options.subprotocol.rawValue], options: options)
+        var request = WebSocket.Request(head, subprotocols: [self.options.subprotocol.rawValue], options: options)
         request.maxMessageBytes = maxMessageBytes
         return request
     }

@@ -23,7 +23,7 @@ struct WebSocketPerformer: AttemptPerformer {
         _ operation: SocketOperation,
         _ attempt: SubscriptionAttempt
     ) throws(NetworkError) -> (GraphQLSocket, Int) {
-        guard let transport = attempt.transport as? any WebSocketTransport else { throw .noWebSockets }
+        guard let transport = attempt.transport as? any WebSocket.Transport else { throw .noWebSockets }
         let hasParameters = options.parameters != nil && attempt.mayReceiveParameters
         let key = SocketPool.Key(attempt, options, hasParameters: hasParameters)
         return try attempt.endpoint.state.sockets.join(

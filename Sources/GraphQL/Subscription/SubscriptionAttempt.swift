@@ -20,7 +20,7 @@ struct SubscriptionAttempt: Sendable {
     let plan: SubscriptionPlan
     /// The operation after all interceptors: a POST to the endpoint, with credentials and other header fields.
     let operation: NetworkOperation
-    /// The transport of its transfers. If it can open WebSockets, it is also a `WebSocketTransport`.
+    /// The transport of its transfers. If it can open WebSockets, it is also a `WebSocket.Transport`.
     let transport: any HTTPTransport
     /// The state shared with earlier attempts.
     let progress: SubscriptionProgress

@@ -52,7 +52,7 @@ struct SubscriptionPerformer: OperationPerformer {
         private let remaining: Lock<Remaining>
 
         private struct Remaining {
-            var transports: [GraphQLSubscriptionTransport]
+            var transports: [GraphQLEndpoint.SubscriptionTransport]
             /// The error with which a WebSocket was forbidden.
             var forbidden: NetworkError?
             /// The transports that the server doesn't support, with their errors.
@@ -60,7 +60,7 @@ struct SubscriptionPerformer: OperationPerformer {
         }
 
         init(
-            _ transports: [GraphQLSubscriptionTransport],
+            _ transports: [GraphQLEndpoint.SubscriptionTransport],
             _ attempt: SubscriptionAttempt,
             _ results: SubscriptionResults
         ) {
@@ -70,7 +70,7 @@ struct SubscriptionPerformer: OperationPerformer {
         }
 
         /// The transport to try now.
-        var current: GraphQLSubscriptionTransport { remaining.withLock { $0.transports[0] } }
+        var current: GraphQLEndpoint.SubscriptionTransport { remaining.withLock { $0.transports[0] } }
 
         /// Returns the performer for the current transport. It is never inlined, because the caller's async frame would
         /// then reserve space for a transport.
@@ -291,15 +291,15 @@ extension EndpointState {
     /// Returns the transports that the server has not refused. If it has refused all, returns all of them, because the
     /// server may have changed.
     fileprivate func supported(
-        of transports: [GraphQLSubscriptionTransport],
+        of transports: [GraphQLEndpoint.SubscriptionTransport],
         at head: HTTPRequest
-    ) -> [GraphQLSubscriptionTransport] {
+    ) -> [GraphQLEndpoint.SubscriptionTransport] {
         let known = transports.filter { !refuses($0.name, at: head) }
         return known.isEmpty ? transports : known
     }
 }
 
-extension GraphQLSubscriptionTransport {
+extension GraphQLEndpoint.SubscriptionTransport {
     /// Whether an operation has an HTTP request of its own, which can be a form.
     fileprivate var takesFiles: Bool {
         switch self {

@@ -4,10 +4,10 @@ public import BeagleNet
 ///
 /// ```swift
 /// let query = GraphQLQuery("Post", variables: ["id": "ID!"]) {
-///     GraphQLField("post", arguments: ["id": .variable("id")]) {
+///     GraphQLSelection.Field("post", arguments: ["id": .variable("id")]) {
 ///         "id"
 ///         "title"
-///         if wantsAuthor { GraphQLField("author") { "name" } }
+///         if wantsAuthor { GraphQLSelection.Field("author") { "name" } }
 ///     }
 /// }
 /// query.text.description  // query Post($id: ID!) { post(id: $id) { id title author { name } } }
@@ -39,7 +39,7 @@ public struct GraphQLQuery: Sendable, Hashable {
     /// The declared variables.
     public var variables: [Variable]
     /// The directives of the operation.
-    public var directives: [GraphQLDirective]
+    public var directives: [GraphQLSelection.Directive]
     /// The selection set.
     public var selection: GraphQLSelection
 
@@ -55,8 +55,8 @@ public struct GraphQLQuery: Sendable, Hashable {
         _ name: String? = nil,
         kind: OperationKind = .query,
         variables: KeyValuePairs<String, String> = [:],
-        directives: [GraphQLDirective] = [],
-        @GraphQLSelectionBuilder _ selection: () -> GraphQLSelection
+        directives: [GraphQLSelection.Directive] = [],
+        @GraphQLSelection.Builder _ selection: () -> GraphQLSelection
     ) {
         self.name = name
         self.kind = kind

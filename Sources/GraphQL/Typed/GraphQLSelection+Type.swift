@@ -5,16 +5,18 @@ public import BeagleNet
     import Foundation
 #endif
 
-/// A type whose selection can't be derived by decoding it, because it rejects all sample values: for example, an enum
-/// without `CaseIterable`, or a struct that validates its input.
-public protocol GraphQLSample: Decodable {
-    /// Any value, which is used in place of a decoded one while a selection is derived.
-    static var graphQLSample: Self { get }
-    /// The selection of the type; by default empty, for a leaf.
-    static var graphQLSelection: GraphQLSelection { get }
+extension GraphQLSelection {
+    /// A type whose selection can't be derived by decoding it, because it rejects all sample values: for example, an
+    /// enum without `CaseIterable`, or a struct that validates its input.
+    public protocol Sample: Decodable {
+        /// Any value, which is used in place of a decoded one while a selection is derived.
+        static var graphQLSample: Self { get }
+        /// The selection of the type; by default empty, for a leaf.
+        static var graphQLSelection: GraphQLSelection { get }
+    }
 }
 
-extension GraphQLSample {
+extension GraphQLSelection.Sample {
     /// An empty selection, for a leaf.
     public static var graphQLSelection: GraphQLSelection { GraphQLSelection() }
 }
@@ -26,8 +28,8 @@ extension GraphQLSelection {
     /// objects and lists of objects with their fields. A type that relies on a `keyDecodingStrategy` must name its keys
     /// as the server does. Leaves are strings, numbers, Booleans, `Date`, `URL`, `UUID`, `Decimal`, `Data`,
     /// `JSONValue`, dictionaries, and enums that are `CaseIterable`. A type that accepts none of the sample values (an
-    /// empty string, 0, false) must conform to `GraphQLSample`. If an enum decodes each case differently, only one case
-    /// is recorded.
+    /// empty string, 0, false) must conform to `GraphQLSelection.Sample`. If an enum decodes each case differently,
+    /// only one case is recorded.
     ///
     /// - Parameters:
     ///   - type: The type. For an array or optional, the fields of its element are selected.
@@ -38,7 +40,7 @@ extension GraphQLSelection {
     ///   itself, or has a key that is not a valid name, or if arguments are given for a field that it doesn't decode.
     public static func of(
         _ type: (some Decodable).Type,
-        arguments: [String: GraphQLMembers] = [:],
+        arguments: [String: GraphQLValue.Members] = [:],
         userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(NetworkError) -> GraphQLSelection {
         let recording = SelectionRecording()
@@ -63,7 +65,7 @@ extension GraphQLSelection {
 
 extension GraphQLSelection {
     /// Sets the arguments of the field at a path. Returns `false` if there is no such field.
-    fileprivate mutating func setArguments(_ arguments: GraphQLMembers, at path: ArraySlice<Substring>) -> Bool {
+    fileprivate mutating func setArguments(_ arguments: GraphQLValue.Members, at path: ArraySlice<Substring>) -> Bool {
         for index in parts.indices {
             guard case .field(var field) = parts[index], let name = path.first, field.name == name else { continue }
             if path.count == 1 {
@@ -112,7 +114,7 @@ struct SelectionError: Error {
     let reason: String
     let advice: String
 
-    static let sample = "make the type conform to GraphQLSample, or write the selection into the document"
+    static let sample = "make the type conform to GraphQLSelection.Sample, or write the selection into the document"
 
     static func place(_ path: [any CodingKey]) -> String {
         path.isEmpty ? "the type itself" : path.map(\.stringValue).joined(separator: ".")
@@ -150,7 +152,7 @@ final class SelectionRecording {
                 )
             }
             let field = try fields[name]?.selection(at: path) ?? GraphQLSelection()
-            selection.parts.append(.field(GraphQLField(name) { field }))
+            selection.parts.append(.field(GraphQLSelection.Field(name) { field }))
         }
         guard selection.parts.isEmpty, isObject else { return selection }
         throw SelectionError(

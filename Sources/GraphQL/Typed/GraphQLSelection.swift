@@ -3,11 +3,11 @@ public struct GraphQLSelection: Sendable, Hashable {
     /// A part of a selection set.
     public indirect enum Part: Sendable, Hashable {
         /// A field.
-        case field(GraphQLField)
+        case field(Field)
         /// A fragment spread.
         case fragment(GraphQLFragment)
         /// An inline fragment: parts for objects of one type, or of any type if `nil`.
-        case inline(on: String?, [GraphQLDirective], GraphQLSelection)
+        case inline(on: String?, [Directive], GraphQLSelection)
     }
 
     /// The parts in order; empty for a leaf.
@@ -19,7 +19,7 @@ public struct GraphQLSelection: Sendable, Hashable {
     }
 
     /// Creates a selection set with a result builder.
-    public init(@GraphQLSelectionBuilder _ selection: () -> GraphQLSelection) {
+    public init(@Builder _ selection: () -> GraphQLSelection) {
         self = selection()
     }
 }

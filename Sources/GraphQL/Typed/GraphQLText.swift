@@ -109,7 +109,7 @@ extension GraphQLText: ExpressibleByStringInterpolation {
         ///   - arguments: The arguments of fields by path.
         public mutating func appendInterpolation(
             selectionOf type: (some Decodable).Type,
-            arguments: [String: GraphQLMembers] = [:]
+            arguments: [String: GraphQLValue.Members] = [:]
         ) {
             do throws(NetworkError) {
                 appendInterpolation(try GraphQLSelection.of(type, arguments: arguments))

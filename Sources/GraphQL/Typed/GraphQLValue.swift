@@ -1,7 +1,8 @@
 /// A value in a document (GraphQL specification, 2.9), for operations that are built at run time.
 ///
 /// ```swift
-/// let value: GraphQLValue = ["id": .variable("id"), "order": .enumValue("NEWEST"), "tags": ["swift", nil], "first": 10]
+/// let value: GraphQLValue = ["id": .variable("id"), "order": .enumValue("NEWEST"), "tags": ["swift", nil], "first":
+/// 10]
 /// ```
 public enum GraphQLValue: Sendable, Hashable {
     /// The null value.
@@ -21,36 +22,38 @@ public enum GraphQLValue: Sendable, Hashable {
     /// A list.
     case list([GraphQLValue])
     /// An input object.
-    case object(GraphQLMembers)
+    case object(Members)
 }
 
-/// Named values in order: the arguments of a field, or the fields of an input object.
-public struct GraphQLMembers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// A named value.
-    public struct Member: Sendable, Hashable {
-        /// The name.
-        public var name: String
-        /// The value.
-        public var value: GraphQLValue
+extension GraphQLValue {
+    /// Named values in order: the arguments of a field, or the fields of an input object.
+    public struct Members: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+        /// A named value.
+        public struct Member: Sendable, Hashable {
+            /// The name.
+            public var name: String
+            /// The value.
+            public var value: GraphQLValue
 
-        /// Creates a named value.
-        public init(_ name: String, _ value: GraphQLValue) {
-            self.name = name
-            self.value = value
+            /// Creates a named value.
+            public init(_ name: String, _ value: GraphQLValue) {
+                self.name = name
+                self.value = value
+            }
         }
-    }
 
-    /// The members, in the order in which they are written.
-    public var members: [Member]
+        /// The members, in the order in which they are written.
+        public var members: [Member]
 
-    /// Creates a list of members.
-    public init(_ members: [Member] = []) {
-        self.members = members
-    }
+        /// Creates a list of members.
+        public init(_ members: [Member] = []) {
+            self.members = members
+        }
 
-    /// Creates members in the order of the literal.
-    public init(dictionaryLiteral elements: (String, GraphQLValue)...) {
-        members = elements.map { Member($0, $1) }
+        /// Creates members in the order of the literal.
+        public init(dictionaryLiteral elements: (String, GraphQLValue)...) {
+            members = elements.map { Member($0, $1) }
+        }
     }
 }
 
@@ -90,6 +93,6 @@ extension GraphQLValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Ex
 
     /// Creates an input object.
     public init(dictionaryLiteral elements: (String, GraphQLValue)...) {
-        self = .object(GraphQLMembers(elements.map { GraphQLMembers.Member($0, $1) }))
+        self = .object(GraphQLValue.Members(elements.map { GraphQLValue.Members.Member($0, $1) }))
     }
 }

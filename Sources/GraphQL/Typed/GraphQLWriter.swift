@@ -39,7 +39,7 @@ struct GraphQLWriter {
         }
     }
 
-    private mutating func write(_ field: GraphQLField) {
+    private mutating func write(_ field: GraphQLSelection.Field) {
         if let alias = field.alias {
             write(name: alias)
             text += ": "
@@ -51,7 +51,7 @@ struct GraphQLWriter {
         write(field.selection)
     }
 
-    mutating func write(_ directives: [GraphQLDirective]) {
+    mutating func write(_ directives: [GraphQLSelection.Directive]) {
         for directive in directives {
             text += " @"
             write(name: directive.name)
@@ -59,14 +59,14 @@ struct GraphQLWriter {
         }
     }
 
-    private mutating func write(arguments: GraphQLMembers) {
+    private mutating func write(arguments: GraphQLValue.Members) {
         guard !arguments.members.isEmpty else { return }
         text += "("
         write(arguments.members)
         text += ")"
     }
 
-    private mutating func write(_ members: [GraphQLMembers.Member]) {
+    private mutating func write(_ members: [GraphQLValue.Members.Member]) {
         for (index, member) in members.enumerated() {
             if index > 0 { text += ", " }
             write(name: member.name)

@@ -34,7 +34,7 @@ struct SelectionRecorder: Decoder {
     /// Returns a sample value.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let leaf = type as? any SampleLeaf.Type, let value = leaf.sample as? Value { return value }
-        if let sample = type as? any GraphQLSample.Type, let value = sample.graphQLSample as? Value {
+        if let sample = type as? any GraphQLSelection.Sample.Type, let value = sample.graphQLSample as? Value {
             recording.setSelection(sample.graphQLSelection)
             return value
         }

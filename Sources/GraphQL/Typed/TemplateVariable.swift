@@ -30,7 +30,7 @@ indirect enum ValueShape: Sendable {
     }
 
     /// Returns the reason why values of this kind don't match a type, or `nil` if they do.
-    func problem(with type: GraphQLType) -> String? {
+    func problem(with type: GraphQLDocument.TypeReference) -> String? {
         switch (self, type) {
         case (.optional, .nonNull):
             "nil would be sent as null; use a non-optional type, or GraphQLNullable if there is a default"

@@ -1,8 +1,9 @@
 /// A store of alternative services for https origins (RFC 7838), which clients use in place of the origin's own server.
 ///
-/// A store is shared by the clients that are configured with it (`CurlConfiguration.altSvc`). It accepts announcements
-/// only over TLS. It holds at most 8 services per origin and 1,000 in total; the origins whose services expire first
-/// are evicted first. A service that couldn't be reached or violated its protocol isn't used for five minutes.
+/// A store is shared by the clients that are configured with it (`CurlTransport.Configuration.altSvc`). It accepts
+/// announcements only over TLS. It holds at most 8 services per origin and 1,000 in total; the origins whose services
+/// expire first are evicted first. A service that couldn't be reached or violated its protocol isn't used for five
+/// minutes.
 public final class AltSvcStore: Sendable {
     /// Another server that serves the same origin.
     public struct Service: Sendable, Hashable {

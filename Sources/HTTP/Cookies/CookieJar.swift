@@ -1,9 +1,9 @@
 /// Stores the cookies that servers set and selects those for each request (draft-ietf-httpbis-rfc6265bis, 5.7 and 5.8).
 ///
-/// A jar is shared by the clients that are configured with it (`CurlConfiguration.cookies`). It rejects cookies for a
-/// public suffix such as `co.uk`, as listed by the system's libpsl. Without libpsl, each cookie is limited to the host
-/// that set it. The jar holds at most 180 cookies per domain and 3,000 in total, and evicts the least recently used.
-/// `SameSite` is stored but not enforced, because an app has no site of its own.
+/// A jar is shared by the clients that are configured with it (`CurlTransport.Configuration.cookies`). It rejects
+/// cookies for a public suffix such as `co.uk`, as listed by the system's libpsl. Without libpsl, each cookie is
+/// limited to the host that set it. The jar holds at most 180 cookies per domain and 3,000 in total, and evicts the
+/// least recently used. `SameSite` is stored but not enforced, because an app has no site of its own.
 public final class CookieJar: Sendable {
     static let limitPerDomain = 180
     static let limit = 3_000

@@ -39,8 +39,8 @@ public struct EventSource: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request. `Accept`, `Cache-Control` and `Last-Event-ID` are set, and the limits on the body size
-    ///     and the total time are removed. `Timeouts.idle` applies: if the server is silent for longer, the connection
-    ///     counts as lost and the source reconnects.
+    ///     and the total time are removed. `TransferOptions.Timeouts.idle` applies: if the server is silent for longer,
+    ///     the connection counts as lost and the source reconnects.
     ///   - transport: The transport that performs the request.
     public init(_ request: TransferRequest, over transport: any HTTPTransport) {
         var request = request

@@ -2,8 +2,8 @@
 ///
 /// Requests to them over http are sent over https instead.
 ///
-/// A store is shared by the clients that are configured with it (`CurlConfiguration.hsts`). It accepts policies only
-/// from responses over TLS. It holds at most 1,000 hosts and evicts those that expire first.
+/// A store is shared by the clients that are configured with it (`CurlTransport.Configuration.hsts`). It accepts
+/// policies only from responses over TLS. It holds at most 1,000 hosts and evicts those that expire first.
 public final class HSTSStore: Sendable {
     /// The policy of a host.
     public struct Host: Sendable, Hashable {

@@ -37,7 +37,7 @@ public struct Proxy: Sendable, Hashable {
     ///
     /// Only libcurl knows whether a host matches. After requests with other credentials or fields have opened tunnels
     /// through the same proxy, each https request to an excluded host therefore uses a new connection.
-    /// `ProxyRoute.direct` reuses its connections. https://curl.se/libcurl/c/CURLOPT_NOPROXY.html
+    /// `Proxy.Route.direct` reuses its connections. https://curl.se/libcurl/c/CURLOPT_NOPROXY.html
     public var exceptions: [String] = []
     /// The header fields that are sent to the proxy but not to the server, such as a custom `Proxy-Authorization`.
     ///
@@ -51,7 +51,7 @@ public struct Proxy: Sendable, Hashable {
     /// The certificate authorities trusted for the proxy's own certificate.
     ///
     /// Only for `Scheme.https`. `TransferOptions.trust` applies to servers.
-    public var trust = TLSTrust.system
+    public var trust = TLS.Trust.system
 
     /// Creates a proxy from its scheme, host and port.
     public init(_ scheme: Scheme, host: String, port: Int, credentials: Credentials? = nil) {

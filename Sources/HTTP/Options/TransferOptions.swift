@@ -1,7 +1,7 @@
 /// The timeouts, limits and policies of one transfer.
 ///
 /// Every limit has a default; `nil` removes it. Cookies are stored if the transport has a cookie jar: see
-/// `CurlConfiguration.cookies`.
+/// `CurlTransport.Configuration.cookies`.
 public struct TransferOptions: Sendable, Hashable {
     /// The maximum duration of each phase.
     public var timeouts: Timeouts
@@ -26,7 +26,7 @@ public struct TransferOptions: Sendable, Hashable {
         redirects: RedirectPolicy = .follow,
         maxBodyBytes: Int? = 256 << 20,
         version: HTTPVersion = .automatic,
-        trust: TLSTrust = .system
+        trust: TLS.Trust = .system
     ) {
         self.timeouts = timeouts
         self.redirects = redirects
@@ -41,7 +41,7 @@ public struct TransferOptions: Sendable, Hashable {
     /// The certificate authorities to trust.
     ///
     /// Verification itself can't be turned off.
-    public var trust: TLSTrust {
+    public var trust: TLS.Trust {
         get { settings.trust }
         set { settings.trust = newValue }
     }
@@ -121,7 +121,7 @@ extension TransferOptions {
     ///
     /// A redirect to another origin drops it, even if a later redirect leads back. If the client's builder declares
     /// origins or a base URL, the certificate is sent only to those.
-    public var identity: TLSIdentity? {
+    public var identity: TLS.Identity? {
         get { settings.identity }
         set { settings.identity = newValue }
     }
@@ -131,7 +131,7 @@ extension TransferOptions {
     /// Empty, the default, accepts any key. If the server's key doesn't match any pin, the transfer ends with
     /// `NetworkError.Kind.tls` before anything is sent. Pins don't apply to http or to an https proxy.
     /// https://curl.se/libcurl/c/CURLOPT_PINNEDPUBLICKEY.html
-    public var pins: Set<PublicKeyPin> {
+    public var pins: Set<TLS.PublicKeyPin> {
         get { settings.pins }
         set { settings.pins = newValue }
     }
@@ -139,7 +139,7 @@ extension TransferOptions {
     /// The minimum version of TLS.
     ///
     /// The default is 1.2, because many servers don't support a newer version.
-    public var minimumTLS: TLSVersion {
+    public var minimumTLS: TLS.Version {
         get { settings.minimumTLS }
         set { settings.minimumTLS = newValue }
     }
@@ -147,7 +147,7 @@ extension TransferOptions {
     /// The cipher suites to offer.
     ///
     /// The default is the TLS library's own list, which its updates keep current.
-    public var ciphers: TLSCiphers {
+    public var ciphers: TLS.Ciphers {
         get { settings.ciphers }
         set { settings.ciphers = newValue }
     }
@@ -170,7 +170,7 @@ extension TransferOptions {
     /// The proxy through which servers are reached.
     ///
     /// The default is the proxy of the environment, as in other programs.
-    public var proxy: ProxyRoute {
+    public var proxy: Proxy.Route {
         get { settings.proxy }
         set { settings.proxy = newValue }
     }
@@ -231,7 +231,7 @@ extension TransferOptions {
     /// The rarely used options, with their defaults.
     @usableFromInline
     package struct Settings: Sendable, Hashable {
-        package var trust = TLSTrust.system
+        package var trust = TLS.Trust.system
         package var addressGuard: AddressGuard?
         package var authentication: Authentication?
         package var usesCookies = true
@@ -241,12 +241,12 @@ extension TransferOptions {
         package var onInterim: Hook<@Sendable (HTTPResponse) -> Void>?
         package var keepsRequestHead = false
         package var isLongLived = false
-        package var identity: TLSIdentity?
-        package var pins: Set<PublicKeyPin> = []
-        package var minimumTLS = TLSVersion.tls12
-        package var ciphers = TLSCiphers()
+        package var identity: TLS.Identity?
+        package var pins: Set<TLS.PublicKeyPin> = []
+        package var minimumTLS = TLS.Version.tls12
+        package var ciphers = TLS.Ciphers()
         package var usesEarlyData = false
-        package var proxy = ProxyRoute.environment
+        package var proxy = Proxy.Route.environment
         package var unixSocket: String?
         package var overrides: [HostOverride] = []
         package var ipVersion = IPVersion.any

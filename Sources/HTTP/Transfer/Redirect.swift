@@ -37,7 +37,7 @@ package enum Redirect {
         rewriteMethod(&next, response.status.code)
         removeScopedFields(of: request, in: &next, at: to.origin)
         if let decide = policy.decide {
-            let proposal = RedirectPolicy.Proposal(
+            let proposal = TransferOptions.RedirectPolicy.Proposal(
                 response: response.head,
                 redirected: request.head,
                 next: next.head,

@@ -44,7 +44,7 @@ public struct TransferMetrics: Sendable, Hashable {
     /// The number of redirects followed before this hop.
     public var redirects = 0
     /// The hops before this one, oldest first.
-    public var hops: [TransferHop] = []
+    public var hops: [Hop] = []
     /// The number of times that the hop was sent again, because its connection turned out to be dead before the
     /// response, or the server doesn't support `Expect`.
     public var resends = 0
@@ -55,27 +55,29 @@ public struct TransferMetrics: Sendable, Hashable {
     public init() {}
 }
 
-/// A request of a transfer whose response led to another request.
-public struct TransferHop: Sendable, Hashable {
-    /// The method of the request.
-    public var method: String
-    /// The URL as it was sent, including secrets.
-    public var url: String
-    /// The status of the response.
-    public var status: Int
-    /// The duration of the hop.
-    public var duration: Duration
+extension TransferMetrics {
+    /// A request of a transfer whose response led to another request.
+    public struct Hop: Sendable, Hashable {
+        /// The method of the request.
+        public var method: String
+        /// The URL as it was sent, including secrets.
+        public var url: String
+        /// The status of the response.
+        public var status: Int
+        /// The duration of the hop.
+        public var duration: Duration
 
-    /// Creates a hop.
-    public init(method: String, url: String, status: Int, duration: Duration) {
-        self.method = method
-        self.url = url
-        self.status = status
-        self.duration = duration
+        /// Creates a hop.
+        public init(method: String, url: String, status: Int, duration: Duration) {
+            self.method = method
+            self.url = url
+            self.status = status
+            self.duration = duration
+        }
     }
 }
 
-extension TransferHop: CustomStringConvertible, CustomReflectable {
+extension TransferMetrics.Hop: CustomStringConvertible, CustomReflectable {
     /// The method, the URL without its secrets, and the status.
     public var description: String { "\(method) \(Redactor().redact(url: url)): \(status)" }
 

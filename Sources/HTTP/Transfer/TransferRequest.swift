@@ -26,7 +26,7 @@ public struct TransferRequest: Sendable {
         @usableFromInline var allowedHosts: Set<String>?
         @usableFromInline var observers: Observers?
         @usableFromInline var resendPolicy = ResendPolicy.ifIdempotent
-        @usableFromInline var priorityControl: PriorityControl?
+        @usableFromInline var priorityControl: Priority.Control?
     }
 
     @usableFromInline var fields: CopyOnWrite<Fields>
@@ -79,7 +79,7 @@ public struct TransferRequest: Sendable {
     }
 
     /// Raises the priority of the transfer after it was started; `nil`, the default, if it stays.
-    @inlinable public var priorityControl: PriorityControl? {
+    @inlinable public var priorityControl: Priority.Control? {
         _read { yield fields.value.priorityControl }
         _modify { yield &fields.value.priorityControl }
     }
@@ -97,7 +97,7 @@ public struct TransferRequest: Sendable {
         options: TransferOptions = TransferOptions(),
         delivery: Delivery = .collect,
         originScopedFields: Set<HTTPField.Name> = [],
-        onProgress: (@Sendable (TransferProgress) -> Void)? = nil
+        onProgress: (@Sendable (Progress) -> Void)? = nil
     ) {
         self.init(
             head,
@@ -157,13 +157,13 @@ extension TransferRequest {
     /// The observers of a transfer, which never change.
     @usableFromInline
     package final class Observers: Sendable {
-        @usableFromInline package let onProgress: (@Sendable (TransferProgress) -> Void)?
+        @usableFromInline package let onProgress: (@Sendable (Progress) -> Void)?
         package let onRedirect: RedirectObserver?
         package let onHop: HopObserver?
         package let onHead: HeadObserver?
 
         fileprivate init?(
-            _ onProgress: (@Sendable (TransferProgress) -> Void)?,
+            _ onProgress: (@Sendable (Progress) -> Void)?,
             _ onRedirect: RedirectObserver?,
             _ onHop: HopObserver?,
             _ onHead: HeadObserver?
@@ -185,7 +185,7 @@ extension TransferRequest {
     /// A closure that is called as bytes are transferred, on a thread of the transport.
     ///
     /// It is called at most every 50 ms, and once more at the end.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
+    public var onProgress: (@Sendable (Progress) -> Void)? {
         @inlinable get { observers?.onProgress }
         set { observers = Observers(newValue, onRedirect, onHop, onHead) }
     }
@@ -259,23 +259,25 @@ extension TransferRequest {
     }
 }
 
-/// The progress of a transfer.
-public struct TransferProgress: Sendable, Hashable {
-    /// The number of body bytes sent so far.
-    public var bytesSent: Int64
-    /// The total number of body bytes to send, if known.
-    public var bytesToSend: Int64?
-    /// The number of body bytes received so far, before decoding.
-    public var bytesReceived: Int64
-    /// The total number of body bytes to receive, if the server declared it.
-    public var bytesToReceive: Int64?
+extension TransferRequest {
+    /// The progress of a transfer.
+    public struct Progress: Sendable, Hashable {
+        /// The number of body bytes sent so far.
+        public var bytesSent: Int64
+        /// The total number of body bytes to send, if known.
+        public var bytesToSend: Int64?
+        /// The number of body bytes received so far, before decoding.
+        public var bytesReceived: Int64
+        /// The total number of body bytes to receive, if the server declared it.
+        public var bytesToReceive: Int64?
 
-    /// Creates the progress of a transfer.
-    public init(bytesSent: Int64, bytesToSend: Int64?, bytesReceived: Int64, bytesToReceive: Int64?) {
-        self.bytesSent = bytesSent
-        self.bytesToSend = bytesToSend
-        self.bytesReceived = bytesReceived
-        self.bytesToReceive = bytesToReceive
+        /// Creates the progress of a transfer.
+        public init(bytesSent: Int64, bytesToSend: Int64?, bytesReceived: Int64, bytesToReceive: Int64?) {
+            self.bytesSent = bytesSent
+            self.bytesToSend = bytesToSend
+            self.bytesReceived = bytesReceived
+            self.bytesToReceive = bytesToReceive
+        }
     }
 }
 

@@ -20,7 +20,7 @@ public struct TransferResponse: Sendable {
     public var interim: [HTTPResponse]
     private let initialMetrics: CopyOnWrite<TransferMetrics>
     private let initialTrailers: HTTPFields
-    private let end: (@Sendable () -> TransferEnd?)?
+    private let end: (@Sendable () -> End?)?
 
     /// The timings, sizes and connection of the last hop.
     ///
@@ -55,7 +55,7 @@ public struct TransferResponse: Sendable {
         interim: [HTTPResponse] = [],
         trailers: HTTPFields = [:],
         metrics: TransferMetrics = TransferMetrics(),
-        end: (@Sendable () -> TransferEnd?)? = nil
+        end: (@Sendable () -> End?)? = nil
     ) {
         self.init(
             RawHead(head),
@@ -76,7 +76,7 @@ public struct TransferResponse: Sendable {
         interim: [HTTPResponse],
         trailers: HTTPFields,
         metrics: TransferMetrics,
-        end: (@Sendable () -> TransferEnd?)?
+        end: (@Sendable () -> End?)?
     ) {
         rawHead = head
         self.body = body

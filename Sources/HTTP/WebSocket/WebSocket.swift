@@ -1,7 +1,7 @@
 /// A two-way exchange of messages over one connection (RFC 6455).
 ///
 /// ```swift
-/// let socket = try await transport.openWebSocket(WebSocketRequest(head))
+/// let socket = try await transport.openWebSocket(WebSocket.Request(head))
 /// try await socket.send(.text("hello"))
 /// for try await message in socket.messages { print(message) }
 /// ```
@@ -14,10 +14,10 @@
 public final class WebSocket: Sendable {
     /// The head of the server's response to the handshake.
     public let response: HTTPResponse
-    private let channel: any WebSocketChannel
+    private let channel: any Channel
 
     /// Creates a WebSocket over a transport's channel.
-    public init(response: HTTPResponse, channel: any WebSocketChannel) {
+    public init(response: HTTPResponse, channel: any Channel) {
         self.response = response
         self.channel = channel
     }
@@ -26,13 +26,13 @@ public final class WebSocket: Sendable {
         channel.abandon()
     }
 
-    /// The protocol that the server chose from `WebSocketRequest.subprotocols`, or `nil` if it chose none.
+    /// The protocol that the server chose from `WebSocket.Request.subprotocols`, or `nil` if it chose none.
     public var subprotocol: String? { response.headerFields[.secWebSocketProtocol] }
 
     /// The code and reason with which the server closed its side, or `nil` if it hasn't.
     ///
     /// `reason` is the server's own text.
-    public var peerClose: WebSocketClose? { channel.peerClose }
+    public var peerClose: Close? { channel.peerClose }
 
     /// The incoming messages.
     ///
@@ -50,7 +50,7 @@ public final class WebSocket: Sendable {
     /// between them.
     ///
     /// - Throws: `NetworkError` if the WebSocket has ended.
-    public func send(_ message: WebSocketMessage) async throws(NetworkError) {
+    public func send(_ message: Message) async throws(NetworkError) {
         try await channel.send(message)
     }
 
@@ -64,12 +64,12 @@ public final class WebSocket: Sendable {
     ///   - reason: The reason as text, at most 123 bytes in UTF-8.
     /// - Returns: The code and reason that the server sent.
     /// - Throws: `NetworkError` of kind `.badRequest` if the code or reason is invalid, or `.timeout` if the server
-    ///   took longer than `WebSocketRequest.closeTimeout`. If the WebSocket has already failed, throws its error.
+    ///   took longer than `WebSocket.Request.closeTimeout`. If the WebSocket has already failed, throws its error.
     @discardableResult
-    public func close(_ code: WebSocketClose.Code = .normal, reason: String = "") async throws(NetworkError)
-        -> WebSocketClose
+    public func close(_ code: Close.Code = .normal, reason: String = "") async throws(NetworkError)
+        -> Close
     {
-        let close = WebSocketClose(code, reason: reason)
+        let close = Close(code, reason: reason)
         try close.validate()
         return try await channel.close(close)
     }
@@ -83,14 +83,14 @@ public final class WebSocket: Sendable {
             let socket: WebSocket
 
             /// Waits for the next message and returns it, or `nil` at the end.
-            public mutating func next() async throws(NetworkError) -> WebSocketMessage? {
+            public mutating func next() async throws(NetworkError) -> Message? {
                 try await socket.channel.receive()
             }
 
             /// Waits for the next message and returns it, or `nil` at the end.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
-            ) async throws(NetworkError) -> WebSocketMessage? {
+            ) async throws(NetworkError) -> Message? {
                 try await socket.channel.receive()
             }
         }

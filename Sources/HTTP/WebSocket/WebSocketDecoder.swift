@@ -3,7 +3,7 @@
 struct WebSocketDecoder {
     /// A complete message or control frame.
     enum Event: Equatable {
-        case message(WebSocketMessage), ping([UInt8]), pong, close(WebSocketClose)
+        case message(WebSocket.Message), ping([UInt8]), pong, close(WebSocket.Close)
     }
 
     private struct Frame {
@@ -122,7 +122,7 @@ struct WebSocketDecoder {
 
     private mutating func finish(_ frame: Frame) throws(WebSocketViolation) -> Event? {
         switch frame.opcode {
-        case .close: return .close(try WebSocketClose(payload: takeControl()))
+        case .close: return .close(try WebSocket.Close(payload: takeControl()))
         case .ping: return .ping(takeControl())
         case .pong:
             control = []

@@ -32,7 +32,7 @@ package struct WebSocketHandshake {
     ///   - host: The value of `Host`, unless the request has its own.
     ///   - nonce: 16 unpredictable bytes.
     /// - Throws: `NetworkError` if the system has no SHA-1.
-    package init(_ request: WebSocketRequest, host: String, nonce: Data) throws(NetworkError) {
+    package init(_ request: WebSocket.Request, host: String, nonce: Data) throws(NetworkError) {
         let key = nonce.base64EncodedString()
         accept = try Self.accept(key)
         subprotocols = request.subprotocols

@@ -10,7 +10,7 @@ package struct WebSocketSession {
     private var decoder: WebSocketDecoder
     private var random = SystemRandomNumberGenerator()
     /// The messages to send. `offset` bytes of the first one have been sent.
-    private var queue: [WebSocketMessage] = []
+    private var queue: [WebSocket.Message] = []
     private var offset = 0
     /// The number of unsent bytes in `queue`, plus a header for each message, so that empty messages count too.
     package private(set) var queuedBytes = 0
@@ -20,11 +20,11 @@ package struct WebSocketSession {
     private var pong: [UInt8]?
     private var isPingDue = false
     /// Our close frame, until it is sent.
-    private var closeToSend: WebSocketClose?
+    private var closeToSend: WebSocket.Close?
     /// Whether our side has closed, even if its close frame hasn't been sent yet.
     package private(set) var isClosing = false
     /// The code and reason with which the server closed its side.
-    package private(set) var peerClose: WebSocketClose?
+    package private(set) var peerClose: WebSocket.Close?
     /// The server's violation of the protocol.
     package private(set) var violation: NetworkError?
 
@@ -41,8 +41,8 @@ package struct WebSocketSession {
     // MARK: from the server
 
     /// Processes received bytes and returns the messages that they complete, or no messages if our side has closed.
-    package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> [WebSocketMessage] {
-        var messages: [WebSocketMessage] = []
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> [WebSocket.Message] {
+        var messages: [WebSocket.Message] = []
         var rest = bytes
         do throws(WebSocketViolation) {
             while !isOver, let event = try decoder.next(&rest) {
@@ -53,18 +53,18 @@ package struct WebSocketSession {
                 case .pong: break
                 case .close(let close):
                     peerClose = close
-                    end(WebSocketClose(close.code))
+                    end(WebSocket.Close(close.code))
                 }
             }
         } catch {
             violation = error.error
-            end(WebSocketClose(error.code))
+            end(WebSocket.Close(error.code))
         }
         return messages
     }
 
     /// Closes our side immediately and discards queued messages.
-    private mutating func end(_ close: WebSocketClose) {
+    private mutating func end(_ close: WebSocket.Close) {
         queue = []
         queuedBytes = 0
         guard !isClosing else { return }
@@ -77,7 +77,7 @@ package struct WebSocketSession {
     /// Queues a message.
     ///
     /// Does nothing if our side has closed.
-    package mutating func send(_ message: WebSocketMessage) {
+    package mutating func send(_ message: WebSocket.Message) {
         guard !isClosing else { return }
         queue.append(message)
         queuedBytes += message.byteCount + WebSocketFrame.headerSize
@@ -89,7 +89,7 @@ package struct WebSocketSession {
     }
 
     /// Closes our side after the queued messages.
-    package mutating func close(_ close: WebSocketClose) {
+    package mutating func close(_ close: WebSocket.Close) {
         guard !isClosing else { return }
         isClosing = true
         closeToSend = close
@@ -124,7 +124,7 @@ package struct WebSocketSession {
     }
 
     /// Appends the next fragment of a message, and returns whether it was the last.
-    private mutating func appendFragment(of message: WebSocketMessage, to chunk: inout [UInt8]) -> Bool {
+    private mutating func appendFragment(of message: WebSocket.Message, to chunk: inout [UInt8]) -> Bool {
         let opcode: WebSocketOpcode =
             switch message {
             case _ where offset > 0: .continuation

@@ -17,7 +17,7 @@ extension ComparisonRules {
     ///   - answer: the received response.
     ///   - body: its body, decoded.
     public func differences(
-        from recorded: LoggedResponse,
+        from recorded: LogEntry.Response,
         in recording: Recording,
         to answer: HTTPResponse,
         _ body: Data
@@ -27,7 +27,7 @@ extension ComparisonRules {
             let (before, after) = (String(recorded.status), String(answer.status.code))
             found.append(Difference(.changed, at: "status", before: before, after: after))
         }
-        compare(recorded.fields, [LoggedField](answer.headerFields), into: &found)
+        compare(recorded.fields, [LogEntry.Field](answer.headerFields), into: &found)
         do throws(NetworkError) {
             let before = recorded.isEmpty ? Data() : try recording.wholeBody(recorded.body)
             let type = answer.headerFields[single: .contentType] ?? ""
@@ -55,7 +55,7 @@ extension ParsedJSON {
     }
 }
 
-extension LoggedResponse {
+extension LogEntry.Response {
     /// The media type of the body, or else the value of `Content-Type`.
     var mediaType: String { body.mediaType.isEmpty ? fields["content-type"] ?? "" : body.mediaType }
 
@@ -77,7 +77,7 @@ extension LoggedResponse {
 
 extension ComparisonRules {
     /// Compares header fields. Order and the case of names don't matter, but the number of equal values does.
-    private func compare(_ before: [LoggedField], _ after: [LoggedField], into found: inout Differences) {
+    private func compare(_ before: [LogEntry.Field], _ after: [LogEntry.Field], into found: inout Differences) {
         let (mine, theirs) = (byName(before), byName(after))
         let ignored = Set(ignoredHeaders.map { $0.lowercased() })
         var names: Set<String> = []
@@ -89,11 +89,11 @@ extension ComparisonRules {
         }
     }
 
-    private func byName(_ fields: [LoggedField]) -> [String: [LoggedField]] {
+    private func byName(_ fields: [LogEntry.Field]) -> [String: [LogEntry.Field]] {
         Dictionary(grouping: fields) { $0.name.lowercased() }
     }
 
-    private func compareValues(_ before: [LoggedField], _ after: [LoggedField], into found: inout Differences) {
+    private func compareValues(_ before: [LogEntry.Field], _ after: [LogEntry.Field], into found: inout Differences) {
         var (mine, theirs) = (before, after)
         mine.removeValuesAlso(in: after)
         theirs.removeValuesAlso(in: before)
@@ -117,9 +117,9 @@ extension ComparisonRules {
     }
 }
 
-extension [LoggedField] {
+extension [LogEntry.Field] {
     /// Removes values that the other list also has, each as often as it occurs there.
-    fileprivate mutating func removeValuesAlso(in others: [LoggedField]) {
+    fileprivate mutating func removeValuesAlso(in others: [LogEntry.Field]) {
         var counts = Dictionary(others.map { ($0.value, 1) }, uniquingKeysWith: +)
         removeAll { field in
             guard let count = counts[field.value], count > 0 else { return false }

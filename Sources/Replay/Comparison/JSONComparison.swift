@@ -33,11 +33,13 @@ struct JSONComparison {
     let before: JSONDigests
     let after: JSONDigests
     private let shown: ReportFormatter
-    private var found: Differences
+    private var found: ComparisonRules.Differences
 
     /// Returns the differences between two JSON texts.
-    static func differences(_ before: ParsedJSON, _ after: ParsedJSON, _ rules: ComparisonRules) -> Differences {
-        var found = Differences(limit: rules.limit)
+    static func differences(_ before: ParsedJSON, _ after: ParsedJSON, _ rules: ComparisonRules)
+        -> ComparisonRules.Differences
+    {
+        var found = ComparisonRules.Differences(limit: rules.limit)
         compare(before, after, rules, into: &found)
         return found
     }
@@ -47,7 +49,7 @@ struct JSONComparison {
         _ before: ParsedJSON,
         _ after: ParsedJSON,
         _ rules: ComparisonRules,
-        into found: inout Differences
+        into found: inout ComparisonRules.Differences
     ) {
         var comparison = JSONComparison(JSONDigests(before, rules), JSONDigests(after, rules), rules, found)
         let place = Place(position: rules.root, text: "$", isSecret: false)
@@ -55,7 +57,12 @@ struct JSONComparison {
         found = comparison.found
     }
 
-    private init(_ before: JSONDigests, _ after: JSONDigests, _ rules: ComparisonRules, _ found: Differences) {
+    private init(
+        _ before: JSONDigests,
+        _ after: JSONDigests,
+        _ rules: ComparisonRules,
+        _ found: ComparisonRules.Differences
+    ) {
         self.rules = rules
         self.before = before
         self.after = after
@@ -86,10 +93,15 @@ struct JSONComparison {
         }
     }
 
-    private mutating func add(_ kind: Difference.Kind, _ one: JSONNode?, _ other: JSONNode?, at place: Place) {
+    private mutating func add(
+        _ kind: ComparisonRules.Difference.Kind,
+        _ one: JSONNode?,
+        _ other: JSONNode?,
+        at place: Place
+    ) {
         let shown = shown
         found.append(
-            Difference(
+            ComparisonRules.Difference(
                 kind,
                 at: place.text,
                 before: one.map { shown.json($0, isSecret: place.isSecret) },
@@ -110,7 +122,12 @@ extension JSONComparison {
                 name.map { shown.text($0.text) } ?? shown.json(node, isSecret: place.isSecret)
             }
             return found.append(
-                Difference(.changed, at: place.text, before: text(names.0, one), after: text(names.1, other))
+                ComparisonRules.Difference(
+                    .changed,
+                    at: place.text,
+                    before: text(names.0, one),
+                    after: text(names.1, other)
+                )
             )
         }
         let (mine, theirs) = (members(of: one), members(of: other))
@@ -189,7 +206,9 @@ extension JSONComparison {
             guard !rules.ignores(place.position) else { continue }
             if let partner {
                 if alignment.moved.contains(index) {
-                    found.append(Difference(.moved, at: place.text, before: "[\(index)]", after: "[\(partner)]"))
+                    found.append(
+                        ComparisonRules.Difference(.moved, at: place.text, before: "[\(index)]", after: "[\(partner)]")
+                    )
                 }
                 compare(mine[index], theirs[partner], at: place)
             } else if !rules.comparesTypesOnly {
@@ -215,7 +234,7 @@ extension JSONComparison {
             guard !rules.ignores(here.position) else { continue }
             // A limit avoids quadratic time.
             let partner = others.prefix(Self.maxSetCandidates).firstIndex { other in
-                var trial = JSONComparison(before, after, rules, Differences(limit: 0))
+                var trial = JSONComparison(before, after, rules, ComparisonRules.Differences(limit: 0))
                 trial.compare(mine[index], theirs[other], at: here)
                 return trial.found.isEmpty
             }

@@ -18,7 +18,7 @@ struct ReportFormatter {
     }
 
     /// Formats the value of a header field.
-    func value(of field: LoggedField) -> String {
+    func value(of field: LogEntry.Field) -> String {
         guard let name = HTTPField.Name(field.name) else { return Redactor.placeholder }
         let fields = HTTPFields([HTTPField(name: name, value: field.value)])
         return text(redactor.redact(fields).first?.value ?? "")

@@ -24,14 +24,14 @@ struct ArchivedBodyInfo {
     /// The number of bytes received over the wire, as the archive states it; -1 if unknown.
     private var received: Int64 = -1
 
-    init(ofRequest method: String, _ fields: [LoggedField], bodySize: Int64) {
+    init(ofRequest method: String, _ fields: [LogEntry.Field], bodySize: Int64) {
         self.init(fields, isRequest: true, size: bodySize)
         expectsBody =
             ["POST", "PUT", "PATCH"].contains(method.uppercased())
             && (fields["Content-Type"] != nil || fields["Transfer-Encoding"] != nil)
     }
 
-    init(ofResponse status: Int, to method: String, _ fields: [LoggedField], size: Int64, received: Int64) {
+    init(ofResponse status: Int, to method: String, _ fields: [LogEntry.Field], size: Int64, received: Int64) {
         self.init(fields, isRequest: false, size: size)
         self.received = received
         let isAnswered = !["HEAD", "CONNECT"].contains(method.uppercased())
@@ -39,7 +39,7 @@ struct ArchivedBodyInfo {
         isRedirect = (300..<400).contains(status)
     }
 
-    private init(_ fields: [LoggedField], isRequest: Bool, size: Int64) {
+    private init(_ fields: [LogEntry.Field], isRequest: Bool, size: Int64) {
         self.isRequest = isRequest
         self.size = size
         isCoded = BodyCoding(fields["Content-Encoding"]) != nil
@@ -60,9 +60,9 @@ struct ArchivedBodyInfo {
     }
 
     /// Returns a placeholder for a request body that another tool's archive lacks; `nil` if there was no body.
-    func missing(_ mediaType: String?) -> LoggedBody? {
+    func missing(_ mediaType: String?) -> LogEntry.Body? {
         guard hasBody else { return nil }
-        var body = LoggedBody(mediaType: mediaType ?? "")
+        var body = LogEntry.Body(mediaType: mediaType ?? "")
         omit(&body, nil)
         return body
     }
@@ -89,7 +89,7 @@ struct ArchivedBodyInfo {
     /// - Parameters:
     ///   - comment: the recorder's comment about the body. Firefox writes one if it didn't store the body.
     ///   - fields: the header fields of the message.
-    func complete(_ body: inout LoggedBody, comment: String?, _ fields: [LoggedField]) {
+    func complete(_ body: inout LogEntry.Body, comment: String?, _ fields: [LogEntry.Field]) {
         let comment = comment.flatMap { $0.isEmpty ? nil : $0 }
         switch body.content {
         case .parameters: break
@@ -113,7 +113,7 @@ struct ArchivedBodyInfo {
         }
     }
 
-    private func omit(_ body: inout LoggedBody, _ comment: String?) {
+    private func omit(_ body: inout LogEntry.Body, _ comment: String?) {
         let words = comment.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
         body.content = .omitted(words ?? "the recorder left it out")
         (body.size, body.isTruncated) = isRedirect ? (-1, false) : (announcedLength ?? -1, true)

@@ -27,7 +27,7 @@ struct ArchivedText {
     let isRequest: Bool
 
     /// The bytes, or the reason why they are unknown.
-    var content: LoggedBody.Content {
+    var content: LogEntry.Body.Content {
         let plain = Data(text.utf8)
         let isASCII = plain.allSatisfy { $0 < 0x80 }
         if isASCII, charset?.extendsASCII != false { return .data(marked(plain)) }

@@ -63,7 +63,7 @@ extension ContentDecoder {
     }
 }
 
-extension LoggedRequest {
+extension LogEntry.Request {
     /// The content coding that the header fields state; `nil` if they don't state one.
     ///
     /// Our logs hold decoded bodies. Some other tools write a body as it was sent.
@@ -79,7 +79,7 @@ extension LoggedRequest {
     }
 
     /// Returns the header fields that fit these bytes, without a `Content-Encoding` that the body doesn't have.
-    func fields(for body: Data?) -> [LoggedField] {
+    func fields(for body: Data?) -> [LogEntry.Field] {
         guard let coding, coding.isKnown, let body, coding.decoded(body) == nil else { return fields }
         return fields.filter { $0.name.lowercased() != "content-encoding" }
     }

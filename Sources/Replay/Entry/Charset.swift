@@ -208,7 +208,7 @@ extension Charset? {
 extension Charset {
     /// Reads the encoding of a message's body from its fields, or else from the media type that an archive states
     /// beside the body.
-    init?(_ fields: [LoggedField], mediaType: String) {
+    init?(_ fields: [LogEntry.Field], mediaType: String) {
         let stated = fields.first { $0.isCalled("content-type") }?.value ?? ""
         if let charset = Charset(contentType: stated) {
             self = charset
@@ -222,12 +222,12 @@ extension Charset {
     }
 }
 
-extension LoggedRequest {
+extension LogEntry.Request {
     /// The encoding of the body; `nil` for UTF-8, or if the encoding isn't stated.
     var charset: Charset? { body.flatMap { Charset(fields, mediaType: $0.mediaType) } }
 }
 
-extension LoggedResponse {
+extension LogEntry.Response {
     /// The encoding of the body; `nil` for UTF-8, or if the encoding isn't stated.
     var charset: Charset? { Charset(fields, mediaType: body.mediaType) }
 }

@@ -51,10 +51,10 @@ private struct EntryReader {
         entry.redactions = own["redactions"]?.elements.compactMap(\.string) ?? []
     }
 
-    private func request(_ node: JSONNode?, _ own: JSONNode?) -> LoggedRequest {
+    private func request(_ node: JSONNode?, _ own: JSONNode?) -> LogEntry.Request {
         guard let node, node.kind == .object else {
             warn("request", "is missing")
-            return LoggedRequest(method: "GET", url: "")
+            return LogEntry.Request(method: "GET", url: "")
         }
         if node["method"]?.string == nil { warn("request.method", "is missing or not a string") }
         if node["url"]?.string == nil { warn("request.url", "is missing or not a string") }
@@ -62,9 +62,9 @@ private struct EntryReader {
         // Some tools list cookies without the field that carried them.
         let cookies = LoggedCookie.list(node["cookies"])
         if fields["Cookie"] == nil, !cookies.isEmpty {
-            fields.append(LoggedField("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")))
+            fields.append(LogEntry.Field("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")))
         }
-        return LoggedRequest(
+        return LogEntry.Request(
             method: node["method"]?.string ?? "GET",
             url: url(node),
             httpVersion: text(node["httpVersion"]) ?? "",
@@ -86,7 +86,7 @@ private struct EntryReader {
         return "\(page)?\(items.joined(separator: "&"))\(Substring(url.utf8.dropFirst(page.utf8.count)))"
     }
 
-    private func requestBody(_ request: JSONNode, _ fields: [LoggedField], _ own: JSONNode?) -> LoggedBody? {
+    private func requestBody(_ request: JSONNode, _ fields: [LogEntry.Field], _ own: JSONNode?) -> LogEntry.Body? {
         let method = request["method"]?.string ?? "GET"
         let info = ArchivedBodyInfo(ofRequest: method, fields, bodySize: request["bodySize"]?.integer ?? -1)
         guard let node = request["postData"], node.kind == .object else {
@@ -102,7 +102,7 @@ private struct EntryReader {
         let hasText = content != nil && content != .data(Data())
         if !hasText, !parameters.isEmpty { content = .parameters(parameters) }
         if let reason = own?["requestOmitted"]?.string { content = .omitted(reason) }
-        var body = LoggedBody(
+        var body = LogEntry.Body(
             content ?? .data(Data()),
             mediaType: mediaType,
             size: own?["requestSize"]?.integer,
@@ -112,7 +112,7 @@ private struct EntryReader {
         return body
     }
 
-    private func response(_ node: JSONNode?, to method: String, _ own: JSONNode?) -> LoggedResponse? {
+    private func response(_ node: JSONNode?, to method: String, _ own: JSONNode?) -> LogEntry.Response? {
         guard let node, node.kind == .object, own?["noResponse"]?.bool != true else { return nil }
         let status = int(node["status"]) ?? node["status"]?.string.flatMap { Int($0) } ?? 0
         let contentNode = node["content"]
@@ -129,7 +129,7 @@ private struct EntryReader {
                 own == nil ? info.text(text, charset, mediaType).content : .data(charset.bytes(of: text))
             }
         }
-        var body = LoggedBody(
+        var body = LogEntry.Body(
             kept ?? .omitted("unknown"),
             mediaType: mediaType,
             size: size,
@@ -137,7 +137,7 @@ private struct EntryReader {
         )
         if let reason = own?["responseOmitted"]?.string { body.content = .omitted(reason) }
         if own == nil { info.complete(&body, comment: contentNode?["comment"]?.string, fields) }
-        var response = LoggedResponse(
+        var response = LogEntry.Response(
             status: status,
             statusText: node["statusText"]?.string ?? "",
             httpVersion: text(node["httpVersion"]) ?? "",
@@ -148,13 +148,13 @@ private struct EntryReader {
             bodyBytes: node["bodySize"]?.integer ?? -1
         )
         if response.fields["Set-Cookie"] == nil {
-            response.fields += LoggedCookie.list(node["cookies"]).map { LoggedField("Set-Cookie", $0.text) }
+            response.fields += LoggedCookie.list(node["cookies"]).map { LogEntry.Field("Set-Cookie", $0.text) }
         }
         response.trailers = own?["trailers"].map { self.fields($0, "_beagle.trailers") } ?? []
         response.interim =
             own?["interim"]?.elements.map { head in
                 let fields = self.fields(head["headers"], "_beagle.interim")
-                return LoggedHead(status: int(head["status"]) ?? 0, fields: fields)
+                return LogEntry.Head(status: int(head["status"]) ?? 0, fields: fields)
             } ?? []
         return response
     }
@@ -166,8 +166,8 @@ private struct EntryReader {
         _ node: JSONNode,
         encoding: String?,
         _ place: String,
-        text contentOfText: (String) -> LoggedBody.Content
-    ) -> LoggedBody.Content? {
+        text contentOfText: (String) -> LogEntry.Body.Content
+    ) -> LogEntry.Body.Content? {
         if let file = node["_file"]?.string { return .file(file) }
         guard let text = node["text"]?.string else { return nil }
         guard encoding?.lowercased() == "base64" else { return contentOfText(text) }
@@ -178,9 +178,9 @@ private struct EntryReader {
         return .data(data)
     }
 
-    private func parameters(_ node: JSONNode) -> [LoggedParameter] {
+    private func parameters(_ node: JSONNode) -> [LogEntry.Parameter] {
         node.elements.map { item in
-            LoggedParameter(
+            LogEntry.Parameter(
                 name: item["name"]?.string ?? "",
                 value: text(item["value"]),
                 fileName: item["fileName"]?.string,
@@ -196,7 +196,7 @@ private struct EntryReader {
         "x-android-response-source",
     ]
 
-    private func fields(_ node: JSONNode?, _ place: String) -> [LoggedField] {
+    private func fields(_ node: JSONNode?, _ place: String) -> [LogEntry.Field] {
         guard let node, node.kind == .array || node.kind == .object else {
             warn(place, "is missing or not an array")
             return []
@@ -215,17 +215,17 @@ private struct EntryReader {
         return (named + listed).filter { !$0.0.hasPrefix(":") }.flatMap { name, value in
             // Some tools join repeated fields with line feeds.
             (value ?? "").split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd)
-                .map { LoggedField(name, String($0)) }
+                .map { LogEntry.Field(name, String($0)) }
         }
     }
 
-    private func timings(_ entry: JSONNode) -> LogTimings {
+    private func timings(_ entry: JSONNode) -> LogEntry.Timings {
         func duration(_ node: JSONNode?) -> Duration? {
             guard let number = node?.number, number >= 0, number < 1e12 else { return nil }
             return .milliseconds(number)
         }
         let node = entry["timings"]
-        var timings = LogTimings(
+        var timings = LogEntry.Timings(
             blocked: duration(node?["blocked"]),
             dns: duration(node?["dns"]),
             connect: duration(node?["connect"]),
@@ -235,13 +235,13 @@ private struct EntryReader {
             receive: duration(node?["receive"])
         )
         // Some tools state only the total time; most of it is spent waiting.
-        if timings == LogTimings() { timings.wait = duration(entry["time"]) }
+        if timings == LogEntry.Timings() { timings.wait = duration(entry["time"]) }
         return timings
     }
 
-    private func messages(_ node: JSONNode?) -> [LoggedMessage] {
+    private func messages(_ node: JSONNode?) -> [LogEntry.Message] {
         guard let node else { return [] }
-        return node.elements.map { LoggedMessage($0) }
+        return node.elements.map { LogEntry.Message($0) }
     }
 
     private func date(_ node: JSONNode?, _ place: String) -> Date {
@@ -258,7 +258,7 @@ private struct EntryReader {
     private func int(_ node: JSONNode?) -> Int? { node?.integer.flatMap { Int(exactly: $0) } }
 }
 
-extension LoggedMessage {
+extension LogEntry.Message {
     /// Reads a message in the format of `write(to:)`.
     package init(_ node: JSONNode) {
         let opcode = node["opcode"]?.integer.flatMap { Int(exactly: $0) } ?? 1
@@ -301,7 +301,7 @@ extension EntryReader {
         ],
     ]
 
-    private func unknownMembers(_ entry: JSONNode) -> [UnknownMember] {
+    private func unknownMembers(_ entry: JSONNode) -> [LogEntry.UnknownMember] {
         let (request, response) = (entry["request"], entry["response"])
         let objects: [(String, JSONNode?)] = [
             ("", entry), ("request", request), ("request.postData", request?["postData"]), ("response", response),
@@ -309,7 +309,7 @@ extension EntryReader {
         ]
         // In our own entries, `_resourceType` is derived from the kind.
         let hasKind = entry["_beagle"]?["kind"]?.string != nil
-        return objects.flatMap { place, node -> [UnknownMember] in
+        return objects.flatMap { place, node -> [LogEntry.UnknownMember] in
             guard let node, var known = Self.known[place] else { return [] }
             if place.isEmpty, hasKind { known.insert("_resourceType") }
             let unknown = node.members.filter { name, value in
@@ -320,7 +320,7 @@ extension EntryReader {
                 // A `_cache` member that isn't valid as `cache` was renamed when the entry was written.
                 let isCache = place.isEmpty && name == "_cache" && node["cache"]?.isEmptyObject == true
                 let name = isCache && !HARCheck.allows(cache: json) ? "cache" : name
-                return UnknownMember(place: place, name: name, json: json)
+                return LogEntry.UnknownMember(place: place, name: name, json: json)
             }
         }
     }

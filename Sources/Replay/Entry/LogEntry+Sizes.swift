@@ -17,9 +17,9 @@ extension LogEntry {
     }
 }
 
-extension [LoggedField] {
+extension [LogEntry.Field] {
     fileprivate mutating func setContentLength(_ bytes: Int64) {
-        let isLength = { (field: LoggedField) in field.name.lowercased() == "content-length" }
+        let isLength = { (field: LogEntry.Field) in field.name.lowercased() == "content-length" }
         if bytes < 0 { return removeAll(where: isLength) }
         for index in indices where isLength(self[index]) { self[index].value = "\(bytes)" }
     }

@@ -63,14 +63,14 @@ extension LogEntry {
     }
 }
 
-extension UnknownMember {
+extension LogEntry.UnknownMember {
     fileprivate var isCache: Bool { place.isEmpty && name == "cache" }
 }
 
 // MARK: - Messages
 
 extension LogEntry {
-    private func write(_ request: LoggedRequest, to output: inout JSONOutput) {
+    private func write(_ request: Request, to output: inout JSONOutput) {
         output.object { output in
             output.member("method", request.method)
             output.member("url", String(request.url.withoutFragment))
@@ -86,7 +86,7 @@ extension LogEntry {
     }
 
     /// Writes the body always with a text, because readers otherwise show the word "undefined".
-    private func write(_ body: LoggedBody, _ charset: Charset?, to output: inout JSONOutput) {
+    private func write(_ body: Body, _ charset: Charset?, to output: inout JSONOutput) {
         output.name("postData")
         output.object { output in
             output.member("mimeType", body.mediaType)
@@ -102,7 +102,7 @@ extension LogEntry {
         }
     }
 
-    private func write(_ response: LoggedResponse, to output: inout JSONOutput) {
+    private func write(_ response: Response, to output: inout JSONOutput) {
         output.object { output in
             output.member("status", max(response.status, 0))
             output.member("statusText", response.statusText)
@@ -118,7 +118,7 @@ extension LogEntry {
         }
     }
 
-    private func writeContent(_ response: LoggedResponse, to output: inout JSONOutput) {
+    private func writeContent(_ response: Response, to output: inout JSONOutput) {
         let body = response.body
         output.object { output in
             output.member("size", body.size)
@@ -133,7 +133,7 @@ extension LogEntry {
         }
     }
 
-    private func write(_ timings: LogTimings, to output: inout JSONOutput) {
+    private func write(_ timings: Timings, to output: inout JSONOutput) {
         output.object { output in
             output.milliseconds("blocked", timings.blocked)
             output.milliseconds("dns", timings.dns)
@@ -157,7 +157,7 @@ extension LogEntry {
     }
 }
 
-extension LoggedMessage {
+extension LogEntry.Message {
     package func write(to output: inout JSONOutput) {
         output.object { output in
             output.member("type", direction.rawValue)
@@ -198,7 +198,7 @@ extension LogEntry {
     }
 
     private func writeBeagleMembers(
-        _ body: LoggedBody,
+        _ body: Body,
         _ omitted: StaticString,
         _ truncated: StaticString,
         to output: inout JSONOutput
@@ -207,7 +207,7 @@ extension LogEntry {
         if body.isTruncated { output.member(truncated, true) }
     }
 
-    private func writeBeagleMembers(_ response: LoggedResponse, to output: inout JSONOutput) {
+    private func writeBeagleMembers(_ response: Response, to output: inout JSONOutput) {
         writeBeagleMembers(response.body, "responseOmitted", "responseTruncated", to: &output)
         if !response.trailers.isEmpty { output.fields("trailers", response.trailers) }
         guard !response.interim.isEmpty else { return }
@@ -223,9 +223,9 @@ extension LogEntry {
     }
 }
 
-extension LoggedResponse {
+extension LogEntry.Response {
     /// A placeholder for a missing response.
-    fileprivate static let none = LoggedResponse(status: 0, headBytes: -1, bodyBytes: -1)
+    fileprivate static let none = LogEntry.Response(status: 0, headBytes: -1, bodyBytes: -1)
 }
 
 // MARK: - Values
@@ -241,7 +241,7 @@ extension JSONOutput {
         decimal(micros, places: 3)
     }
 
-    fileprivate mutating func fields(_ name: StaticString, _ fields: [LoggedField]) {
+    fileprivate mutating func fields(_ name: StaticString, _ fields: [LogEntry.Field]) {
         self.name(name)
         array { output in
             for field in fields { output.pair(field.name, field.value) }
@@ -276,7 +276,7 @@ extension JSONOutput {
         }
     }
 
-    fileprivate mutating func parameters(_ parameters: [LoggedParameter]) {
+    fileprivate mutating func parameters(_ parameters: [LogEntry.Parameter]) {
         name("params")
         array { output in
             for parameter in parameters {

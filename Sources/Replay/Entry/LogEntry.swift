@@ -14,11 +14,11 @@ public struct LogEntry: Sendable, Hashable {
     /// The time at which the request began.
     public var started: Date
     /// The request.
-    public var request: LoggedRequest
+    public var request: Request
     /// The response; `nil` if the request had no response.
-    public var response: LoggedResponse?
+    public var response: Response?
     /// The duration of each phase.
-    public var timings: LogTimings
+    public var timings: Timings
     /// The reason why the response is missing or incomplete: the error's kind and message, or the archive's text.
     public var error: String?
     /// The server's address, without brackets; `nil` if there was no connection.
@@ -46,7 +46,7 @@ public struct LogEntry: Sendable, Hashable {
     /// The places from which secrets were removed, such as `request.headers.Authorization`.
     public var redactions: [String]
     /// The messages of a WebSocket or an event stream, in order.
-    public var messages: [LoggedMessage]
+    public var messages: [Message]
     /// Unknown members that other tools wrote into the entry.
     public var unknownMembers: [UnknownMember]
 
@@ -54,9 +54,9 @@ public struct LogEntry: Sendable, Hashable {
     public init(
         id: String = "",
         started: Date,
-        request: LoggedRequest,
-        response: LoggedResponse? = nil,
-        timings: LogTimings = LogTimings(),
+        request: Request,
+        response: Response? = nil,
+        timings: Timings = Timings(),
         error: String? = nil,
         serverAddress: String? = nil,
         connection: String? = nil,
@@ -69,7 +69,7 @@ public struct LogEntry: Sendable, Hashable {
         cacheStatus: String? = nil,
         isInterrupted: Bool = false,
         redactions: [String] = [],
-        messages: [LoggedMessage] = [],
+        messages: [Message] = [],
         unknownMembers: [UnknownMember] = []
     ) {
         self.id = id
@@ -94,19 +94,21 @@ public struct LogEntry: Sendable, Hashable {
     }
 }
 
-/// An unknown member of an archive's entry, kept unchanged.
-public struct UnknownMember: Sendable, Hashable {
-    /// The path of the object that has the member, such as `response.content`; empty for the entry itself.
-    public var place: String
-    /// The member's name.
-    public var name: String
-    /// The member's value as JSON text.
-    public var json: String
+extension LogEntry {
+    /// An unknown member of an archive's entry, kept unchanged.
+    public struct UnknownMember: Sendable, Hashable {
+        /// The path of the object that has the member, such as `response.content`; empty for the entry itself.
+        public var place: String
+        /// The member's name.
+        public var name: String
+        /// The member's value as JSON text.
+        public var json: String
 
-    /// Creates a member.
-    public init(place: String, name: String, json: String) {
-        self.place = place
-        self.name = name
-        self.json = json
+        /// Creates a member.
+        public init(place: String, name: String, json: String) {
+            self.place = place
+            self.name = name
+            self.json = json
+        }
     }
 }

@@ -17,7 +17,7 @@ struct LoggedCookie: Hashable {
     var sameSite: String?
 
     /// Returns the cookies that a request carries.
-    static func sent(in fields: [LoggedField]) -> [LoggedCookie] {
+    static func sent(in fields: [LogEntry.Field]) -> [LoggedCookie] {
         fields.filter { $0.isCalled("cookie") }.flatMap { field in
             field.value.split(separator: ";").map { pair in
                 let (name, value) = parts(of: pair)
@@ -27,7 +27,7 @@ struct LoggedCookie: Hashable {
     }
 
     /// Returns the cookies that a response sets.
-    static func set(in fields: [LoggedField]) -> [LoggedCookie] {
+    static func set(in fields: [LogEntry.Field]) -> [LoggedCookie] {
         fields.filter { $0.isCalled("set-cookie") }.map(\.value).map(set)
     }
 

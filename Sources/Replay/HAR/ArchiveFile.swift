@@ -146,7 +146,7 @@ final class ArchiveFile {
 
     /// Returns an error with its position in the file.
     private func error(_ offset: Int?, _ place: String, _ reason: String) -> NetworkError {
-        let finding = RecordingWarning(file: path, offset: offset, path: place, reason: reason)
+        let finding = Recording.Warning(file: path, offset: offset, path: place, reason: reason)
         return NetworkError(.decoding, during: .file, finding.description, underlying: finding)
     }
 }

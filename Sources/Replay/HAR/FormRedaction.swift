@@ -8,7 +8,7 @@ struct FormRedaction {
     /// An item that remains: the one, if any, that makes OAuth's `state` a secret.
     private let signInItem: String
 
-    init(_ redactor: Redactor, _ fields: [LoggedParameter]) {
+    init(_ redactor: Redactor, _ fields: [LogEntry.Parameter]) {
         self.redactor = redactor
         var masking = redactor
         masking.mode = .mask
@@ -25,10 +25,10 @@ struct FormRedaction {
     ///   - place: the name of the form's fields in the audit.
     ///   - audit: receives the findings, except for a secret value, which `isSecret` reports.
     func redacted(
-        _ whole: LoggedParameter,
+        _ whole: LogEntry.Parameter,
         at place: String,
         recordingTo audit: inout RedactionAudit
-    ) -> (field: LoggedParameter?, isSecret: Bool) {
+    ) -> (field: LogEntry.Parameter?, isSecret: Bool) {
         var field = whole
         field.name = redactor.redact(text: whole.name, at: place, recordingTo: &audit)
         field.fileName = whole.fileName.map { redactor.redact(text: $0, at: place, recordingTo: &audit) }
@@ -43,7 +43,7 @@ struct FormRedaction {
     }
 
     /// Returns the field's value after redaction in a query; `nil` if its item was removed.
-    private func value(of field: LoggedParameter, by redactor: Redactor) -> String? {
+    private func value(of field: LogEntry.Parameter, by redactor: Redactor) -> String? {
         let query = redactor.redact(url: "?\(FormText.pair(field.name, field.value))&\(signInItem)")
         let items = QueryItems.of(query)
         return items.count > 1 ? items[0].value : nil

@@ -6,7 +6,7 @@ import BeagleNetRequestBuilder
 /// Some archives contain encoded values, others plain ones, so existing percent-encoding is preserved.
 enum FormText {
     /// Returns the body of a form; `nil` if the form has another media type, or files.
-    static func body(_ parameters: [LoggedParameter], mediaType: String) -> String? {
+    static func body(_ parameters: [LogEntry.Parameter], mediaType: String) -> String? {
         guard MediaType(mediaType)?.essence != "multipart/form-data", parameters.allSatisfy({ $0.fileName == nil })
         else {
             return nil
@@ -22,7 +22,7 @@ enum FormText {
     }
 
     /// Decodes fields. If any field of an archive is percent-encoded, all of them are assumed to be.
-    static func decoded(_ fields: [LoggedParameter]) -> [LoggedParameter] {
+    static func decoded(_ fields: [LogEntry.Parameter]) -> [LogEntry.Parameter] {
         let texts = fields.flatMap { [$0.name, $0.value ?? ""] }
         guard texts.contains(where: { SecretNames.decoded($0[...]) != $0 }) else { return fields }
         return fields.map { field in

@@ -23,13 +23,13 @@ struct HARCheck {
     let part: ArchivePart
     /// The recording that reads the files of bodies.
     let files: Recording
-    let report: (RecordingWarning) -> Void
+    let report: (Recording.Warning) -> Void
 
     init(
         file: String,
         part: ArchivePart,
         files: Recording = Recording([]),
-        report: @escaping (RecordingWarning) -> Void
+        report: @escaping (Recording.Warning) -> Void
     ) {
         self.file = file
         self.part = part
@@ -37,9 +37,9 @@ struct HARCheck {
         self.report = report
     }
 
-    func report(_ path: String, _ node: JSONNode, _ reason: String, _ severity: RecordingWarning.Severity = .error) {
+    func report(_ path: String, _ node: JSONNode, _ reason: String, _ severity: Recording.Warning.Severity = .error) {
         report(
-            RecordingWarning(
+            Recording.Warning(
                 file: file,
                 offset: part.offset + node.range.lowerBound,
                 path: part.path + path,
@@ -53,7 +53,7 @@ struct HARCheck {
     func encoding() {
         guard let offset = UTF8Text.fault(in: part.bytes) else { return }
         let reason = "is not UTF-8"
-        report(RecordingWarning(file: file, offset: part.offset + offset, path: part.path, reason: reason))
+        report(Recording.Warning(file: file, offset: part.offset + offset, path: part.path, reason: reason))
     }
 
     /// Checks an object's members.

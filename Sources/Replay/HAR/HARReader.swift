@@ -46,7 +46,7 @@ public final class HARReader {
     /// Some tools write them after the entries.
     public private(set) var members: [Member] = []
     /// Warnings about the first thousand elements of `log.entries` that are not valid entries.
-    public private(set) var warnings: [RecordingWarning] = []
+    public private(set) var warnings: [Recording.Warning] = []
     private let file: ArchiveFile
     /// The zip archive, if the file is one; `nil` otherwise, or if nothing has been read yet.
     package var zip: ZipArchive? { file.zip }
@@ -62,16 +62,16 @@ public final class HARReader {
     /// Returns the next entry; `nil` at the end.
     ///
     /// - Throws: `NetworkError` of kind `.decoding` if the file is broken; its message contains the reason, byte offset
-    ///   and JSON path, and `underlying` is a `RecordingWarning`. Likewise `.encoding` or `.tooLarge`. `.file` if the
+    ///   and JSON path, and `underlying` is a `Recording.Warning`. Likewise `.encoding` or `.tooLarge`. `.file` if the
     ///   file cannot be read. All entries before the broken place have been returned.
-    public func next() throws(NetworkError) -> HAREntry? {
+    public func next() throws(NetworkError) -> HARWriter.Entry? {
         while let part = try file.next() {
             switch part.kind {
             case .entry:
-                if let entry = try HAREntry(part, of: path, file.zip) { return entry }
+                if let entry = try HARWriter.Entry(part, of: path, file.zip) { return entry }
                 guard warnings.count < 1_000 else { continue }
                 let reason = "is not an entry: it has no request"
-                warnings.append(RecordingWarning(file: path, offset: part.offset, path: part.path, reason: reason))
+                warnings.append(Recording.Warning(file: path, offset: part.offset, path: part.path, reason: reason))
             case .logMember(let name): members.append(Member(name: name, json: part.bytes))
             case .outerMember: break
             }
@@ -80,68 +80,70 @@ public final class HARReader {
     }
 }
 
-/// An entry of an archive, with its original JSON text.
-public struct HAREntry: Sendable {
-    /// The parsed entry.
-    public var entry: LogEntry {
-        didSet { if entry != oldValue { json = nil } }
-    }
-    /// The original JSON text, from which `HARWriter` preserves unknown members; `nil` after `entry` has changed.
-    public private(set) var json: [UInt8]?
-    /// The byte offset of the entry in the archive's text.
-    public let offset: Int
-    /// The directory to which the file names of bodies are relative, if any.
-    public let directory: String?
-    /// The deviations from HAR 1.2, and values that were guessed.
-    public private(set) var warnings: [RecordingWarning]
-    private let zip: ZipArchive?
-
-    /// Creates an entry that doesn't come from an archive.
-    ///
-    /// - Parameters:
-    ///   - entry: the exchange.
-    ///   - directory: the directory to which the file names of bodies are relative.
-    public init(_ entry: LogEntry, directory: String? = nil) {
-        self.init(entry, directory: directory, zip: nil)
-    }
-
-    init(_ entry: LogEntry, directory: String?, zip: ZipArchive?) {
-        self.entry = entry
-        self.directory = directory
-        self.zip = zip
-        offset = 0
-        warnings = []
-    }
-
-    /// Parses a part of an archive; returns `nil` if it has no request.
-    init?(_ part: ArchivePart, of file: String, _ zip: ZipArchive?) throws(NetworkError) {
-        let document: ParsedJSON
-        do throws(JSONFault) {
-            document = try ParsedJSON(part.bytes)
-        } catch {
-            // Unreachable, because the scanner has already parsed the part.
-            throw NetworkError(.decoding, during: .file, "\(file), \(part.path): \(error.reason)")
+extension HARWriter {
+    /// An entry of an archive, with its original JSON text.
+    public struct Entry: Sendable {
+        /// The parsed entry.
+        public var entry: LogEntry {
+            didSet { if entry != oldValue { json = nil } }
         }
-        guard document.root["request"]?.kind == .object else { return nil }
-        var warnings: [RecordingWarning] = []
-        entry = LogEntry(document.root) { path, reason in
-            warnings.append(
-                RecordingWarning(file: file, offset: part.offset, path: "\(part.path).\(path)", reason: reason)
-            )
+        /// The original JSON text, from which `HARWriter` preserves unknown members; `nil` after `entry` has changed.
+        public private(set) var json: [UInt8]?
+        /// The byte offset of the entry in the archive's text.
+        public let offset: Int
+        /// The directory to which the file names of bodies are relative, if any.
+        public let directory: String?
+        /// The deviations from HAR 1.2, and values that were guessed.
+        public private(set) var warnings: [Recording.Warning]
+        private let zip: ZipArchive?
+
+        /// Creates an entry that doesn't come from an archive.
+        ///
+        /// - Parameters:
+        ///   - entry: the exchange.
+        ///   - directory: the directory to which the file names of bodies are relative.
+        public init(_ entry: LogEntry, directory: String? = nil) {
+            self.init(entry, directory: directory, zip: nil)
         }
-        json = part.bytes
-        offset = part.offset
-        directory = Recording.directory(of: file)
-        self.zip = zip
-        self.warnings = warnings
-        readMessages { reason in
-            let path = "\(part.path).response.content._file"
-            return RecordingWarning(file: file, offset: part.offset, path: path, reason: reason)
+
+        init(_ entry: LogEntry, directory: String?, zip: ZipArchive?) {
+            self.entry = entry
+            self.directory = directory
+            self.zip = zip
+            offset = 0
+            warnings = []
+        }
+
+        /// Parses a part of an archive; returns `nil` if it has no request.
+        init?(_ part: ArchivePart, of file: String, _ zip: ZipArchive?) throws(NetworkError) {
+            let document: ParsedJSON
+            do throws(JSONFault) {
+                document = try ParsedJSON(part.bytes)
+            } catch {
+                // Unreachable, because the scanner has already parsed the part.
+                throw NetworkError(.decoding, during: .file, "\(file), \(part.path): \(error.reason)")
+            }
+            guard document.root["request"]?.kind == .object else { return nil }
+            var warnings: [Recording.Warning] = []
+            entry = LogEntry(document.root) { path, reason in
+                warnings.append(
+                    Recording.Warning(file: file, offset: part.offset, path: "\(part.path).\(path)", reason: reason)
+                )
+            }
+            json = part.bytes
+            offset = part.offset
+            directory = Recording.directory(of: file)
+            self.zip = zip
+            self.warnings = warnings
+            readMessages { reason in
+                let path = "\(part.path).response.content._file"
+                return Recording.Warning(file: file, offset: part.offset, path: path, reason: reason)
+            }
         }
     }
 }
 
-extension HAREntry {
+extension HARWriter.Entry {
     /// A recording without entries that reads the files of the entry's bodies.
     package var files: Recording {
         var files = Recording([], directory: directory)
@@ -153,17 +155,17 @@ extension HAREntry {
     private static let messageLimit = 64 << 20
 
     /// Reads the messages of a WebSocket, which Playwright stores as a file of JSON lines in place of a body.
-    private mutating func readMessages(_ warning: (_ reason: String) -> RecordingWarning) {
+    private mutating func readMessages(_ warning: (_ reason: String) -> Recording.Warning) {
         guard entry.messages.isEmpty, let response = entry.response, response.status == 101,
             case .file(let name) = response.body.content, name.hasSuffix(".jsonl")
         else { return }
         var read = entry
-        read.response?.body = LoggedBody(mediaType: response.body.mediaType)
+        read.response?.body = LogEntry.Body(mediaType: response.body.mediaType)
         do throws(NetworkError) {
             let lines = Array(try files.data(of: response.body, upTo: Self.messageLimit))
             for (index, line) in lines.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).enumerated() {
                 do throws(JSONFault) {
-                    read.messages.append(LoggedMessage(try ParsedJSON(Array(line)).root))
+                    read.messages.append(LogEntry.Message(try ParsedJSON(Array(line)).root))
                 } catch {
                     warnings.append(warning("names a file in which message \(index + 1) is damaged: \(error.reason)"))
                 }

@@ -39,7 +39,7 @@ public final class HARValidator {
     /// - Parameter report: receives each finding, with its byte offset and JSON path, in the order of the text.
     /// - Throws: the same errors as `HARReader.next()` if the text is broken.
     @discardableResult
-    public func validate(_ report: (RecordingWarning) -> Void) throws(NetworkError) -> Summary {
+    public func validate(_ report: (Recording.Warning) -> Void) throws(NetworkError) -> Summary {
         let file = ArchiveFile(path: path, limits: limits)
         summary = Summary()
         var recording = Recording([], directory: Recording.directory(of: path))
@@ -48,7 +48,7 @@ public final class HARValidator {
         while let part = try file.next() {
             guard let document = try? ParsedJSON(part.bytes) else { continue }
             recording.zip = file.zip
-            var findings: [RecordingWarning] = []
+            var findings: [Recording.Warning] = []
             let check = HARCheck(file: path, part: part, files: recording) { findings.append($0) }
             check.encoding()
             switch part.kind {
@@ -74,7 +74,7 @@ public final class HARValidator {
         }
         for name in ["version", "creator"] where !seen.contains(name) {
             summary.errors += 1
-            report(RecordingWarning(file: path, path: "$.log.\(name)", reason: "is missing"))
+            report(Recording.Warning(file: path, path: "$.log.\(name)", reason: "is missing"))
         }
         return summary
     }
@@ -93,7 +93,7 @@ extension HARValidator.Summary {
         }
     }
 
-    mutating func count(_ finding: RecordingWarning) {
+    mutating func count(_ finding: Recording.Warning) {
         if finding.severity == .error { errors += 1 } else { hints += 1 }
     }
 }

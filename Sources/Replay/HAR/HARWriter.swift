@@ -40,7 +40,7 @@ public final class HARWriter {
     }
 
     /// The data that is missing from the archive or changed, such as bodies whose files cannot be read.
-    public private(set) var warnings: [RecordingWarning] = []
+    public private(set) var warnings: [Recording.Warning] = []
 
     private let path: String
     private let bodies: Bodies
@@ -80,7 +80,7 @@ public final class HARWriter {
     ///
     /// - Throws: `NetworkError` of kind `.file` if the entry cannot be written. A body whose file cannot be read
     ///   results in a warning.
-    public func write(_ entry: HAREntry) throws(NetworkError) {
+    public func write(_ entry: Entry) throws(NetworkError) {
         let text = try text(of: entry)
         try text.withRawBytes { bytes throws(NetworkError) in try spool.write(bytes) }
         let micros = (entry.entry.started.timeIntervalSince1970 * 1e6).rounded()
@@ -148,7 +148,7 @@ public final class HARWriter {
 
     // MARK: - Bodies
 
-    private func text(of entry: HAREntry) throws(NetworkError) -> [UInt8] {
+    private func text(of entry: Entry) throws(NetworkError) -> [UInt8] {
         var text = entry.text
         let (request, response) = (entry.entry.request.body, entry.entry.response?.body)
         if case .file = request?.content {
@@ -177,7 +177,7 @@ public final class HARWriter {
     private func moved(
         _ place: [String],
         of text: [UInt8],
-        _ entry: HAREntry,
+        _ entry: Entry,
         encodingName: StaticString,
         _ location: (_ body: Data, _ mediaType: String) throws(NetworkError) -> BodyLocation
     ) throws(NetworkError) -> [UInt8] {
@@ -189,7 +189,7 @@ public final class HARWriter {
             data = try entry.files.data(of: body)
         } catch {
             let path = "\(place.joined(separator: "."))._file"
-            warnings.append(RecordingWarning(file: self.path, path: path, reason: error.message))
+            warnings.append(Recording.Warning(file: self.path, path: path, reason: error.message))
             // Other tools fail if a request's body has no text.
             guard place[0] == "request" else { return text }
             data = Data()
@@ -238,7 +238,7 @@ private enum BodyLocation {
     }
 }
 
-extension HAREntry {
+extension HARWriter.Entry {
     /// The JSON text of the entry; without line feeds unless it was read from an archive.
     fileprivate var text: [UInt8] {
         if let json { return json }

@@ -160,7 +160,7 @@ final class BodySink {
     /// Finishes the body, whether or not it is complete.
     ///
     /// - Parameter syncs: whether to flush the file so that it survives a power failure.
-    func finish(syncs: Bool) throws(NetworkError) -> LoggedBody.Content {
+    func finish(syncs: Bool) throws(NetworkError) -> LogEntry.Body.Content {
         if omitted == nil {
             checkDecoded()
             let rest = redactor.finish()

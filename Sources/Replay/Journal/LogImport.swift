@@ -20,7 +20,7 @@ import Dispatch
 /// The log appears only when it is complete.
 package final class LogImport {
     /// The problems found so far, such as bodies whose files cannot be read.
-    package private(set) var warnings: [RecordingWarning] = []
+    package private(set) var warnings: [Recording.Warning] = []
     /// The number of places from which secrets were removed; known after `finish()`.
     package private(set) var redactions = 0
 
@@ -112,14 +112,14 @@ package final class LogImport {
     }
 
     /// Returns a body with the contents of its file, because the log names body files by their digest.
-    private func read(_ body: LoggedBody, _ recording: Recording) -> LoggedBody {
+    private func read(_ body: LogEntry.Body, _ recording: Recording) -> LogEntry.Body {
         guard case .file(let name) = body.content else { return body }
         var body = body
         do throws(NetworkError) {
             body.content = .data(try recording.data(of: body))
         } catch {
             body.content = .omitted("not found")
-            warnings.append(RecordingWarning(file: path, reason: "\(name) was left out: \(error.message)"))
+            warnings.append(Recording.Warning(file: path, reason: "\(name) was left out: \(error.message)"))
         }
         return body
     }
@@ -131,7 +131,7 @@ package final class LogImport {
         close()
         if let fault = firstErrorLogger.first.withLock({ $0 }) { throw fault }
         var written = 0
-        for entry in try LogReader(directory: part).entries() {
+        for entry in try RequestLog.Reader(directory: part).entries() {
             written += 1 + entry.messages.count
             redactions += entry.redactions.count
         }
@@ -164,12 +164,12 @@ extension LogEntry {
     fileprivate var withoutBodies: LogEntry {
         var entry = self
         entry.request.body = nil
-        entry.response?.body = LoggedBody()
+        entry.response?.body = Body()
         return entry
     }
 }
 
-extension LoggedBody {
+extension LogEntry.Body {
     fileprivate var bytesInMemory: Int {
         if case .data(let data) = content { return data.count }
         return 0

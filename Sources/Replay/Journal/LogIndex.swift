@@ -23,7 +23,7 @@ struct LogIndex: Sendable {
     private static let maxWarnings = 1_000
 
     private(set) var rows: [Row] = []
-    private(set) var warnings: [RecordingWarning] = []
+    private(set) var warnings: [Recording.Warning] = []
     /// The number of skipped records, including those without a warning.
     private(set) var skipped = 0
     /// The exchanges that have begun but not ended, by their identifiers.
@@ -114,7 +114,7 @@ struct LogIndex: Sendable {
 
     private mutating func append(_ file: String, _ offset: Int64?, _ reason: String) {
         guard warnings.count < Self.maxWarnings else { return }
-        warnings.append(RecordingWarning(file: file, offset: offset.map { Int($0) }, reason: reason))
+        warnings.append(Recording.Warning(file: file, offset: offset.map { Int($0) }, reason: reason))
     }
 }
 

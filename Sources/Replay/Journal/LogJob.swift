@@ -15,7 +15,7 @@ struct LogJob: Sendable {
         /// Adds the next piece of a body.
         case chunk(MessageSide, Data)
         /// Writes a message of a WebSocket or an event stream.
-        indirect case message(LoggedMessage, Redactor)
+        indirect case message(LogEntry.Message, Redactor)
         /// Writes the end of an exchange.
         case end(any EntryDraft)
         /// Writes a note for readers of the log.

@@ -118,7 +118,7 @@ final class LogWriter: @unchecked Sendable {
 
     private func end(_ job: LogJob, _ draft: any EntryDraft) {
         let before = fileBytes
-        func storedBody(_ body: LoggedBody, _ side: MessageSide) -> StoredBody {
+        func storedBody(_ body: LogEntry.Body, _ side: MessageSide) -> StoredBody {
             let hasSink = bodies[BodyKey(exchange: job.exchange, side: side)] != nil
             if job.isBodiless, !hasSink, case .data = body.content { return StoredBody(body.omitted("no room")) }
             return stored(body, of: job, side, draft)
@@ -137,7 +137,7 @@ final class LogWriter: @unchecked Sendable {
 
     /// Returns the body to store, from pieces received before, or from memory.
     private func stored(
-        _ body: LoggedBody,
+        _ body: LogEntry.Body,
         of job: LogJob,
         _ side: MessageSide,
         _ draft: any EntryDraft
@@ -170,7 +170,7 @@ final class LogWriter: @unchecked Sendable {
 
     private func isInline(_ data: Data) -> Bool { data.count <= min(options.maxInlineBytes, options.maxBodyBytes) }
 
-    private func content(of sink: BodySink) -> LoggedBody.Content {
+    private func content(of sink: BodySink) -> LogEntry.Body.Content {
         do throws(NetworkError) {
             let content = try sink.finish(syncs: options.durability != .process)
             if case .file = content { fileBytes += sink.shownByteCount }
@@ -221,7 +221,7 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    private func write(_ message: LoggedMessage, _ job: LogJob, _ redactor: Redactor) {
+    private func write(_ message: LogEntry.Message, _ job: LogJob, _ redactor: Redactor) {
         var redaction = EntryRedaction(redactor: options.redactor ?? redactor)
         // The index of the message is known only to the reader.
         let message = redaction.redacted(message, at: "")
@@ -243,14 +243,14 @@ final class LogWriter: @unchecked Sendable {
 
 /// A body as it is stored in the log.
 private struct StoredBody {
-    var body: LoggedBody
+    var body: LogEntry.Body
     var redactions: [String] = []
     /// Whether something was removed from the stored part.
     var isRedacted = false
     /// The number of bytes stored.
     var shownByteCount: Int64 = 0
 
-    init(_ body: LoggedBody) {
+    init(_ body: LogEntry.Body) {
         self.body = body
     }
 }
@@ -267,8 +267,8 @@ extension LogEntry {
     }
 }
 
-extension LoggedBody {
-    fileprivate func omitted(_ reason: String) -> LoggedBody {
+extension LogEntry.Body {
+    fileprivate func omitted(_ reason: String) -> LogEntry.Body {
         var body = self
         body.content = .omitted(reason)
         return body

@@ -17,8 +17,8 @@ import Dispatch
 /// ```
 /// Each line of its files is a record (JSON Lines), written some milliseconds after an event, or when ``flush()`` is
 /// called. If the process is killed, all records written before are intact, and requests in flight can be identified.
-/// `LogReader` reads a log, even during recording. Several processes may write into the same directory. After `fork`, a
-/// child process records in its own session.
+/// `RequestLog.Reader` reads a log, even during recording. Several processes may write into the same directory. After
+/// `fork`, a child process records in its own session.
 ///
 /// Requests don't wait for the log: one thread writes, and data that exceeds its capacity is dropped, bodies first, and
 /// counted in the log. Secrets are removed before anything is written. Data that cannot be checked for secrets is not
@@ -153,9 +153,9 @@ extension LogEntry {
 
     fileprivate var withoutFiles: LogEntry {
         var entry = self
-        func left(_ body: LoggedBody) -> LoggedBody {
+        func left(_ body: Body) -> Body {
             guard case .file = body.content else { return body }
-            return LoggedBody(.omitted("elsewhere"), mediaType: body.mediaType, size: body.size)
+            return Body(.omitted("elsewhere"), mediaType: body.mediaType, size: body.size)
         }
         entry.request.body = entry.request.body.map(left)
         if let body = entry.response?.body { entry.response?.body = left(body) }

@@ -28,7 +28,7 @@ private struct ReplayStarted: LogType {
 
 /// The log message for a response that differs from the recorded one.
 private struct ResponseDiffers: LogType {
-    let comparison: ReplayComparison
+    let comparison: ReplayTransport.Comparison
 
     var category: String { "Recording" }
     var level: LogLevel { .warning }

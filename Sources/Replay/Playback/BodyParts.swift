@@ -14,7 +14,7 @@ struct BodyParts {
     private let subject: MatchSubject
     private let ignored: [JSONPath]
     private let ignoredNames: Set<String>
-    private let body: LoggedBody?
+    private let body: LogEntry.Body?
     private let type: String
     private let essence: String
 
@@ -78,7 +78,7 @@ extension BodyParts {
     }
 
     /// Adds the fields of a form without bytes.
-    private func read(_ fields: [LoggedParameter], into parts: inout [RequestPart]) {
+    private func read(_ fields: [LogEntry.Parameter], into parts: inout [RequestPart]) {
         let shown = subject.redacted(fields)
         let isForm = FormText.body(shown, mediaType: type) != nil
         for field in isForm ? FormText.decoded(shown) : shown where !ignoredNames.contains(field.name) {

@@ -10,7 +10,7 @@ import BeagleNetRequestBuilder
 /// A requested or recorded request as rules see it, without secrets.
 struct MatchSubject: Sendable {
     /// The request without secrets in its URL and body. For header fields, use `redacted(_:)`.
-    let request: LoggedRequest
+    let request: LogEntry.Request
     let url: RequestURL
     let kind: String?
     /// Whether the request is from the recording.
@@ -24,7 +24,7 @@ struct MatchSubject: Sendable {
     /// Creates a subject from a request.
     ///
     /// - Parameter data: the body's bytes, if it has a body and the bytes are known. They may be content-coded.
-    init(_ request: LoggedRequest, data: Data?, kind: String?, isRecorded: Bool, _ redactor: Redactor) {
+    init(_ request: LogEntry.Request, data: Data?, kind: String?, isRecorded: Bool, _ redactor: Redactor) {
         let data = data.map(request.decoded)
         var request = request
         request.url = redactor.redact(url: request.url)
@@ -59,22 +59,22 @@ struct MatchSubject: Sendable {
     var title: String { "\(request.method) \(request.url)" }
 
     /// Returns the value of a field without secrets.
-    func redacted(_ field: LoggedField) -> String {
+    func redacted(_ field: LogEntry.Field) -> String {
         guard let name = HTTPField.Name(field.name) else { return Redactor.placeholder }
         return redactor.redact([name: field.value]).first?.value ?? ""
     }
 
     /// Returns the fields of a form without secrets.
-    func redacted(_ fields: [LoggedParameter]) -> [LoggedParameter] {
+    func redacted(_ fields: [LogEntry.Parameter]) -> [LogEntry.Parameter] {
         var audit = RedactionAudit()
         let form = FormRedaction(redactor, fields)
         return fields.compactMap { form.redacted($0, at: "", recordingTo: &audit).field }
     }
 
     /// The request as a log would store it. A body that cannot be checked for secrets is omitted.
-    var withoutSecrets: LoggedRequest {
+    var withoutSecrets: LogEntry.Request {
         var request = request
-        request.fields = request.fields.map { LoggedField($0.name, redacted($0)) }
+        request.fields = request.fields.map { LogEntry.Field($0.name, redacted($0)) }
         if let data, !isOpaque { request.body?.content = .data(data) } else { request.body = nil }
         return request
     }

@@ -12,13 +12,13 @@ final class Playback: Sendable {
         var position = 0
 
         /// Returns the next entry; `nil` if all were used and none is repeated.
-        mutating func next(_ repeats: ReplayRepeats) -> Int? {
+        mutating func next(_ repeats: ReplayTransport.Repeats) -> Int? {
             guard position < entries.count else { return nil }
             defer { advance(repeats) }
             return entries[position]
         }
 
-        private mutating func advance(_ repeats: ReplayRepeats) {
+        private mutating func advance(_ repeats: ReplayTransport.Repeats) {
             switch repeats {
             case .sequenceThenLast: position = min(position + 1, entries.count - 1)
             case .cycle: position = (position + 1) % entries.count
@@ -43,8 +43,8 @@ final class Playback: Sendable {
     /// The head of each entry; `nil` if the entry is not played.
     private let heads: [Head?]
     private let subjects: @Sendable (LogEntry) -> MatchSubject
-    private let rules: [MatchRule]
-    private let repeats: ReplayRepeats
+    private let rules: [ReplayTransport.MatchRule]
+    private let repeats: ReplayTransport.Repeats
     /// The sets of places without a recorded value, by method and path, the smallest set first. Only these have to be
     /// tried.
     private let unknown: [PartsKey: [[RequestPart.Place]]]
@@ -58,8 +58,8 @@ final class Playback: Sendable {
     init(
         _ entries: [LogEntry],
         _ kind: EntryKind = .messages,
-        _ rules: [MatchRule],
-        _ repeats: ReplayRepeats,
+        _ rules: [ReplayTransport.MatchRule],
+        _ repeats: ReplayTransport.Repeats,
         subjects: @escaping @Sendable (LogEntry) -> MatchSubject
     ) {
         self.entries = entries
@@ -99,10 +99,10 @@ final class Playback: Sendable {
             switch found {
             case .nothing: continue
             case .entry(let index): return (index, entries[index])
-            case .exhausted(let count): throw ReplayMiss(of: subject, exhausted: count).error
+            case .exhausted(let count): throw ReplayTransport.Miss(of: subject, exhausted: count).error
             }
         }
-        throw ReplayMiss(of: subject, nearest: nearest(to: parts, subject)).error
+        throw ReplayTransport.Miss(of: subject, nearest: nearest(to: parts, subject)).error
     }
 
     private enum Found {
@@ -147,11 +147,11 @@ extension Playback {
     private static let nearLimit = 3
 
     /// Returns the entries with the fewest differences. Those with another path or method come last.
-    private func nearest(to parts: [RequestPart], _ subject: MatchSubject) -> [ReplayMiss.Near] {
+    private func nearest(to parts: [RequestPart], _ subject: MatchSubject) -> [ReplayTransport.Miss.Near] {
         let near = candidates(for: subject).map { index in
             let recorded = subjects(entries[index])
             let differences = rules.parts(of: recorded).differences(from: parts)
-            return ReplayMiss.Near(entries[index].id, recorded, differences)
+            return ReplayTransport.Miss.Near(entries[index].id, recorded, differences)
         }
         let ordered = near.enumerated().sorted { one, other in
             (one.element.differences.count, one.offset) < (other.element.differences.count, other.offset)

@@ -15,9 +15,9 @@ package struct RecordedResponse: Sendable {
     package var status = 0
     package var statusText = ""
     /// The header fields, except for those that describe the framing and coding of the body.
-    package var fields: [LoggedField] = []
-    package var interim: [LoggedHead] = []
-    package var trailers: [LoggedField] = []
+    package var fields: [LogEntry.Field] = []
+    package var interim: [LogEntry.Head] = []
+    package var trailers: [LogEntry.Field] = []
     /// The decoded body, each piece of which arrives when it is due; `nil` if the response has none.
     package var body: HTTPBody?
     /// The length of the body in bytes; `nil` if it was unknown before the body was received.
@@ -35,7 +35,7 @@ package struct RecordedResponse: Sendable {
         _ replayResponse: ReplayResponse,
         wait: Duration,
         _ pieces: HTTPBody,
-        _ located: ([LoggedField]) -> [LoggedField]
+        _ located: ([LogEntry.Field]) -> [LogEntry.Field]
     ) {
         self.wait = wait
         failure = nil
@@ -45,7 +45,7 @@ package struct RecordedResponse: Sendable {
             response.fields["Transfer-Encoding"] != nil || replayResponse.isEventStream || replayResponse.failure != nil
             || !response.trailers.isEmpty
         let framing = Self.hop.union(replayResponse.hasBody ? ["content-length", "content-encoding"] : [])
-        fields = located([LoggedField](replayResponse.head.headerFields)).filter { field in
+        fields = located([LogEntry.Field](replayResponse.head.headerFields)).filter { field in
             let name = field.name.lowercased()
             return !framing.contains(name) && !(status == 204 && name == "content-length")
         }

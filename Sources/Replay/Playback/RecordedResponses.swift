@@ -11,7 +11,7 @@ package struct RecordedResponses: Sendable {
     private let recording: Recording
     private let messages: Playback
     private let webSockets: Playback
-    private let timing: ReplayTiming
+    private let timing: ReplayTransport.Timing
     private let redactor: Redactor
     private let clock: any Clock<Duration>
     /// The origins of the recorded servers.
@@ -22,9 +22,9 @@ package struct RecordedResponses: Sendable {
     /// - Parameters: the same as those of `ReplayTransport`.
     package init(
         _ recording: Recording,
-        matching: [MatchRule],
-        repeats: ReplayRepeats,
-        timing: ReplayTiming,
+        matching: [ReplayTransport.MatchRule],
+        repeats: ReplayTransport.Repeats,
+        timing: ReplayTransport.Timing,
         redactor: Redactor,
         clock: any Clock<Duration>
     ) {
@@ -54,7 +54,7 @@ package struct RecordedResponses: Sendable {
     ///   - base: scheme, host and port of this server, which replace those of recorded servers in redirects.
     /// - Throws: `NetworkError` of kind `.notInRecording` if no entry matches.
     package func response(
-        to request: LoggedRequest,
+        to request: LogEntry.Request,
         _ body: Data?,
         at base: String
     ) throws(NetworkError) -> RecordedResponse {
@@ -76,7 +76,7 @@ package struct RecordedResponses: Sendable {
     /// Returns the conversation of a WebSocket.
     ///
     /// - Throws: `NetworkError` of kind `.notInRecording` if no entry matches.
-    package func webSocket(for request: LoggedRequest) throws(NetworkError) -> RecordedWebSocket {
+    package func webSocket(for request: LogEntry.Request) throws(NetworkError) -> RecordedWebSocket {
         let (index, entry) = try webSockets.take(subject(request, nil))
         return RecordedWebSocket(entry, timing.delays(for: entry.timings, index: index))
     }
@@ -86,15 +86,15 @@ package struct RecordedResponses: Sendable {
         try await clock.wait(time, limit: nil, during: .firstByte)
     }
 
-    private func subject(_ request: LoggedRequest, _ body: Data?) -> MatchSubject {
+    private func subject(_ request: LogEntry.Request, _ body: Data?) -> MatchSubject {
         MatchSubject(request, data: body, kind: nil, isRecorded: false, redactor)
     }
 
     /// Redirects a field's URL from a recorded server to this one.
-    private func located(_ field: LoggedField, at base: String) -> LoggedField {
+    private func located(_ field: LogEntry.Field, at base: String) -> LogEntry.Field {
         guard ["location", "content-location"].contains(field.name.lowercased()),
             let url = RecordedURL(field.value), origins.contains(RequestURL(field.value).origin)
         else { return field }
-        return LoggedField(field.name, base + url.target)
+        return LogEntry.Field(field.name, base + url.target)
     }
 }

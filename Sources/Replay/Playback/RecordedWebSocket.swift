@@ -11,14 +11,14 @@ package struct RecordedWebSocket: Sendable {
     /// A message, and the time to wait before it.
     package struct Message: Sendable {
         package let wait: Duration
-        package let message: LoggedMessage
+        package let message: LogEntry.Message
     }
 
     /// The fields of the server's handshake response, except for those that the connection creates itself.
-    package let fields: [LoggedField]
+    package let fields: [LogEntry.Field]
     package let messages: [Message]
 
-    init(_ entry: LogEntry, _ delays: ReplayTiming.Delays) {
+    init(_ entry: LogEntry, _ delays: ReplayTransport.Timing.Delays) {
         let own: Set = [
             "connection", "upgrade", "sec-websocket-accept", "sec-websocket-extensions", "content-length",
             "transfer-encoding",

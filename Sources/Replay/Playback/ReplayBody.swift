@@ -28,7 +28,7 @@ struct ReplayBody: Sendable {
     init(
         _ replayed: ReplayResponse,
         of recording: Recording,
-        _ timing: ReplayTiming.Delays,
+        _ timing: ReplayTransport.Timing.Delays,
         _ clock: any Clock<Duration>,
         limits: (time: Duration?, bytes: Int?)
     ) throws(NetworkError) {
@@ -51,8 +51,8 @@ struct ReplayBody: Sendable {
     /// Returns a reader of events. The first event comes with the head, and the intervals between the others are the
     /// recorded ones.
     private static func pieces(
-        of events: [LoggedMessage],
-        _ timing: ReplayTiming.Delays
+        of events: [LogEntry.Message],
+        _ timing: ReplayTransport.Timing.Delays
     ) -> @Sendable () async throws -> Piece? {
         let place = Lock(0)
         return {
@@ -70,7 +70,7 @@ struct ReplayBody: Sendable {
 
     private static func pieces(
         of body: HTTPBody,
-        _ timing: ReplayTiming.Delays
+        _ timing: ReplayTransport.Timing.Delays
     ) -> @Sendable () async throws -> Piece? {
         let count = body.length ?? 0
         let read: HTTPBody.Reader =
@@ -135,7 +135,7 @@ extension ReplayResponse {
     var isEventStream: Bool { MediaType(head.headerFields[single: .contentType] ?? "")?.essence == "text/event-stream" }
 
     /// The recorded events, if the body is an event stream.
-    fileprivate var events: [LoggedMessage] {
+    fileprivate var events: [LogEntry.Message] {
         isEventStream ? entry.messages.filter { $0.direction == .receive } : []
     }
 }
@@ -155,7 +155,7 @@ extension Clock<Duration> {
                 .timeout,
                 during: phase,
                 "the recorded response takes longer than the \(limit ?? .zero) allowed",
-                advice: "increase the limit in Timeouts, or replay faster with ReplayTiming"
+                advice: "increase the limit in Timeouts, or replay faster with ReplayTransport.Timing"
             )
         }
     }
@@ -165,7 +165,7 @@ extension Recording {
     /// Returns the recorded part of a body, and the error that states what is missing; `nil` if the body is complete.
     ///
     /// - Throws: `NetworkError` if nothing of a body was recorded.
-    func playableBody(of body: LoggedBody) throws(NetworkError) -> (HTTPBody, missing: NetworkError?) {
+    func playableBody(of body: LogEntry.Body) throws(NetworkError) -> (HTTPBody, missing: NetworkError?) {
         if case .omitted(let reason) = body.content {
             // Archives omit empty bodies.
             guard body.size > 0 || (body.size < 0 && body.isTruncated) else { return (HTTPBody(), nil) }

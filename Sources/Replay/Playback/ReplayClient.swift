@@ -44,10 +44,10 @@ public final class ReplayClient: NetworkClientWrapper {
     ///   - dependencies: the container whose builder, interceptors, logger, redactor and clock are used.
     public convenience init(
         _ recording: Recording,
-        mode: ReplayMode = .offline,
-        matching: [MatchRule] = .standard,
-        repeats: ReplayRepeats = .sequenceThenLast,
-        timing: ReplayTiming = .none,
+        mode: ReplayTransport.Mode = .offline,
+        matching: [ReplayTransport.MatchRule] = .standard,
+        repeats: ReplayTransport.Repeats = .sequenceThenLast,
+        timing: ReplayTransport.Timing = .none,
         dependencies: BeagleDependencies = Beagle.dependencies
     ) {
         let transport = ReplayTransport(

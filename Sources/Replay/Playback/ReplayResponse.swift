@@ -9,7 +9,7 @@ import BeagleNetHTTP
 /// A recorded response in the form in which a transport returns it.
 struct ReplayResponse: Sendable {
     let entry: LogEntry
-    let response: LoggedResponse
+    let response: LogEntry.Response
     let head: HTTPResponse
     /// The error that ends the body; `nil` if the body is complete.
     let failure: NetworkError?
@@ -33,7 +33,7 @@ struct ReplayResponse: Sendable {
     private static let codingFields: Set<HTTPField.Name> = [.contentEncoding, .transferEncoding]
 
     /// Returns the header fields. Invalid ones are omitted, such as HTTP/2 pseudo-header fields in archives.
-    private static func fields(of response: LoggedResponse, hasBody: Bool) -> HTTPFields {
+    private static func fields(of response: LogEntry.Response, hasBody: Bool) -> HTTPFields {
         var fields = HTTPFields()
         for field in response.fields {
             guard let name = HTTPField.Name(field.name) else { continue }

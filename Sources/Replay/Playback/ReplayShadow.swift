@@ -13,7 +13,7 @@ struct ReplayShadow: Sendable {
     let recorded: Result<LogEntry, NetworkError>
     let recording: Recording
     let rules: ComparisonRules
-    let report: @Sendable (ReplayComparison) -> Void
+    let report: @Sendable (ReplayTransport.Comparison) -> Void
 
     /// The maximum size of compared bodies, in bytes.
     private static let limit = 16 << 20
@@ -38,7 +38,7 @@ struct ReplayShadow: Sendable {
     func failed(_ error: NetworkError) {
         if error.isCancelled { return }
         if case .failure(let recorded) = recorded, recorded.kind == error.kind { return }
-        report(Differences(limit: 0), error)
+        report(ComparisonRules.Differences(limit: 0), error)
     }
 
     private func collecting(_ read: @escaping HTTPBody.Reader, _ end: @escaping @Sendable (Data?) -> Void)
@@ -83,18 +83,18 @@ struct ReplayShadow: Sendable {
     /// - Parameter body: the body; `nil` if it is too large.
     private func compare(_ head: HTTPResponse, _ body: Data?) {
         guard case .success(let entry) = recorded, var response = entry.response else {
-            return report(Differences(limit: 0), nil)
+            return report(ComparisonRules.Differences(limit: 0), nil)
         }
-        if body == nil { response.body = LoggedBody(.omitted("too large"), mediaType: response.body.mediaType) }
+        if body == nil { response.body = LogEntry.Body(.omitted("too large"), mediaType: response.body.mediaType) }
         let differences = rules.differences(from: response, in: recording, to: head, body ?? Data())
         if !differences.isEmpty { report(differences, nil) }
     }
 
-    private func report(_ differences: Differences, _ error: NetworkError?) {
+    private func report(_ differences: ComparisonRules.Differences, _ error: NetworkError?) {
         var recordedFailure: NetworkError?
         if case .failure(let error) = recorded { recordedFailure = error }
         report(
-            ReplayComparison(
+            ReplayTransport.Comparison(
                 request: title,
                 differences: differences,
                 recordedFailure: recordedFailure,

@@ -43,9 +43,9 @@ package struct ReplaySwitch: Sendable {
     /// - Throws: the error if the recording cannot be read, or the log cannot be written.
     package func open(
         _ base: any HTTPTransport,
-        _ report: @escaping @Sendable (ReplayComparison) -> Void
-    ) throws(NetworkError) -> (Recording, ReplayMode) {
-        let replay: ReplayMode
+        _ report: @escaping @Sendable (ReplayTransport.Comparison) -> Void
+    ) throws(NetworkError) -> (Recording, ReplayTransport.Mode) {
+        let replay: ReplayTransport.Mode
         switch mode {
         case .offline: replay = .offline
         case .fallback: replay = .fallback(to: base)

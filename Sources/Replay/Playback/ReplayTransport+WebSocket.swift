@@ -6,7 +6,7 @@ public import BeagleNetHTTP
     import Foundation
 #endif
 
-extension ReplayTransport: WebSocketTransport {
+extension ReplayTransport: WebSocket.Transport {
     /// Opens a recorded WebSocket.
     ///
     /// Messages are delivered in order, when all messages that the app sent before them have been sent again. If the
@@ -15,18 +15,18 @@ extension ReplayTransport: WebSocketTransport {
     ///
     /// If the recording lacks the WebSocket, a base opens it, provided that it supports WebSockets. With `.live`, the
     /// base opens all of them, and nothing is compared.
-    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+    public func openWebSocket(_ request: WebSocket.Request) async throws(NetworkError) -> WebSocket {
         switch mode {
         case .offline: return try await replay(request)
         case .fallback(let base):
             do throws(NetworkError) {
                 return try await replay(request)
             } catch {
-                guard error.kind == .notInRecording, let base = base as? any WebSocketTransport else { throw error }
+                guard error.kind == .notInRecording, let base = base as? any WebSocket.Transport else { throw error }
                 return try await base.openWebSocket(request)
             }
         case .refresh(let base), .live(let base, _, _):
-            guard let base = base as? any WebSocketTransport else {
+            guard let base = base as? any WebSocket.Transport else {
                 throw NetworkError(
                     .unsupported,
                     during: .build,
@@ -38,10 +38,10 @@ extension ReplayTransport: WebSocketTransport {
         }
     }
 
-    private func replay(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+    private func replay(_ request: WebSocket.Request) async throws(NetworkError) -> WebSocket {
         do throws(NetworkError) {
             try request.validate()
-            let openingRequest = LoggedRequest(TransferRequest(request.head), body: nil).openingWebSocket
+            let openingRequest = LogEntry.Request(TransferRequest(request.head), body: nil).openingWebSocket
             let subject = MatchSubject(openingRequest, data: nil, kind: nil, isRecorded: false, redactor)
             let (index, entry) = try webSockets.take(subject)
             let delays = timing.delays(for: entry.timings, index: index)
@@ -76,16 +76,16 @@ extension ReplayTransport: WebSocketTransport {
     }
 }
 
-extension ReplayClient: WebSocketTransport {
+extension ReplayClient: WebSocket.Transport {
     /// Opens a recorded WebSocket; see `ReplayTransport`.
-    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+    public func openWebSocket(_ request: WebSocket.Request) async throws(NetworkError) -> WebSocket {
         try await transport.openWebSocket(request)
     }
 }
 
-extension LoggedRequest {
+extension LogEntry.Request {
     /// The request with `ws` in place of `http`, as one that opens a WebSocket.
-    var openingWebSocket: LoggedRequest {
+    var openingWebSocket: LogEntry.Request {
         guard url.lowercased().hasPrefix("http") else { return self }
         var request = self
         request.url = "ws" + url.dropFirst(4)
@@ -93,24 +93,24 @@ extension LoggedRequest {
     }
 }
 
-extension WebSocketMessage {
+extension WebSocket.Message {
     /// Creates a message from a recorded one.
-    init(_ message: LoggedMessage) {
+    init(_ message: LogEntry.Message) {
         self = message.opcode == 2 ? .binary(message.data) : .text(String(decoding: message.data, as: UTF8.self))
     }
 
     /// The message as it would be recorded now.
-    var logged: LoggedMessage {
+    var logged: LogEntry.Message {
         switch self {
-        case .text(let text): LoggedMessage(.send, at: Date(), Data(text.utf8))
-        case .binary(let data): LoggedMessage(.send, at: Date(), opcode: 2, data)
+        case .text(let text): LogEntry.Message(.send, at: Date(), Data(text.utf8))
+        case .binary(let data): LogEntry.Message(.send, at: Date(), opcode: 2, data)
         }
     }
 }
 
-extension WebSocketClose {
+extension WebSocket.Close {
     /// Creates a close message from a recorded one, such as `1001 going away`.
-    init(_ message: LoggedMessage) {
+    init(_ message: LogEntry.Message) {
         let words = String(decoding: message.data, as: UTF8.self).split(separator: " ", maxSplits: 1)
         let code = words.first.flatMap { UInt16($0) }
         self.init(code.map { Code(rawValue: $0) } ?? .normal, reason: words.count > 1 ? String(words[1]) : "")

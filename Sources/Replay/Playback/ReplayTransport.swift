@@ -21,9 +21,9 @@ public final class ReplayTransport: HTTPTransport {
     let recording: Recording
     private let playback: Playback
     let webSockets: Playback
-    let mode: ReplayMode
+    let mode: Mode
     let rules: [MatchRule]
-    let timing: ReplayTiming
+    let timing: Timing
     let redactor: Redactor
     let clock: any Clock<Duration>
 
@@ -40,10 +40,10 @@ public final class ReplayTransport: HTTPTransport {
     ///   - clock: the clock that measures delays.
     public init(
         _ recording: Recording,
-        mode: ReplayMode = .offline,
+        mode: Mode = .offline,
         matching: [MatchRule] = .standard,
-        repeats: ReplayRepeats = .sequenceThenLast,
-        timing: ReplayTiming = .none,
+        repeats: Repeats = .sequenceThenLast,
+        timing: Timing = .none,
         redactor: Redactor = Redactor(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -104,7 +104,7 @@ extension ReplayTransport: OfflineTransport {
     package var isOffline: Bool { mode.base == nil }
 }
 
-extension ReplayMode {
+extension ReplayTransport.Mode {
     /// Whether the mode uses the recording.
     fileprivate var usesRecording: Bool {
         if case .refresh = self { return false }
@@ -124,7 +124,7 @@ extension ReplayTransport {
     private func choose(for pending: PendingRequest) throws(NetworkError) -> Chosen {
         do throws(NetworkError) {
             let body = pending.request.body?.data
-            let logged = LoggedRequest(pending.request, body: body)
+            let logged = LogEntry.Request(pending.request, body: body)
             return try playback.take(MatchSubject(logged, data: body, kind: pending.kind, isRecorded: false, redactor))
         } catch {
             var error = error
@@ -172,7 +172,7 @@ extension ReplayTransport {
         _ early: Result<Chosen, NetworkError>?,
         else base: (any HTTPTransport)?
     ) async throws(NetworkError) -> TransferResponse {
-        var (pending, early, hops) = (first, early, [TransferHop]())
+        var (pending, early, hops) = (first, early, [TransferMetrics.Hop]())
         while true {
             let chosen: Chosen
             do throws(NetworkError) {
@@ -194,7 +194,7 @@ extension ReplayTransport {
                     return try await deliver(replayed, to: pending.request, delays, metrics)
                 }
                 next.notifyRedirect(replayed.head, after: hops.count)
-                hops.append(TransferHop(pending.request, replayed, metrics))
+                hops.append(TransferMetrics.Hop(pending.request, replayed, metrics))
                 pending.request = next
             } catch {
                 var error = error
@@ -211,7 +211,7 @@ extension ReplayTransport {
         of pending: inout PendingRequest,
         _ early: Result<Chosen, NetworkError>?,
         _ rules: ComparisonRules,
-        _ report: @escaping @Sendable (ReplayComparison) -> Void
+        _ report: @escaping @Sendable (Comparison) -> Void
     ) async -> ReplayShadow {
         var found: Result<LogEntry, NetworkError>
         do throws(NetworkError) {
@@ -239,20 +239,20 @@ extension ReplayTransport {
     private func deliver(
         _ replayed: ReplayResponse,
         to request: TransferRequest,
-        _ delays: ReplayTiming.Delays,
+        _ delays: Timing.Delays,
         _ metrics: TransferMetrics
     ) async throws(NetworkError) -> TransferResponse {
         let left = request.options.timeouts.total.map { $0 - delays.head }
         let limits = (time: left, bytes: request.options.maxBodyBytes)
         let body = try ReplayBody(replayed, of: recording, delays, clock, limits: limits)
-        let end = Lock<TransferEnd?>(nil)
+        let end = Lock<TransferResponse.End?>(nil)
         let told = Progress(
             request.onProgress,
             announced: replayed.head.headerFields[single: .contentLength].flatMap(Int64.init)
         )
         let stream = body.stream({ told.add($0) }) {
             told.end()
-            end.withLock { $0 = TransferEnd(metrics: metrics, trailers: replayed.trailers) }
+            end.withLock { $0 = TransferResponse.End(metrics: metrics, trailers: replayed.trailers) }
         }
         var delivered = HTTPBody()
         do throws(NetworkError) {
@@ -269,7 +269,7 @@ extension ReplayTransport {
             throw error
         }
         let isStream = request.delivery == .stream
-        let lateEnd: @Sendable () -> TransferEnd? = { end.withLock { $0 } }
+        let lateEnd: @Sendable () -> TransferResponse.End? = { end.withLock { $0 } }
         return TransferResponse(
             head: replayed.head,
             body: delivered,
@@ -289,7 +289,7 @@ extension ReplayResponse {
     }
 }
 
-extension TransferHop {
+extension TransferMetrics.Hop {
     fileprivate init(_ request: TransferRequest, _ replayed: ReplayResponse, _ metrics: TransferMetrics) {
         self.init(
             method: request.head.method.rawValue,
@@ -302,11 +302,11 @@ extension TransferHop {
 
 /// A reporter of progress as bytes arrive.
 private final class Progress: Sendable {
-    private let tell: (@Sendable (TransferProgress) -> Void)?
+    private let tell: (@Sendable (TransferRequest.Progress) -> Void)?
     private let announced: Int64?
     private let received = Lock<Int64>(0)
 
-    init(_ tell: (@Sendable (TransferProgress) -> Void)?, announced: Int64?) {
+    init(_ tell: (@Sendable (TransferRequest.Progress) -> Void)?, announced: Int64?) {
         self.tell = tell
         self.announced = announced
     }
@@ -326,9 +326,9 @@ private final class Progress: Sendable {
     }
 }
 
-extension TransferProgress {
-    fileprivate static func received(_ count: Int64, of total: Int64?) -> TransferProgress {
-        TransferProgress(bytesSent: 0, bytesToSend: nil, bytesReceived: count, bytesToReceive: total)
+extension TransferRequest.Progress {
+    fileprivate static func received(_ count: Int64, of total: Int64?) -> TransferRequest.Progress {
+        TransferRequest.Progress(bytesSent: 0, bytesToSend: nil, bytesReceived: count, bytesToReceive: total)
     }
 }
 
@@ -336,8 +336,8 @@ extension Recording {
     /// Creates the playback of the entries.
     func playback(
         of kind: EntryKind,
-        _ rules: [MatchRule],
-        _ repeats: ReplayRepeats,
+        _ rules: [ReplayTransport.MatchRule],
+        _ repeats: ReplayTransport.Repeats,
         _ redactor: Redactor
     ) -> Playback {
         Playback(entries, kind, rules, repeats) { entry in
@@ -369,7 +369,7 @@ extension Recording {
 
     /// Returns the original bytes of a request's body; `nil` if the request has no body, or if the bytes are unknown
     /// and therefore match any body.
-    fileprivate func bytes(of request: LoggedRequest) -> Data? {
+    fileprivate func bytes(of request: LogEntry.Request) -> Data? {
         switch request.body?.content {
         case .data(let data)?: data
         case .file?: request.body.flatMap { try? data(of: $0) }
@@ -378,14 +378,14 @@ extension Recording {
     }
 }
 
-extension LoggedRequest {
+extension LogEntry.Request {
     /// Creates a logged request before secrets are removed.
     init(_ request: TransferRequest, body: Data?) {
         self.init(
             method: request.head.method.rawValue,
             url: request.head.urlText,
-            fields: [LoggedField](request.head.headerFields),
-            body: body.map { LoggedBody(.data($0), mediaType: request.head.headerFields[.contentType] ?? "") }
+            fields: [LogEntry.Field](request.head.headerFields),
+            body: body.map { LogEntry.Body(.data($0), mediaType: request.head.headerFields[.contentType] ?? "") }
         )
     }
 }

@@ -10,11 +10,11 @@ import BeagleNetHTTP
 ///
 /// Messages of the server are delivered when all messages that the app sent before them have been sent again. A message
 /// that differs is a miss and ends the conversation.
-final class ReplayWebSocketChannel: WebSocketChannel {
+final class ReplayWebSocketChannel: WebSocket.Channel {
     /// A message from the server.
     private struct IncomingMessage {
         let wait: Duration
-        let message: WebSocketMessage
+        let message: WebSocket.Message
         /// The number of messages that the app sent before it.
         let sent: Int
     }
@@ -22,7 +22,7 @@ final class ReplayWebSocketChannel: WebSocketChannel {
     /// The end of the conversation by the server.
     private struct Close {
         var wait = Duration.zero
-        var result: Result<WebSocketClose, NetworkError>
+        var result: Result<WebSocket.Close, NetworkError>
         /// Whether the server closes only after the app has closed.
         var followsClient = false
     }
@@ -36,13 +36,13 @@ final class ReplayWebSocketChannel: WebSocketChannel {
         var miss: NetworkError?
         /// Whether the app has closed the WebSocket.
         var isClosed = false
-        var end: Result<WebSocketClose, NetworkError>?
+        var end: Result<WebSocket.Close, NetworkError>?
         /// The number of changes of any property except `received` and `begun`.
         var changes = 0
         var waiting: [UnsafeContinuation<Void, Never>] = []
     }
 
-    private let request: WebSocketRequest
+    private let request: WebSocket.Request
     private let script: ReplayScript
     private let clock: any Clock<Duration>
     private let incoming: [IncomingMessage]
@@ -56,35 +56,35 @@ final class ReplayWebSocketChannel: WebSocketChannel {
         _ conversation: RecordedWebSocket,
         _ failure: NetworkError?,
         _ script: ReplayScript,
-        _ request: WebSocketRequest,
+        _ request: WebSocket.Request,
         _ clock: any Clock<Duration>
     ) {
         self.request = request
         self.script = script
         self.clock = clock
         var (incoming, sent): ([IncomingMessage], Int) = ([], 0)
-        var close = Close(result: failure.map { .failure($0) } ?? .success(WebSocketClose(.normal)))
+        var close = Close(result: failure.map { .failure($0) } ?? .success(WebSocket.Close(.normal)))
         for next in conversation.messages {
             switch (next.message.direction, next.message.opcode) {
             case (.send, 8): close.followsClient = true
             case (.send, _): sent += 1
-            case (.receive, 8): (close.wait, close.result) = (next.wait, .success(WebSocketClose(next.message)))
+            case (.receive, 8): (close.wait, close.result) = (next.wait, .success(WebSocket.Close(next.message)))
             case (.receive, _):
-                incoming.append(IncomingMessage(wait: next.wait, message: WebSocketMessage(next.message), sent: sent))
+                incoming.append(IncomingMessage(wait: next.wait, message: WebSocket.Message(next.message), sent: sent))
             }
         }
         self.incoming = incoming
         self.close = close
     }
 
-    var peerClose: WebSocketClose? {
+    var peerClose: WebSocket.Close? {
         state.withLock { state in
             if case .success(let close)? = state.end { return close }
             return nil
         }
     }
 
-    func receive() async throws(NetworkError) -> WebSocketMessage? {
+    func receive() async throws(NetworkError) -> WebSocket.Message? {
         while true {
             switch next() {
             case .message(let incoming):
@@ -104,7 +104,7 @@ final class ReplayWebSocketChannel: WebSocketChannel {
     }
 
     private enum Step {
-        case message(IncomingMessage), close, end(Result<WebSocketClose, NetworkError>, isClosed: Bool), nothing(
+        case message(IncomingMessage), close, end(Result<WebSocket.Close, NetworkError>, isClosed: Bool), nothing(
             changes: Int
         )
     }
@@ -125,7 +125,7 @@ final class ReplayWebSocketChannel: WebSocketChannel {
         }
     }
 
-    func send(_ message: WebSocketMessage) async throws(NetworkError) {
+    func send(_ message: WebSocket.Message) async throws(NetworkError) {
         if Task.isCancelled { abandon() }
         let number = try state.withLock { state throws(NetworkError) in
             try checkOpen(state)
@@ -154,7 +154,7 @@ final class ReplayWebSocketChannel: WebSocketChannel {
         }
     }
 
-    func close(_ own: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
+    func close(_ own: WebSocket.Close) async throws(NetworkError) -> WebSocket.Close {
         let result = close.followsClient ? close.result : .success(own)
         update { state in
             state.isClosed = true
@@ -170,7 +170,7 @@ final class ReplayWebSocketChannel: WebSocketChannel {
     // MARK: - Waiting
 
     /// Ends the conversation, unless it has already ended.
-    private func end(_ end: Result<WebSocketClose, NetworkError>) {
+    private func end(_ end: Result<WebSocket.Close, NetworkError>) {
         update { $0.end = $0.end ?? end }
     }
 
@@ -214,15 +214,20 @@ final class ReplayWebSocketChannel: WebSocketChannel {
 /// The messages that the app sent in a recorded conversation, with the rules for matching them.
 struct ReplayScript: Sendable {
     private let entry: LogEntry
-    private let openingRequest: LoggedRequest
-    private let messages: [LoggedMessage]
-    private let rules: [MatchRule]
+    private let openingRequest: LogEntry.Request
+    private let messages: [LogEntry.Message]
+    private let rules: [ReplayTransport.MatchRule]
     private let redactor: Redactor
 
     /// Creates a script.
     ///
     /// - Parameter openingRequest: the request that opens the conversation now.
-    init(_ entry: LogEntry, _ openingRequest: LoggedRequest, _ rules: [MatchRule], _ redactor: Redactor) {
+    init(
+        _ entry: LogEntry,
+        _ openingRequest: LogEntry.Request,
+        _ rules: [ReplayTransport.MatchRule],
+        _ redactor: Redactor
+    ) {
         self.entry = entry
         self.openingRequest = openingRequest
         self.rules = rules
@@ -236,43 +241,43 @@ struct ReplayScript: Sendable {
     ///
     /// - Parameter number: the number of messages sent before.
     /// - Throws: `NetworkError` of kind `.notInRecording` if the message differs from the recorded one.
-    func check(_ message: WebSocketMessage, _ number: Int) throws(NetworkError) {
+    func check(_ message: WebSocket.Message, _ number: Int) throws(NetworkError) {
         let subject = subject(openingRequest, message.logged, isRecorded: false)
         guard number < messages.count else {
-            throw ReplayMiss(ofMessage: number + 1, to: subject, nearest: []).error
+            throw ReplayTransport.Miss(ofMessage: number + 1, to: subject, nearest: []).error
         }
         let recorded = self.subject(entry.request.openingWebSocket, messages[number], isRecorded: true)
         let differences = parts(of: recorded, messages[number]).differences(from: parts(of: subject, message.logged))
         guard !differences.isEmpty else { return }
-        let near = ReplayMiss.Near(entry.id, recorded, differences)
-        throw ReplayMiss(ofMessage: number + 1, to: subject, nearest: [near]).error
+        let near = ReplayTransport.Miss.Near(entry.id, recorded, differences)
+        throw ReplayTransport.Miss(ofMessage: number + 1, to: subject, nearest: [near]).error
     }
 
     /// Returns the message as the body of the request that opened the conversation, so that rules apply to it.
-    private func subject(_ opening: LoggedRequest, _ message: LoggedMessage, isRecorded: Bool) -> MatchSubject {
+    private func subject(_ opening: LogEntry.Request, _ message: LogEntry.Message, isRecorded: Bool) -> MatchSubject {
         var request = opening
         // Reports show only the length of a body that isn't text.
-        if message.opcode == 1 { request.fields = [LoggedField("Content-Type", "text/plain")] + request.fields }
-        request.body = LoggedBody(.data(message.data), mediaType: "")
+        if message.opcode == 1 { request.fields = [LogEntry.Field("Content-Type", "text/plain")] + request.fields }
+        request.body = LogEntry.Body(.data(message.data), mediaType: "")
         return MatchSubject(request, data: message.data, kind: nil, isRecorded: isRecorded, redactor)
     }
 
-    private func parts(of subject: MatchSubject, _ message: LoggedMessage) -> [RequestPart] {
+    private func parts(of subject: MatchSubject, _ message: LogEntry.Message) -> [RequestPart] {
         let isHidden = message.data == Data(Redactor.placeholder.utf8)
         let own = isHidden ? [RequestPart(.body, "", .any)] : rules.parts(of: subject)
         return own.filter { $0.place.section == .body } + [RequestPart(.custom, "opcode", "\(message.opcode)")]
     }
 }
 
-extension WebSocketRequest {
+extension WebSocket.Request {
     /// Returns the error for a message that is too large; `nil` if it is accepted.
-    fileprivate func refusal(of message: WebSocketMessage) -> NetworkError? {
+    fileprivate func refusal(of message: WebSocket.Message) -> NetworkError? {
         guard message.byteCount > maxMessageBytes else { return nil }
         return NetworkError(
             .tooLarge,
             during: .body,
             "a message has \(message.byteCount) bytes, but only \(maxMessageBytes) are allowed",
-            advice: "increase WebSocketRequest.maxMessageBytes"
+            advice: "increase WebSocket.Request.maxMessageBytes"
         )
     }
 }

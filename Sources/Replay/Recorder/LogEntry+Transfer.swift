@@ -59,30 +59,30 @@ struct SentMessage: Sendable {
     ///   - metrics: the metrics of the transfer; `nil` before it has ended.
     ///   - sent: the bytes of a streamed body that were read.
     ///   - limit: the maximum number of bytes of a file that are read.
-    func logged(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LoggedRequest {
+    func logged(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LogEntry.Request {
         let version = metrics?.protocolName ?? ""
         let isText = version.hasPrefix("HTTP/1")
-        return LoggedRequest(
+        return LogEntry.Request(
             method: head.method.rawValue,
             url: head.urlText,
             httpVersion: version,
-            fields: metrics?.requestHead.map { [LoggedField]($0) } ?? [LoggedField](head.headerFields),
+            fields: metrics?.requestHead.map { [LogEntry.Field]($0) } ?? [LogEntry.Field](head.headerFields),
             body: loggedBody(metrics, sent: sent, limit: limit),
             headBytes: isText ? metrics?.headBytesSent ?? -1 : -1,
             bodyBytes: metrics?.bytesSent ?? -1
         )
     }
 
-    private func loggedBody(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LoggedBody? {
+    private func loggedBody(_ metrics: TransferMetrics?, sent: Int64, limit: Int) -> LogEntry.Body? {
         if body == nil, !isStreamed { return nil }
         let mediaType = head.headerFields[.contentType] ?? ""
-        if isStreamed { return LoggedBody(.omitted("not sent"), mediaType: mediaType, size: sent) }
+        if isStreamed { return LogEntry.Body(.omitted("not sent"), mediaType: mediaType, size: sent) }
         switch body?.content {
         case nil, .stream: return nil
-        case .data(let data): return LoggedBody(.data(data), mediaType: mediaType)
+        case .data(let data): return LogEntry.Body(.data(data), mediaType: mediaType)
         case .file(let path):
-            guard metrics != nil else { return LoggedBody(.omitted("not sent yet"), mediaType: mediaType) }
-            var body = LoggedBody(fileAt: path, as: file, upTo: limit, mediaType: mediaType)
+            guard metrics != nil else { return LogEntry.Body(.omitted("not sent yet"), mediaType: mediaType) }
+            var body = LogEntry.Body(fileAt: path, as: file, upTo: limit, mediaType: mediaType)
             if body.size < 0, let metrics { body.size = metrics.bytesSent }
             return body
         }
@@ -109,7 +109,7 @@ struct FileStamp: Sendable, Equatable {
     }
 }
 
-extension LoggedBody {
+extension LogEntry.Body {
     /// Reads a file up to a limit, unless it has changed since the stamp was taken.
     init(fileAt path: String, as stamp: FileStamp?, upTo limit: Int, mediaType: String) {
         guard let stamp, stamp == FileStamp(path) else {
@@ -131,7 +131,7 @@ extension LoggedBody {
 /// The parts of a received response that a log needs.
 struct ReceivedMessage: Sendable {
     var head: RawHead
-    var body: LoggedBody
+    var body: LogEntry.Body
     var metrics: TransferMetrics
     var trailers: HTTPFields = [:]
     var interim: [HTTPResponse] = []
@@ -139,35 +139,35 @@ struct ReceivedMessage: Sendable {
     var redirectURL = ""
 
     /// The response as it is recorded.
-    var logged: LoggedResponse {
+    var logged: LogEntry.Response {
         let isText = metrics.protocolName.hasPrefix("HTTP/1")
-        return LoggedResponse(
+        return LogEntry.Response(
             status: head.status.code,
             statusText: head.status.reasonPhrase,
             httpVersion: metrics.protocolName,
-            fields: [LoggedField](head),
+            fields: [LogEntry.Field](head),
             body: body,
             redirectURL: redirectURL,
             // With interim responses or trailers, the size of the head alone is unknown.
             headBytes: isText && interim.isEmpty && trailers.isEmpty ? metrics.headBytesReceived : -1,
             bodyBytes: metrics.protocolName.isEmpty ? -1 : metrics.bytesReceived,
-            trailers: [LoggedField](trailers),
-            interim: interim.map { LoggedHead(status: $0.status.code, fields: [LoggedField]($0.headerFields)) }
+            trailers: [LogEntry.Field](trailers),
+            interim: interim.map { LogEntry.Head(status: $0.status.code, fields: [LogEntry.Field]($0.headerFields)) }
         )
     }
 }
 
-extension [LoggedField] {
-    fileprivate init(_ head: WireHead) {
+extension [LogEntry.Field] {
+    fileprivate init(_ head: TransferMetrics.WireHead) {
         self = []
         reserveCapacity(8)
-        head.forEachField { append(LoggedField($0, $1)) }
+        head.forEachField { append(LogEntry.Field($0, $1)) }
     }
 
     fileprivate init(_ head: RawHead) {
         self = []
         reserveCapacity(16)
-        head.forEachField { append(LoggedField($0, $1)) }
+        head.forEachField { append(LogEntry.Field($0, $1)) }
     }
 }
 
@@ -188,7 +188,7 @@ extension TransferMetrics {
     var connectionName: String? { localPort > 0 ? String(localPort) : nil }
 }
 
-extension LoggedMessage {
+extension LogEntry.Message {
     /// Truncates the message to a number of bytes; text is cut at a character boundary.
     mutating func cut(to limit: Int) {
         guard data.count > limit else { return }
@@ -201,7 +201,7 @@ extension LoggedMessage {
 }
 
 extension ReceivedMessage {
-    init(_ stream: StreamingResponse, _ head: RawHead, _ body: LoggedBody) {
+    init(_ stream: StreamingResponse, _ head: RawHead, _ body: LogEntry.Body) {
         self.init(head: head, body: body, metrics: stream.metrics, interim: stream.interim)
     }
 }

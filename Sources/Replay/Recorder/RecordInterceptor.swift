@@ -116,7 +116,7 @@ extension RequestLog {
             let head = response.rawHead
             var received = ReceivedMessage(
                 head: head,
-                body: LoggedBody(.data(response.data), mediaType: head.contentType ?? ""),
+                body: LogEntry.Body(.data(response.data), mediaType: head.contentType ?? ""),
                 metrics: TransferMetrics()
             ).logged
             received.httpVersion = response.metrics.protocolName
@@ -124,7 +124,7 @@ extension RequestLog {
                 started: now,
                 request: message.logged(nil, sent: 0, limit: limit),
                 response: received,
-                timings: LogTimings(send: .zero, wait: .zero, receive: .zero),
+                timings: LogEntry.Timings(send: .zero, wait: .zero, receive: .zero),
                 kind: context.kind,
                 operationName: context.operationName,
                 isFromStore: true,

@@ -6,9 +6,9 @@ public import BeagleNetHTTP
     import Foundation
 #endif
 
-extension RecordingTransport: WebSocketTransport where Base: WebSocketTransport {
+extension RecordingTransport: WebSocket.Transport where Base: WebSocket.Transport {
     /// Opens a WebSocket and records its messages.
-    public func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+    public func openWebSocket(_ request: WebSocket.Request) async throws(NetworkError) -> WebSocket {
         let recorder = recorder()
         var transfer = TransferRequest(request.head)
         recorder.begin(&transfer)
@@ -24,7 +24,7 @@ extension RecordingTransport: WebSocketTransport where Base: WebSocketTransport 
 }
 
 /// A channel that forwards to a WebSocket and records its messages.
-private final class RecordingChannel: WebSocketChannel {
+private final class RecordingChannel: WebSocket.Channel {
     private let socket: Lock<WebSocket?>
     private let recorder: TransferRecorder
     private let hasClosed = Lock(false)
@@ -34,9 +34,9 @@ private final class RecordingChannel: WebSocketChannel {
         self.recorder = recorder
     }
 
-    var peerClose: WebSocketClose? { socket.withLock { $0 }?.peerClose }
+    var peerClose: WebSocket.Close? { socket.withLock { $0 }?.peerClose }
 
-    func receive() async throws(NetworkError) -> WebSocketMessage? {
+    func receive() async throws(NetworkError) -> WebSocket.Message? {
         var messages = try open().messages.makeAsyncIterator()
         do throws(NetworkError) {
             let message = try await messages.next()
@@ -49,14 +49,14 @@ private final class RecordingChannel: WebSocketChannel {
         }
     }
 
-    func send(_ message: WebSocketMessage) async throws(NetworkError) {
+    func send(_ message: WebSocket.Message) async throws(NetworkError) {
         let socket = try open()
         // Recorded before sending, because the reply or the end may arrive before `send` returns.
         if socket.peerClose == nil { recorder.record(message, .send) }
         try await socket.send(message)
     }
 
-    func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
+    func close(_ close: WebSocket.Close) async throws(NetworkError) -> WebSocket.Close {
         let socket = try open()
         do throws(NetworkError) {
             if !hasClosed.withLock({ hasClosed in

@@ -5,7 +5,7 @@ public import BeagleNetHTTP
 ///
 /// ```swift
 /// let transport = RecordingTransport(CurlTransport(), log: log)
-/// let socket = try await transport.openWebSocket(WebSocketRequest(head))
+/// let socket = try await transport.openWebSocket(WebSocket.Request(head))
 /// ```
 /// Each request, also one caused by a redirect, is an entry. The messages of a WebSocket and the events of an event
 /// stream are in the entry of their request.

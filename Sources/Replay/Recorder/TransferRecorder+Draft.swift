@@ -128,23 +128,24 @@ extension TransferRecorder.RequestDraft {
         )
     }
 
-    private func response(_ received: ReceivedMessage, _ file: (path: String, stamp: FileStamp?)?) -> LoggedResponse {
+    private func response(_ received: ReceivedMessage, _ file: (path: String, stamp: FileStamp?)?) -> LogEntry.Response
+    {
         var response = received.logged
         let mediaType = received.head.contentType ?? ""
         response.body.mediaType = mediaType
         if let file {
-            response.body = LoggedBody(fileAt: file.path, as: file.stamp, upTo: limit, mediaType: mediaType)
+            response.body = LogEntry.Body(fileAt: file.path, as: file.stamp, upTo: limit, mediaType: mediaType)
         }
         return response
     }
 
-    private func timings(_ metrics: TransferMetrics?, _ elapsed: Duration?) -> LogTimings {
-        guard let metrics else { return elapsed.map(LogTimings().lasting) ?? LogTimings() }
+    private func timings(_ metrics: TransferMetrics?, _ elapsed: Duration?) -> LogEntry.Timings {
+        guard let metrics else { return elapsed.map(LogEntry.Timings().lasting) ?? LogEntry.Timings() }
         func isAddress() -> Bool {
             let host = RecordedURL(message.head.urlText).flatMap { IPAddress($0.hostName) }
             return host != nil && (metrics.serverAddress.flatMap { IPAddress($0) } ?? host) == host
         }
-        let timings = LogTimings(metrics, queuedBefore: queuedBefore, isAddress: isAddress())
+        let timings = LogEntry.Timings(metrics, queuedBefore: queuedBefore, isAddress: isAddress())
         return elapsed.map(timings.lasting) ?? timings
     }
 }

@@ -9,17 +9,17 @@ import BeagleNetHTTP
 extension TransferRecorder {
     /// Records the server's response that opens a WebSocket.
     func receive(_ head: HTTPResponse) {
-        open(ReceivedMessage(head: RawHead(head), body: LoggedBody(), metrics: TransferMetrics()))
+        open(ReceivedMessage(head: RawHead(head), body: LogEntry.Body(), metrics: TransferMetrics()))
     }
 
-    func record(_ message: WebSocketMessage, _ direction: LoggedMessage.Direction) {
+    func record(_ message: WebSocket.Message, _ direction: LogEntry.Message.Direction) {
         switch message {
         case .text(let text): record(direction, 1, Data(text.utf8))
         case .binary(let data): record(direction, 2, data)
         }
     }
 
-    func record(_ close: WebSocketClose, _ direction: LoggedMessage.Direction) {
+    func record(_ close: WebSocket.Close, _ direction: LogEntry.Message.Direction) {
         record(
             direction,
             8,
@@ -30,7 +30,7 @@ extension TransferRecorder {
     /// Records the end of a WebSocket.
     ///
     /// - Parameter close: the server's close message, if it sent one.
-    func end(_ close: WebSocketClose?, _ error: NetworkError?) {
+    func end(_ close: WebSocket.Close?, _ error: NetworkError?) {
         endConversation(error) { if let close { self.record(close, .receive) } }
     }
 }

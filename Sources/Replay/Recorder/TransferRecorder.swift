@@ -80,7 +80,7 @@ final class TransferRecorder: Sendable {
         let isRedirect = next.head.urlText != sent.message.head.urlText || received.status.kind == .redirection
         let received = ReceivedMessage(
             head: RawHead(received),
-            body: LoggedBody(.omitted("not read"), mediaType: received.mediaType, size: metrics.decodedBytes),
+            body: LogEntry.Body(.omitted("not read"), mediaType: received.mediaType, size: metrics.decodedBytes),
             metrics: metrics,
             redirectURL: isRedirect ? next.head.urlText : ""
         )
@@ -136,7 +136,7 @@ final class TransferRecorder: Sendable {
         guard let sent = takeEnd() else { return }
         let metrics = error.metrics ?? TransferMetrics()
         let received = error.response.map { head in
-            var body = LoggedBody(.data(error.data ?? Data()), mediaType: head.mediaType)
+            var body = LogEntry.Body(.data(error.data ?? Data()), mediaType: head.mediaType)
             if error.kind != .status {
                 body.isTruncated = true
                 body.size = max(body.size, metrics.decodedBytes)
@@ -153,7 +153,7 @@ final class TransferRecorder: Sendable {
         guard let sent = takeEnd() else { return }
         let received = ReceivedMessage(
             head: response.rawHead,
-            body: LoggedBody(.data(response.data), mediaType: ""),
+            body: LogEntry.Body(.data(response.data), mediaType: ""),
             metrics: response.metrics,
             trailers: response.trailers,
             interim: response.interim
@@ -172,7 +172,7 @@ final class TransferRecorder: Sendable {
         var told = stream
         told.body = HTTPBody()
         let (begun, head) = (told, RawHead(stream.response))
-        let interrupted = LoggedBody(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
+        let interrupted = LogEntry.Body(.omitted("interrupted"), mediaType: begun.response.mediaType, size: -1)
         let start = OutcomeDraft(of: sent, ReceivedMessage(begun, head, interrupted))
         // Doesn't wait, because this may be the transport's thread. The reader of the body waits instead.
         let opened = LogJob.Work.open(
@@ -203,11 +203,11 @@ final class TransferRecorder: Sendable {
         let events = isEventStream ? state.withLock { $0.events.feed(piece) } : []
         add(number, .chunk(.response, SlabPool.compacted(piece)), bytes: piece.count)
         for event in events {
-            add(LoggedMessage(.receive, at: session.date(of: .now), event), to: number)
+            add(LogEntry.Message(.receive, at: session.date(of: .now), event), to: number)
         }
     }
 
-    private func add(_ message: LoggedMessage, to number: Int) {
+    private func add(_ message: LogEntry.Message, to number: Int) {
         var message = message
         message.cut(to: min(log.options.maxBodyBytes, LogLines.maxTextBytes))
         add(number, .message(message, context.redactor), bytes: message.data.count)
@@ -218,7 +218,7 @@ final class TransferRecorder: Sendable {
         guard let sent = takeEnd() else { return }
         let mediaType = stream.response.mediaType
         // Used unless the log's writer has the body's pieces.
-        var body = LoggedBody(.omitted("not written"), mediaType: mediaType, size: count, isTruncated: error != nil)
+        var body = LogEntry.Body(.omitted("not written"), mediaType: mediaType, size: count, isTruncated: error != nil)
         // The size of the unread part is unknown.
         if error != nil {
             body.size = max(count, stream.response.headerFields[single: .contentLength].flatMap(Int64.init) ?? -1)
@@ -234,7 +234,7 @@ final class TransferRecorder: Sendable {
         guard let sent = takeEnd() else { return }
         let received = ReceivedMessage(
             head: response.rawHead,
-            body: LoggedBody(.data(response.data), mediaType: ""),
+            body: LogEntry.Body(.data(response.data), mediaType: ""),
             metrics: TransferMetrics()
         )
         end(sent, received, nil, elapsed: .zero, isFromStore: true, cacheStatus: response.cacheStatus)
@@ -253,9 +253,9 @@ final class TransferRecorder: Sendable {
         add(sent.number, .start(OutcomeDraft(of: sent, received), hasHead: true), bytes: LogJob.headBytes)
     }
 
-    func record(_ direction: LoggedMessage.Direction, _ opcode: Int, _ data: Data) {
+    func record(_ direction: LogEntry.Message.Direction, _ opcode: Int, _ data: Data) {
         guard let sent = state.withLock({ $0.hasEnded ? nil : $0.sent }) else { return }
-        add(LoggedMessage(direction, at: session.date(of: .now), opcode: opcode, data), to: sent.number)
+        add(LogEntry.Message(direction, at: session.date(of: .now), opcode: opcode, data), to: sent.number)
     }
 
     /// Records the end of a conversation.

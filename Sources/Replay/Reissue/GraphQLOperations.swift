@@ -41,7 +41,7 @@ extension GraphQLText {
     }
 }
 
-extension LoggedRequest {
+extension LogEntry.Request {
     /// Returns whether the request only queries a GraphQL server: each operation in its body is a query.
     ///
     /// - Parameter data: the bytes of the body.

@@ -10,7 +10,7 @@ struct MappedSecrets: Sendable {
     /// The secrets, longest first, because one may contain another.
     private let secrets: [String]
 
-    init(_ headers: [HeaderMapping]) {
+    init(_ headers: [Reissuer.HeaderMapping]) {
         secrets = Set(headers.flatMap(\.secrets)).sorted { $0.utf8.count > $1.utf8.count }
     }
 

@@ -21,13 +21,13 @@ struct ReissueRequestBuilder {
     ]
 
     let routes: ReissueRoutes
-    let headers: [HeaderMapping]
+    let headers: [Reissuer.HeaderMapping]
     let allowsUnsafeMethods: Bool
 
     /// Returns the request to send.
     ///
     /// - Parameter body: returns the bytes of the recorded body.
-    func request(_ entry: LogEntry, body: (LoggedBody) throws(NetworkError) -> Data) throws(SkipReason)
+    func request(_ entry: LogEntry, body: (LogEntry.Body) throws(NetworkError) -> Data) throws(SkipReason)
         -> TransferRequest
     {
         let request = entry.request
@@ -60,8 +60,8 @@ struct ReissueRequestBuilder {
 
     /// Checks that the request has a safe method or is a GraphQL query sent by POST.
     private func checkSafety(
-        of request: LoggedRequest,
-        _ data: (LoggedBody) throws(NetworkError) -> Data
+        of request: LogEntry.Request,
+        _ data: (LogEntry.Body) throws(NetworkError) -> Data
     ) throws(SkipReason) {
         guard !request.hasMutationInURL else {
             throw SkipReason(reason: "a mutation may change data on the server; allow unsafe methods to send it")
@@ -135,7 +135,7 @@ struct ReissueRequestBuilder {
         SkipReason(reason: "the recording does not contain the secret in \(name); map this header")
     }
 
-    private func body(of entry: LogEntry, _ data: (LoggedBody) throws(NetworkError) -> Data) throws(SkipReason)
+    private func body(of entry: LogEntry, _ data: (LogEntry.Body) throws(NetworkError) -> Data) throws(SkipReason)
         -> Data?
     {
         guard let body = entry.request.body else { return nil }

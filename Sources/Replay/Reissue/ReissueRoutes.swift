@@ -4,15 +4,15 @@ import BeagleNetHTTP
 /// The routes from recorded servers to targets.
 struct ReissueRoutes {
     /// The target for hosts that are not in `hosts`.
-    let fallback: ReissueTarget?
+    let fallback: Reissuer.Target?
     /// The targets by recorded host, with or without its port, in lower case.
-    let hosts: [String: ReissueTarget]
+    let hosts: [String: Reissuer.Target]
 
     /// Returns the target for a URL; `nil` if its host has no target.
-    func target(of url: RecordedURL) -> ReissueTarget? { hostTarget(of: url) ?? fallback }
+    func target(of url: RecordedURL) -> Reissuer.Target? { hostTarget(of: url) ?? fallback }
 
     /// Returns the target that is set for the host in particular.
-    func hostTarget(of url: RecordedURL) -> ReissueTarget? {
+    func hostTarget(of url: RecordedURL) -> Reissuer.Target? {
         hosts[url.host] ?? hosts[String(url.host.prefix { $0 != ":" })]
     }
 

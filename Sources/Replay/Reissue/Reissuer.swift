@@ -7,7 +7,7 @@ public import BeagleNetCurl
 /// By default, it sends only requests with safe methods and GraphQL queries by POST. It never sends `REDACTED` in place
 /// of a secret. It skips such entries, and the report states which mapping is missing.
 /// ```swift
-/// let reissuer = Reissuer(to: try ReissueTarget("https://staging.example.com"))
+/// let reissuer = Reissuer(to: try Reissuer.Target("https://staging.example.com"))
 /// let report = try await reissuer.compare(recording)
 /// #expect(report.isSame)
 /// ```
@@ -25,9 +25,9 @@ public struct Reissuer: Sendable {
     }
 
     /// The server to which requests are sent; `nil` to send only those whose host is in `hosts`.
-    public var target: ReissueTarget?
+    public var target: Target?
     /// The targets of individual hosts, by recorded host in lower case, with or without its port.
-    public var hosts: [String: ReissueTarget] = [:]
+    public var hosts: [String: Target] = [:]
     /// The header fields that replace recorded ones.
     ///
     /// Requests to `target` also receive fields that weren't recorded. Requests to `hosts` receive only fields that
@@ -78,7 +78,7 @@ public struct Reissuer: Sendable {
     ///   - transport: the transport that sends requests; a new `CurlTransport` by default.
     ///   - clock: the clock that controls the rate and measures latencies.
     public init(
-        to target: ReissueTarget?,
+        to target: Target?,
         transport: any HTTPTransport = CurlTransport(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -132,16 +132,16 @@ extension Reissuer {
         let request: TransferRequest
         /// The response to compare with: that of the entry, or of the last entry in its chain of redirects, with URLs
         /// mapped to the target.
-        let recorded: LoggedResponse?
+        let recorded: LogEntry.Response?
         /// The entry in the report.
-        let item: ReissuedEntry
+        let item: Entry
     }
 
     private struct Plan: Sendable {
         var messages: [Message] = []
         /// The groups of requests that are sent one after another, as indices of `messages`.
         var groups: [[Int]] = []
-        var skipped: [ReissuedEntry] = []
+        var skipped: [Entry] = []
         var groupsByKey: [String: Int] = [:]
 
         mutating func append(_ message: Message, group key: String?) {
@@ -203,7 +203,7 @@ extension Reissuer {
     }
 
     /// A policy that follows redirects to other servers only if their method is safe.
-    private var redirects: RedirectPolicy {
+    private var redirects: TransferOptions.RedirectPolicy {
         let routes = routes
         return .follow.deciding { proposal in
             let isNamed = routes.include(Origin(of: proposal.next))
@@ -213,20 +213,20 @@ extension Reissuer {
     }
 
     /// Returns the recorded response with URLs mapped to the target, as the target would have sent it.
-    private func answer(of entry: LogEntry) -> LoggedResponse? {
+    private func answer(of entry: LogEntry) -> LogEntry.Response? {
         guard var response = entry.response else { return nil }
         let host = RecordedURL(entry.request.url)?.host
         response.fields = response.fields.map { field in
             guard ["location", "content-location"].contains(field.name.lowercased()),
                 let url = RecordedURL(field.value), url.host == host || routes.hostTarget(of: url) != nil
             else { return field }
-            return LoggedField(field.name, routes.mapped(field.value))
+            return LogEntry.Field(field.name, routes.mapped(field.value))
         }
         return response
     }
 
-    private func item(_ index: Int, _ entry: LogEntry) -> ReissuedEntry {
-        ReissuedEntry(
+    private func item(_ index: Int, _ entry: LogEntry) -> Entry {
+        Entry(
             entry: index,
             id: entry.id,
             method: entry.request.method,
@@ -245,7 +245,7 @@ extension Reissuer {
         }
     }
 
-    private func check(_ recorded: LoggedResponse?) throws(SkipReason) {
+    private func check(_ recorded: LogEntry.Response?) throws(SkipReason) {
         guard let recorded, recorded.status > 0 else {
             throw SkipReason(reason: "no response was recorded to compare with")
         }
@@ -340,13 +340,13 @@ extension Reissuer {
         of result: Result<TransferResponse, NetworkError>,
         _ message: Message,
         in recording: Recording
-    ) -> ReissuedEntry.Outcome {
+    ) -> Entry.Outcome {
         switch result {
         case .failure(let error): return .failed(error)
         case .success(let response):
             guard var recorded = message.recorded else { return .same(notes: []) }
             // A HEAD response has no body.
-            if message.request.head.method == .head { recorded.body = LoggedBody() }
+            if message.request.head.method == .head { recorded.body = LogEntry.Body() }
             let secrets = MappedSecrets(headers)
             let body = secrets.redacted(response.body.data ?? Data())
             let head = secrets.redacted(response.head)

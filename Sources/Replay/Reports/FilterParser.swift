@@ -1,4 +1,4 @@
-/// A parser for the text of an `EntryFilter`.
+/// A parser for the text of an `Recording.Filter`.
 struct FilterParser {
     /// A syntax error.
     struct Fault: Error, Hashable {

@@ -5,7 +5,7 @@ import BeagleNetHTTP
     import Foundation
 #endif
 
-/// The data for the script of an `HTMLReport`, as JSON that can be embedded in a page.
+/// The data for the script of an `Recording.HTMLReport`, as JSON that can be embedded in a page.
 struct HTMLReportData {
     /// The maximum size of a shown text, in bytes.
     private static let textLimit = 64 << 10
@@ -16,7 +16,7 @@ struct HTMLReportData {
 
     private let title: String
     private let recording: Recording
-    private let entries: [NumberedEntry]
+    private let entries: [Recording.NumberedEntry]
     private let redactor: Redactor?
     /// The names and values of fields, stored once, because most are repeated in each message.
     private var strings: [String: Int] = [:]
@@ -25,7 +25,7 @@ struct HTMLReportData {
     /// Creates the data for a report.
     ///
     /// - Parameter redactor: the redactor for bodies in files; entries are already redacted.
-    init(title: String, recording: Recording, entries: [NumberedEntry], redactor: Redactor?) {
+    init(title: String, recording: Recording, entries: [Recording.NumberedEntry], redactor: Redactor?) {
         self.title = title
         self.recording = recording
         self.entries = entries
@@ -87,7 +87,7 @@ struct HTMLReportData {
 // MARK: - Heads
 
 extension HTMLReportData {
-    private mutating func head(_ item: NumberedEntry, since start: Date) -> [UInt8] {
+    private mutating func head(_ item: Recording.NumberedEntry, since start: Date) -> [UInt8] {
         let entry = item.entry
         let (sent, received) = (fields(entry.request.fields), fields(entry.response?.fields ?? []))
         let trailers = fields(entry.response?.trailers ?? [])
@@ -136,7 +136,7 @@ extension HTMLReportData {
     }
 
     /// Returns the indices of names and values, alternating.
-    private mutating func fields(_ fields: [LoggedField]) -> [Int] {
+    private mutating func fields(_ fields: [LogEntry.Field]) -> [Int] {
         var places: [Int] = []
         for field in fields {
             var value = field.value
@@ -158,7 +158,7 @@ extension HTMLReportData {
     private struct Item {
         let entry: Int
         let name: String
-        let body: LoggedBody
+        let body: LogEntry.Body
         var wanted = 0
     }
 
@@ -185,13 +185,13 @@ extension HTMLReportData {
             items.append(Item(entry: index, name: "body", body: body))
         }
         if !entry.messages.isEmpty {
-            let body = LoggedBody(.data(Data(entry.messageLines.utf8)), mediaType: "text/plain")
+            let body = LogEntry.Body(.data(Data(entry.messageLines.utf8)), mediaType: "text/plain")
             items.append(Item(entry: index, name: "messages", body: body))
         }
         return items
     }
 
-    private func wanted(_ body: LoggedBody) -> Int {
+    private func wanted(_ body: LogEntry.Body) -> Int {
         let limit = body.isImage ? Self.imageLimit * 4 / 3 : Self.textLimit
         let size = max(body.size, 0) < Int64(limit) ? Int(max(body.size, 0)) : limit
         return size * (body.isImage ? 4 : 5) / (body.isImage ? 3 : 4)
@@ -199,7 +199,7 @@ extension HTMLReportData {
 
     /// Returns the shown part of a body: `text`, possibly truncated; `image` as base64; or the reason why it is not
     /// shown.
-    private func json(_ body: LoggedBody, within limit: Int) -> [UInt8] {
+    private func json(_ body: LogEntry.Body, within limit: Int) -> [UInt8] {
         var output = JSONOutput()
         output.object { output in
             output.optional("type", body.mediaType)
@@ -223,7 +223,7 @@ extension HTMLReportData {
     }
 }
 
-extension LoggedBody {
+extension LogEntry.Body {
     fileprivate var isImage: Bool {
         let type = MediaType(mediaType)?.essence ?? ""
         return type.hasPrefix("image/") && HTMLReportData.imageTypes.contains(String(type.dropFirst(6)))

@@ -1,4 +1,4 @@
-/// The script of an `HTMLReport`. It inserts text from the log only as text, never as HTML elements.
+/// The script of an `Recording.HTMLReport`. It inserts text from the log only as text, never as HTML elements.
 enum HTMLReportScript {
     static let text = #"""
         "use strict";

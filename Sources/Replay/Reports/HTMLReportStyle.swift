@@ -1,4 +1,4 @@
-/// The style sheet of an `HTMLReport`.
+/// The style sheet of an `Recording.HTMLReport`.
 enum HTMLReportStyle {
     static let text = #"""
         :root {

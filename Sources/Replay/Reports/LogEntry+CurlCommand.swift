@@ -22,7 +22,7 @@ extension LogEntry {
     }
 }
 
-extension LoggedBody {
+extension LogEntry.Body {
     /// The bytes if the entry contains them.
     var inlineData: Data? {
         if case .data(let data) = content { return data }
@@ -35,7 +35,7 @@ private struct EntryCommand {
     /// The maximum size of an argument in bytes; longer bodies are piped. Linux limits an argument to 131,071 bytes.
     private static let argumentLimit = 100_000
 
-    private let request: LoggedRequest
+    private let request: LogEntry.Request
     private let redactions: [String]
     private let body: Data?
     private let bodyFile: String?

@@ -77,7 +77,7 @@ struct EntryRedaction {
         entry.redactions += places.filter { !known.contains($0) }
     }
 
-    fileprivate mutating func redact(_ fields: inout [LoggedField], at place: String) {
+    fileprivate mutating func redact(_ fields: inout [LogEntry.Field], at place: String) {
         let unknown = fields.indices.filter { !isKnownClean(fields[$0]) }
         // In reverse order, because fields may be removed.
         var shown = unknown.map { redacted(fields[$0], at: place) }
@@ -86,11 +86,11 @@ struct EntryRedaction {
         }
     }
 
-    private func isKnownClean(_ field: LoggedField) -> Bool {
+    private func isKnownClean(_ field: LogEntry.Field) -> Bool {
         cleanTexts?.contains(field.value, .field, name: field.name) == true
     }
 
-    private mutating func redacted(_ field: LoggedField, at place: String) -> LoggedField? {
+    private mutating func redacted(_ field: LogEntry.Field, at place: String) -> LogEntry.Field? {
         guard let name = HTTPField.Name(field.name) else {
             // HTTP/2's `:path` may contain secrets. Fields with other invalid names cannot be checked.
             let isPseudo = [":path", ":authority", ":method", ":scheme", ":status"].contains(field.name)
@@ -98,7 +98,7 @@ struct EntryRedaction {
                 isPseudo
                 ? redactor.redact(url: field.value, at: "\(place).\(field.name)", recordingTo: &audit)
                 : Redactor.placeholder
-            return LoggedField(field.name, value)
+            return LogEntry.Field(field.name, value)
         }
         // Control characters are replaced by spaces, because the rules don't expect them.
         let value = HTTPField.isValidValue(field.value) ? field.value : HTTPField(name: name, value: field.value).value
@@ -106,7 +106,7 @@ struct EntryRedaction {
             return nil
         }
         if shown == field.value { cleanTexts?.insert(field.value, .field, name: field.name) }
-        return LoggedField(field.name, shown)
+        return LogEntry.Field(field.name, shown)
     }
 
     fileprivate mutating func redacted(url: String, at place: String) -> String {
@@ -125,7 +125,7 @@ struct EntryRedaction {
 
     /// Redacts a body, unless bodies are redacted elsewhere.
     fileprivate mutating func redact(
-        _ content: inout LoggedBody.Content,
+        _ content: inout LogEntry.Body.Content,
         _ charset: Charset?,
         of mediaType: String,
         at place: String
@@ -143,13 +143,16 @@ struct EntryRedaction {
         }
     }
 
-    fileprivate mutating func omit(_ content: inout LoggedBody.Content, _ reason: RedactedBody.Reason, at place: String)
-    {
+    fileprivate mutating func omit(
+        _ content: inout LogEntry.Body.Content,
+        _ reason: RedactedBody.Reason,
+        at place: String
+    ) {
         opaque.append("\(place).text:[\(reason.rawValue)]")
         content = .omitted("unredactable")
     }
 
-    private mutating func redacted(_ fields: [LoggedParameter], at place: String) -> [LoggedParameter] {
+    private mutating func redacted(_ fields: [LogEntry.Parameter], at place: String) -> [LogEntry.Parameter] {
         let form = FormRedaction(redactor, fields)
         return fields.compactMap { field in
             let (shown, isSecret) = form.redacted(field, at: place, recordingTo: &audit)
@@ -158,7 +161,7 @@ struct EntryRedaction {
         }
     }
 
-    mutating func redacted(_ message: LoggedMessage, at place: String) -> LoggedMessage {
+    mutating func redacted(_ message: LogEntry.Message, at place: String) -> LogEntry.Message {
         var message = message
         // Binary messages are also checked, because they may contain JSON.
         switch redactor.redact(body: message.data, contentType: nil, at: place, recordingTo: &audit) {
@@ -171,7 +174,8 @@ struct EntryRedaction {
     }
 
     /// Redacts a comment; returns `nil` if it isn't a string.
-    private mutating func redactedComment(_ member: UnknownMember, at place: String) -> UnknownMember? {
+    private mutating func redactedComment(_ member: LogEntry.UnknownMember, at place: String) -> LogEntry.UnknownMember?
+    {
         guard let text = (try? ParsedJSON(Data(member.json.utf8)))?.root.string else { return nil }
         let redacted = redactor.redact(text: text, at: place, recordingTo: &audit)
         return redacted == text ? member : member.with(json: "\(JSONValue.string(redacted))")
@@ -180,7 +184,7 @@ struct EntryRedaction {
     /// Redacts an unknown member.
     ///
     /// - Returns: `nil` if the member cannot be checked for secrets.
-    private mutating func redacted(_ member: UnknownMember) -> UnknownMember? {
+    private mutating func redacted(_ member: LogEntry.UnknownMember) -> LogEntry.UnknownMember? {
         let place = member.place.isEmpty ? member.name : "\(member.place).\(member.name)"
         if member.name == "comment", let member = redactedComment(member, at: place) { return member }
         let json = Data(member.json.utf8)
@@ -202,11 +206,13 @@ struct EntryRedaction {
     }
 }
 
-extension UnknownMember {
-    fileprivate func with(json: String) -> UnknownMember { UnknownMember(place: place, name: name, json: json) }
+extension LogEntry.UnknownMember {
+    fileprivate func with(json: String) -> LogEntry.UnknownMember {
+        LogEntry.UnknownMember(place: place, name: name, json: json)
+    }
 }
 
-extension LoggedResponse {
+extension LogEntry.Response {
     fileprivate mutating func redact(by redaction: inout EntryRedaction) {
         statusText = redaction.redacted(text: statusText, at: "response.statusText")
         httpVersion = redaction.redacted(text: httpVersion, at: "response.httpVersion")
@@ -220,7 +226,7 @@ extension LoggedResponse {
     }
 }
 
-extension LoggedBody {
+extension LogEntry.Body {
     fileprivate mutating func redact(by redaction: inout EntryRedaction, _ charset: Charset?, at place: String) {
         mediaType = redaction.redacted(text: mediaType, at: "\(place).mimeType")
         redaction.redact(&content, charset, of: mediaType, at: place)
@@ -229,7 +235,7 @@ extension LoggedBody {
     /// Redacts a body after decoding it, because a content-coded body cannot be checked.
     ///
     /// - Parameter request: the original request; `nil` if bodies are redacted elsewhere.
-    fileprivate mutating func redact(by redaction: inout EntryRedaction, of request: LoggedRequest?) {
+    fileprivate mutating func redact(by redaction: inout EntryRedaction, of request: LogEntry.Request?) {
         let place = "request.postData"
         if let request, request.coding != nil, case .data(let data) = content {
             if let readable = request.readable(data) {
@@ -243,7 +249,7 @@ extension LoggedBody {
     }
 
     /// Returns the size of a redacted body in bytes, or -1 if unknown; `nil` if it wasn't changed or is incomplete.
-    fileprivate func left(of whole: LoggedBody?) -> Int64? {
+    fileprivate func left(of whole: LogEntry.Body?) -> Int64? {
         guard !isTruncated, let whole, content != whole.content else { return nil }
         switch content {
         case .data(let data): return Int64(data.count)

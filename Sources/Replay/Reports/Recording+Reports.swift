@@ -6,17 +6,19 @@ import BeagleNetHTTP
     package import Foundation
 #endif
 
-/// An entry with its number in a recording.
-public struct NumberedEntry: Sendable, Hashable {
-    /// The number, starting at 1, in the order of start times.
-    public let number: Int
-    /// The entry.
-    public let entry: LogEntry
+extension Recording {
+    /// An entry with its number in a recording.
+    public struct NumberedEntry: Sendable, Hashable {
+        /// The number, starting at 1, in the order of start times.
+        public let number: Int
+        /// The entry.
+        public let entry: LogEntry
 
-    /// Creates a numbered entry.
-    public init(number: Int, entry: LogEntry) {
-        self.number = number
-        self.entry = entry
+        /// Creates a numbered entry.
+        public init(number: Int, entry: LogEntry) {
+            self.number = number
+            self.entry = entry
+        }
     }
 }
 
@@ -24,7 +26,7 @@ extension Recording {
     /// Returns the entries that match a filter, with their numbers; all entries if the filter is `nil`.
     ///
     /// A body in a file is read if the filter uses bodies. A body that cannot be read matches nothing.
-    public func entries(matching filter: EntryFilter?) -> [NumberedEntry] {
+    public func entries(matching filter: Filter?) -> [NumberedEntry] {
         entries.enumerated().compactMap { index, entry in
             guard filter?.matches(entry, data: readable) ?? true else { return nil }
             return NumberedEntry(number: index + 1, entry: entry)
@@ -32,7 +34,7 @@ extension Recording {
     }
 
     /// Returns the bytes of a body; `nil` if they cannot be read.
-    package func readable(_ body: LoggedBody) -> Data? {
+    package func readable(_ body: LogEntry.Body) -> Data? {
         do throws(NetworkError) {
             return try data(of: body)
         } catch {
@@ -46,7 +48,9 @@ extension Recording {
     }
 
     /// Returns the entry in the form that `HARWriter` takes.
-    package func archived(_ entry: LogEntry) -> HAREntry { HAREntry(entry, directory: directory, zip: zip) }
+    package func archived(_ entry: LogEntry) -> HARWriter.Entry {
+        HARWriter.Entry(entry, directory: directory, zip: zip)
+    }
 
     /// Returns the places of remaining secrets in an entry that should be redacted, including bodies in files.
     ///
@@ -75,7 +79,7 @@ extension Recording {
     }
 
     /// Returns the body with its bytes read from a file, if possible.
-    private func withInlineBodies(_ body: LoggedBody) -> LoggedBody {
+    private func withInlineBodies(_ body: LogEntry.Body) -> LogEntry.Body {
         guard case .file = body.content else { return body }
         var body = body
         body.content = readable(body).map { .data($0) } ?? .omitted("its file cannot be read")
@@ -85,7 +89,7 @@ extension Recording {
     /// Returns the bytes of a body without secrets.
     ///
     /// - Throws: the errors of `data(of:upTo:)`, and `NetworkError` if a file cannot be checked for secrets.
-    package func data(of body: LoggedBody, redactedBy redactor: Redactor?) throws(NetworkError) -> Data {
+    package func data(of body: LogEntry.Body, redactedBy redactor: Redactor?) throws(NetworkError) -> Data {
         let data = try data(of: body)
         // Other bodies were redacted together with their entries.
         guard let redactor, case .file = body.content else { return data }
@@ -106,7 +110,7 @@ extension Recording {
     }
 }
 
-extension LoggedBody {
+extension LogEntry.Body {
     fileprivate var isInFile: Bool {
         if case .file = content { return true }
         return false

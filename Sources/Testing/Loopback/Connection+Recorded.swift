@@ -7,12 +7,12 @@ extension LoopbackServer.Request {
     fileprivate var base: String { "http://\(self["Host"] ?? "127.0.0.1")" }
 
     /// The request in the form that match rules compare.
-    var logged: LoggedRequest {
-        LoggedRequest(
+    var logged: LogEntry.Request {
+        LogEntry.Request(
             method: method,
             url: target.hasPrefix("/") ? base + target : target,
-            fields: fields.map { LoggedField($0.name, $0.value) },
-            body: body.isEmpty ? nil : LoggedBody(.data(body), mediaType: self["Content-Type"] ?? "")
+            fields: fields.map { LogEntry.Field($0.name, $0.value) },
+            body: body.isEmpty ? nil : LogEntry.Body(.data(body), mediaType: self["Content-Type"] ?? "")
         )
     }
 
@@ -51,12 +51,13 @@ extension Connection {
     func sendNotInRecording(_ error: NetworkError, _ method: String) -> Bool {
         let text = Data("\(error)\n".utf8)
         let fields = [
-            LoggedField("Content-Type", "text/plain; charset=utf-8"), LoggedField("Content-Length", "\(text.count)"),
+            LogEntry.Field("Content-Type", "text/plain; charset=utf-8"),
+            LogEntry.Field("Content-Length", "\(text.count)"),
         ]
         return send(Self.head(501, "Not Implemented", fields) + (method == "HEAD" ? Data() : text))
     }
 
-    static func head(_ status: Int, _ reason: String, _ fields: [LoggedField]) -> Data {
+    static func head(_ status: Int, _ reason: String, _ fields: [LogEntry.Field]) -> Data {
         let words = reason.filter { $0.isASCII && !$0.isNewline }
         let lines = ["HTTP/1.1 \(status) \(words)"] + fields.map { "\($0.name): \($0.value)" }
         return Data((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
@@ -77,15 +78,15 @@ extension Connection {
             ["gzip", "x-gzip", "deflate"].contains(coding) && request.accepts(coding) ? coding : nil
         }
         if answer.body != nil {
-            if let coding { fields.append(LoggedField("Content-Encoding", coding)) }
+            if let coding { fields.append(LogEntry.Field("Content-Encoding", coding)) }
             switch (coding == nil ? answer.length : nil, request.version) {
-            case (let length?, _): fields.append(LoggedField("Content-Length", "\(length)"))
+            case (let length?, _): fields.append(LogEntry.Field("Content-Length", "\(length)"))
             case (nil, "HTTP/1.1"):
                 framing = .chunks
-                fields.append(LoggedField("Transfer-Encoding", "chunked"))
+                fields.append(LogEntry.Field("Transfer-Encoding", "chunked"))
             case (nil, _):
                 framing = .close
-                fields.append(LoggedField("Connection", "close"))
+                fields.append(LogEntry.Field("Connection", "close"))
             }
         }
         guard send(Self.head(answer.status, answer.statusText, fields)) else { return false }

@@ -15,8 +15,8 @@ extension Connection {
             let conversation = try answers.webSocket(for: request.logged)
             let accept = try WebSocketHandshake.accept(request["Sec-WebSocket-Key"] ?? "")
             let fields = [
-                LoggedField("Upgrade", "websocket"), LoggedField("Connection", "Upgrade"),
-                LoggedField("Sec-WebSocket-Accept", accept),
+                LogEntry.Field("Upgrade", "websocket"), LogEntry.Field("Connection", "Upgrade"),
+                LogEntry.Field("Sec-WebSocket-Accept", accept),
             ]
             guard send(Self.head(101, "Switching Protocols", fields + conversation.fields)) else { return false }
             for next in conversation.messages {

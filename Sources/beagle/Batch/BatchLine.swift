@@ -98,7 +98,12 @@ struct BatchLine {
     private func options() throws(NetworkError) -> TransferOptions {
         var options = TransferOptions()
         if let limit = try count("timeoutMs") {
-            options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .milliseconds(limit))
+            options.timeouts = TransferOptions.Timeouts(
+                connect: nil,
+                firstByte: nil,
+                idle: nil,
+                total: .milliseconds(limit)
+            )
         }
         if let limit = try count("connectTimeoutMs") { options.timeouts.connect = .milliseconds(limit) }
         if let limit = try count("maxBodyBytes") { options.maxBodyBytes = limit }

@@ -49,13 +49,13 @@ struct HARCommand: AsyncParsableCommand {
             for file in files {
                 let validator = HARValidator(contentsOf: file)
                 var summary: HARValidator.Summary?
-                var findings: [RecordingWarning] = []
-                func take(_ finding: RecordingWarning) { if findings.count < 1_000 { findings.append(finding) } }
+                var findings: [Recording.Warning] = []
+                func take(_ finding: Recording.Warning) { if findings.count < 1_000 { findings.append(finding) } }
                 do {
                     try reading { () throws(NetworkError) in
                         summary =
-                            LogReader.isLog(file)
-                            ? try LogReader(directory: file).check(take) : try validator.validate(take)
+                            RequestLog.Reader.isLog(file)
+                            ? try RequestLog.Reader(directory: file).check(take) : try validator.validate(take)
                     }
                     if strict, let summary, summary.errors > 0 { throw Failure(breaking: summary, in: file) }
                 } catch {
@@ -142,15 +142,16 @@ struct HARCommand: AsyncParsableCommand {
             _ file: String,
             to output: String,
             _ bodies: HARWriter.Bodies
-        ) throws -> (entries: Int, warnings: [RecordingWarning]) {
+        ) throws -> (entries: Int, warnings: [Recording.Warning]) {
             if LogImport.isLog(named: output) { return try log(file, to: output) }
             let writer = try HARWriter(to: output, bodies: bodies)
             var count = 0
-            if LogReader.isLog(file) {
-                let entries = try reading { () throws(NetworkError) in try LogReader(directory: file).entries() }
+            if RequestLog.Reader.isLog(file) {
+                let entries = try reading { () throws(NetworkError) in try RequestLog.Reader(directory: file).entries()
+                }
                 for entry in entries {
                     try Task.checkCancellation()
-                    try writer.write(HAREntry(entry, directory: file))
+                    try writer.write(HARWriter.Entry(entry, directory: file))
                     count += 1
                 }
                 try writer.finish()
@@ -170,11 +171,12 @@ struct HARCommand: AsyncParsableCommand {
         private static func log(
             _ file: String,
             to output: String
-        ) throws -> (entries: Int, warnings: [RecordingWarning]) {
-            var (count, warnings): (Int, [RecordingWarning]) = (0, [])
+        ) throws -> (entries: Int, warnings: [Recording.Warning]) {
+            var (count, warnings): (Int, [Recording.Warning]) = (0, [])
             let log = try LogImport(to: output)
-            if LogReader.isLog(file) {
-                let entries = try reading { () throws(NetworkError) in try LogReader(directory: file).entries() }
+            if RequestLog.Reader.isLog(file) {
+                let entries = try reading { () throws(NetworkError) in try RequestLog.Reader(directory: file).entries()
+                }
                 for entry in entries {
                     try Task.checkCancellation()
                     log.write(entry, of: Recording([], directory: file))
@@ -205,7 +207,7 @@ extension HARValidator.Summary {
         ].joined(separator: ", ")
     }
 
-    fileprivate func json(_ file: String, _ findings: [RecordingWarning]) -> JSONValue {
+    fileprivate func json(_ file: String, _ findings: [Recording.Warning]) -> JSONValue {
         [
             "file": .string(file), "entries": .integer(Int64(entries)), "bodies": .integer(Int64(bodies)),
             "bodyBytes": .integer(bodyBytes), "errors": .integer(Int64(errors)), "hints": .integer(Int64(hints)),
@@ -214,7 +216,7 @@ extension HARValidator.Summary {
     }
 }
 
-extension RecordingWarning {
+extension Recording.Warning {
     fileprivate var json: JSONValue {
         var members: [String: JSONValue] = ["severity": .string(severity.rawValue), "reason": .string(reason)]
         if let offset { members["offset"] = .integer(Int64(offset)) }
@@ -229,14 +231,14 @@ extension Failure {
         self.init(wrapping: error)
         guard let error = error as? NetworkError else { return }
         details["file"] = .string(file)
-        guard let place = error.underlying as? RecordingWarning else { return }
+        guard let place = error.underlying as? Recording.Warning else { return }
         details["offset"] = place.offset.map { .integer(Int64($0)) }
         details["path"] = .string(place.path)
     }
 
     /// Creates the failure for an archive or log with errors.
     fileprivate init(breaking summary: HARValidator.Summary, in file: String) {
-        let what = LogReader.isLog(file) ? "has missing or damaged parts" : "does not conform to HAR 1.2"
+        let what = RequestLog.Reader.isLog(file) ? "has missing or damaged parts" : "does not conform to HAR 1.2"
         let message = "\(file) \(what): \(summary.words)"
         self.init(exit: ExitCode.invalidContent, code: "not_valid", phase: .decode, message)
         details["file"] = .string(file)

@@ -71,7 +71,7 @@ struct ImageCommand: TransferCommand {
             throw Failure.notAnImage(received.head.statusLine, received.head, url: received.url)
         }
         let image = received.image
-        let format = ImageFormat(of: image)
+        let format = ImageHeader.Format(of: image)
         let type = received.contentType.isEmpty ? "no content type" : received.contentType.printable
         var words = [format?.rawValue ?? type]
         guard case .object(var json) = received.json else { return CommandResult(json: received.json) }

@@ -176,7 +176,7 @@ extension Outbox {
     /// Opens the outbox in an existing directory.
     ///
     /// - Throws: `Failure` if the directory doesn't exist.
-    convenience init(existing directory: String, key: OutboxKey?) throws {
+    convenience init(existing directory: String, key: Key?) throws {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue else {
             let message = "there is no outbox \(directory)"

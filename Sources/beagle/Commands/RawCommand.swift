@@ -110,7 +110,7 @@ struct RawCommand: TransferCommand {
     /// The maximum number of bytes of a pipe that are held in memory. `-T` has no limit.
     private static let pipeLimit = 1 << 30
 
-    private func body() throws -> RequestBody {
+    private func body() throws -> Request.Body {
         let data = data.joined(separator: "&")
         switch data {
         case "@-":
@@ -125,7 +125,7 @@ struct RawCommand: TransferCommand {
 
     /// Returns the body of a file. A regular file is read while it is sent. Any other file, such as a pipe, is read
     /// immediately.
-    private func contents(ofFile path: String) throws -> RequestBody {
+    private func contents(ofFile path: String) throws -> Request.Body {
         let (descriptor, isRegular) = try opened(path)
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         return isRegular ? .file(path: path) : .data(try file.wholeContents(upTo: Self.pipeLimit, of: path))

@@ -49,9 +49,9 @@ struct RecordCommand: ParsableCommand {
     }
 
     private func count(in directory: String) throws -> Int {
-        guard LogReader.isLog(directory) else { return 0 }
+        guard RequestLog.Reader.isLog(directory) else { return 0 }
         do throws(NetworkError) {
-            return try LogReader(directory: directory).entries().count
+            return try RequestLog.Reader(directory: directory).entries().count
         } catch {
             throw ValidationError(error.message)
         }

@@ -248,13 +248,13 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private func reissuer(over transport: any HTTPTransport = CurlTransport()) throws -> Reissuer {
-        var (fallback, hosts): (ReissueTarget?, [String: ReissueTarget]) = (nil, [:])
+        var (fallback, hosts): (Reissuer.Target?, [String: Reissuer.Target]) = (nil, [:])
         for target in target {
             let parts = target.split(separator: "=", maxSplits: 1).map(String.init)
             if parts.count == 2, !parts[0].contains("/") {
-                hosts[parts[0].lowercased()] = try ReissueTarget(parts[1])
+                hosts[parts[0].lowercased()] = try Reissuer.Target(parts[1])
             } else if fallback == nil {
-                fallback = try ReissueTarget(target)
+                fallback = try Reissuer.Target(target)
             } else {
                 throw ValidationError(
                     "'--target' is given twice for all hosts; write HOST=http://HOST:PORT for one of them."
@@ -264,7 +264,8 @@ struct ReplayCommand: AsyncParsableCommand {
         var reissuer = Reissuer(to: fallback, transport: transport)
         reissuer.hosts = hosts
         let environment = ProcessInfo.processInfo.environment
-        reissuer.headers = try mapHeader.map { text throws in try HeaderMapping(text, environment: environment) }
+        reissuer.headers = try mapHeader.map { text throws in try Reissuer.HeaderMapping(text, environment: environment)
+        }
         reissuer.methods = methods.map { Set($0.uppercased().split { $0 == "," || $0 == " " }.map(String.init)) }
         reissuer.allowsUnsafeMethods = unsafeMethods
         reissuer.followsRedirects = followRedirects
@@ -274,7 +275,12 @@ struct ReplayCommand: AsyncParsableCommand {
         reissuer.repeats = turns
         reissuer.order = order
         if let maxTime {
-            reissuer.options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
+            reissuer.options.timeouts = TransferOptions.Timeouts(
+                connect: nil,
+                firstByte: nil,
+                idle: nil,
+                total: .seconds(maxTime)
+            )
         }
         if let cacert { reissuer.options.trust = .file(path: cacert) }
         reissuer.rules = try comparison.rules()
@@ -283,7 +289,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     // MARK: - Results
 
-    private func result(of report: ComparisonReport) throws -> CommandResult {
+    private func result(of report: Reissuer.ComparisonReport) throws -> CommandResult {
         let output = output(report.description, report.json, junit: report.junit)
         var failure: Failure
         if let error = report.error {
@@ -308,7 +314,7 @@ struct ReplayCommand: AsyncParsableCommand {
         throw failure
     }
 
-    private func result(of report: LoadReport) throws -> CommandResult {
+    private func result(of report: Reissuer.LoadReport) throws -> CommandResult {
         let output = output(report.description, report.json, junit: "")
         var failure: Failure
         if let error = report.error {
@@ -358,7 +364,7 @@ extension CommandResult {
     }
 }
 
-extension ComparisonReport {
+extension Reissuer.ComparisonReport {
     /// The reason that the comparison failed although all requests got a response, or `nil` if it didn't fail.
     fileprivate var reason: String? {
         if different > 0 { return "responses differ" }

@@ -195,7 +195,7 @@ extension SubscribeCommand {
         return endpoint
     }
 
-    private func transport(_ name: TransportName) throws -> GraphQLSubscriptionTransport {
+    private func transport(_ name: TransportName) throws -> GraphQLEndpoint.SubscriptionTransport {
         switch name {
         case .ws: .webSocket(try socketOptions(.graphQLTransportWS))
         case .legacyWS: .webSocket(try socketOptions(.graphQLWS))

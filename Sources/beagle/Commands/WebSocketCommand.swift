@@ -54,7 +54,7 @@ struct WebSocketCommand: AsyncParsableCommand {
         } catch {
             var failure = flags.failure(for: error)
             if let error = error as? NetworkError {
-                failure.message.replace("WebSocketRequest.subprotocols", with: "--subprotocol")
+                failure.message.replace("WebSocket.Request.subprotocols", with: "--subprotocol")
                 failure.advice = advice(for: error)
             }
             if flags.json {
@@ -69,21 +69,21 @@ struct WebSocketCommand: AsyncParsableCommand {
     private func advice(for error: NetworkError) -> String? {
         if error.kind == .tooLarge { return "increase --max-filesize" }
         // The timeouts for a pong and for closing have no option.
-        if error.advice?.contains("WebSocketRequest.") == true { return nil }
+        if error.advice?.contains("WebSocket.Request.") == true { return nil }
         let advice = flags.advice(for: error)
         guard [.badURL, .unsupportedScheme].contains(error.kind) else { return advice }
         return advice?.replacing("http or https", with: "ws or wss").replacing("http://", with: "ws://")
     }
 
     /// Returns the request. `http` and `https` are replaced with `ws` and `wss`.
-    func request() throws -> WebSocketRequest {
+    func request() throws -> WebSocket.Request {
         var address = address
         address.url = Self.asHTTP(address.url)
         address.base = address.base.map(Self.asHTTP)
         var head = try address.build(.rawRequest(.init(method: "GET"))).head
         head.scheme = head.scheme == "https" ? "wss" : "ws"
         flags.apply(to: &head)
-        var request = WebSocketRequest(head, subprotocols: subprotocol, options: try flags.options())
+        var request = WebSocket.Request(head, subprotocols: subprotocol, options: try flags.options())
         if let maxFilesize = flags.maxFilesize { request.maxMessageBytes = maxFilesize.bytes }
         return request
     }
@@ -99,7 +99,7 @@ private final class WebSocketCommandSession: Sendable {
         var received = 0
         var subprotocol: String?
         var messages: [JSONValue] = []
-        var close: WebSocketClose?
+        var close: WebSocket.Close?
     }
 
     let console: Console
@@ -162,8 +162,8 @@ private final class WebSocketCommandSession: Sendable {
 
     /// Returns the transport, which records its messages if that is requested.
     private func recorded(
-        _ transport: some HTTPTransport & WebSocketTransport
-    ) throws(NetworkError) -> any WebSocketTransport {
+        _ transport: some HTTPTransport & WebSocket.Transport
+    ) throws(NetworkError) -> any WebSocket.Transport {
         guard let log = try command.flags.recording.openLog(console) else { return transport }
         return RecordingTransport(transport, log: log)
     }
@@ -178,7 +178,7 @@ private final class WebSocketCommandSession: Sendable {
     /// Sends the lines. After the last one, waits until no more messages arrive, and closes the connection.
     private func send(to socket: WebSocket) async throws {
         for await line in LineReader.byteLines() {
-            let message: WebSocketMessage
+            let message: WebSocket.Message
             if command.binary {
                 message = .binary(line)
             } else if let text = String(validating: line, as: UTF8.self) {
@@ -239,7 +239,7 @@ private final class WebSocketCommandSession: Sendable {
         }
     }
 
-    private func take(_ message: WebSocketMessage) {
+    private func take(_ message: WebSocket.Message) {
         if !command.flags.json { console.write(message.data + Data("\n".utf8)) }
         state.withLock { state in
             state.received += 1
@@ -261,14 +261,14 @@ private final class WebSocketCommandSession: Sendable {
     var timing: JSONValue { ["totalMs": .number(start.duration(to: .now).milliseconds)] }
 }
 
-extension WebSocketClose {
+extension WebSocket.Close {
     /// The close code and reason, for `--json`.
     var json: JSONValue {
         ["code": .integer(Int64(code.rawValue)), "reason": .string(Redactor().redact(text: reason))]
     }
 }
 
-extension WebSocketMessage {
+extension WebSocket.Message {
     fileprivate var data: Data {
         switch self {
         case .text(let text): Data(text.utf8)

@@ -77,7 +77,7 @@ struct CrawlClient: Sendable {
             let isAction = !document.isScreen && document.type != nil
             return isAction && target.kind == .form ? .action : .screen(try received.screen(document, showsBody: false))
         }
-        guard let format = ImageFormat(of: received.body) else {
+        guard let format = ImageHeader.Format(of: received.body) else {
             throw Failure.notAnImage(received.head.statusLine, received.head, url: received.url)
         }
         let header = ImageHeader(of: received.body)

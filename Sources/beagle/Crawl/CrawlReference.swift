@@ -24,7 +24,7 @@ struct CrawlReference: Sendable {
     }
 
     let pointer: String
-    let kind: ScreenReference.Kind
+    let kind: ScreenPlan.Reference.Kind
     let method: String
     let hasBody: Bool
     /// The target's URL, or the URL as the screen has it if that can't be resolved.
@@ -34,7 +34,7 @@ struct CrawlReference: Sendable {
     /// - Parameters:
     ///   - base: The base URL of paths.
     ///   - origin: The origin that is crawled.
-    init(_ reference: ScreenReference, base: URL, origin: Origin) {
+    init(_ reference: ScreenPlan.Reference, base: URL, origin: Origin) {
         pointer = reference.pointer
         kind = reference.kind
         method = reference.method
@@ -45,7 +45,7 @@ struct CrawlReference: Sendable {
     }
 
     private static func use(
-        of reference: ScreenReference,
+        of reference: ScreenPlan.Reference,
         _ base: URL,
         _ origin: Origin,
         _ shown: inout String
@@ -78,7 +78,7 @@ struct CrawlReference: Sendable {
         }
     }
 
-    private static let followedKinds: Set<ScreenReference.Kind> = [.image, .route, .lazy, .form]
+    private static let followedKinds: Set<ScreenPlan.Reference.Kind> = [.image, .route, .lazy, .form]
 
     /// The target, if it is requested.
     var target: CrawlTarget? {

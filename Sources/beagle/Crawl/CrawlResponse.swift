@@ -8,7 +8,7 @@ struct CrawlResponse: Sendable {
         /// An action, which the response to a form may be.
         case action
         /// An image; its header is `nil` if the format has none.
-        case image(ImageFormat, ImageHeader?)
+        case image(ImageHeader.Format, ImageHeader?)
         /// A redirect that wasn't followed, to a URL if the server gave one.
         case redirect(String?)
     }

@@ -99,8 +99,8 @@ struct AccessFlags: ParsableArguments {
     }
 
     /// A transport configuration with the stores that the options require.
-    var configuration: CurlConfiguration {
-        var configuration = CurlConfiguration()
+    var configuration: CurlTransport.Configuration {
+        var configuration = CurlTransport.Configuration()
         if cookieJar != nil || !cookieFiles.isEmpty { configuration.cookies = CookieJar() }
         if hsts != nil { configuration.hsts = HSTSStore() }
         if altSvc != nil { configuration.altSvc = AltSvcStore() }
@@ -113,7 +113,7 @@ struct AccessFlags: ParsableArguments {
     /// yet.
     ///
     /// - Throws: `NetworkError` of kind `.file`.
-    func load(into configuration: CurlConfiguration, _ console: Console) throws(NetworkError) {
+    func load(into configuration: CurlTransport.Configuration, _ console: Console) throws(NetworkError) {
         var skipped: [NetworkError] = []
         for file in cookieFiles {
             let jar = try CookieJar(contentsOf: file, onSkippedLine: { skipped.append($0) })
@@ -136,7 +136,7 @@ struct AccessFlags: ParsableArguments {
     /// Saves the state for the next run.
     ///
     /// - Throws: `NetworkError` of kind `.file`.
-    func save(_ configuration: CurlConfiguration) throws(NetworkError) {
+    func save(_ configuration: CurlTransport.Configuration) throws(NetworkError) {
         if let cookieJar { try configuration.cookies?.save(to: cookieJar) }
         if let hsts { try configuration.hsts?.save(to: hsts) }
         if let altSvc { try configuration.altSvc?.save(to: altSvc) }

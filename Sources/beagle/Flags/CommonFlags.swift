@@ -96,7 +96,12 @@ struct CommonFlags: ParsableArguments {
         }
         if let maxFilesize = basic.maxFilesize { options.maxBodyBytes = maxFilesize.bytes }
         if let maxTime = basic.maxTime {
-            options.timeouts = Timeouts(connect: nil, firstByte: nil, idle: nil, total: .seconds(maxTime))
+            options.timeouts = TransferOptions.Timeouts(
+                connect: nil,
+                firstByte: nil,
+                idle: nil,
+                total: .seconds(maxTime)
+            )
         }
         if let connectTimeout = basic.connectTimeout { options.timeouts.connect = .seconds(connectTimeout) }
         if let cacert = basic.cacert { options.trust = .file(path: try readable(cacert)) }

@@ -139,20 +139,20 @@ struct ConnectionFlags: ParsableArguments {
         options.proxy = try route()
         options.identity = cert.map { cert in
             certType == .p12
-                ? TLSIdentity(pkcs12Path: cert, passphrase: pass)
-                : TLSIdentity(certificatePath: cert, keyPath: key, passphrase: pass)
+                ? TLS.Identity(pkcs12Path: cert, passphrase: pass)
+                : TLS.Identity(certificatePath: cert, keyPath: key, passphrase: pass)
         }
         options.pins = try pins()
         options.minimumTLS = tls13 ? .tls13 : .tls12
-        options.ciphers = TLSCiphers(tls12: names(ciphers, ":"), tls13: names(tls13Ciphers, ":"))
+        options.ciphers = TLS.Ciphers(tls12: names(ciphers, ":"), tls13: names(tls13Ciphers, ":"))
         options.usesEarlyData = earlyData
         options.unixSocket = unixSocket
         options.overrides = try overrides()
         options.ipVersion = ipv4 ? .v4 : ipv6 ? .v6 : .any
-        options.local = LocalEndpoint(interface: interface, ports: try ports())
+        options.local = TransferOptions.LocalEndpoint(interface: interface, ports: try ports())
     }
 
-    private func route() throws(NetworkError) -> ProxyRoute {
+    private func route() throws(NetworkError) -> Proxy.Route {
         guard let proxy else {
             let besides = proxyUser != nil || proxyCacert != nil || !proxyHeader.isEmpty || proxyTunnel
             guard !besides else { throw .badOption("proxy", "required by the other proxy options") }
@@ -173,15 +173,15 @@ struct ConnectionFlags: ParsableArguments {
         return .through(made)
     }
 
-    private func pins() throws(NetworkError) -> Set<PublicKeyPin> {
-        var pins: Set<PublicKeyPin> = []
-        for text in names(pinned, ";") { pins.insert(try PublicKeyPin(text)) }
+    private func pins() throws(NetworkError) -> Set<TLS.PublicKeyPin> {
+        var pins: Set<TLS.PublicKeyPin> = []
+        for text in names(pinned, ";") { pins.insert(try TLS.PublicKeyPin(text)) }
         if pinned != nil, pins.isEmpty { throw .badOption("pins", "no key is given") }
         return pins
     }
 
-    private func overrides() throws(NetworkError) -> [HostOverride] {
-        var overrides: [HostOverride] = []
+    private func overrides() throws(NetworkError) -> [TransferOptions.HostOverride] {
+        var overrides: [TransferOptions.HostOverride] = []
         for text in resolve {
             // The host may be an IPv6 address in brackets. The address may be an IPv6 address with or without brackets.
             let end = text.first == "[" ? text.firstIndex(of: "]") ?? text.startIndex : text.startIndex
@@ -193,7 +193,7 @@ struct ConnectionFlags: ParsableArguments {
             guard !address.contains(",") else {
                 throw .badOption("overrides", "only one address is allowed for each host and port")
             }
-            overrides.append(HostOverride(host: String(text[..<colon]), port: port, address: address))
+            overrides.append(TransferOptions.HostOverride(host: String(text[..<colon]), port: port, address: address))
         }
         return overrides
     }

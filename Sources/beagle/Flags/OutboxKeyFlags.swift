@@ -23,8 +23,8 @@ struct OutboxKeyFlags: ParsableArguments {
     /// Returns the key, or `nil` if none is given.
     ///
     /// - Throws: `NetworkError` if the file can't be read or doesn't contain a key.
-    func key() throws(NetworkError) -> OutboxKey? {
+    func key() throws(NetworkError) -> Outbox.Key? {
         guard let file else { return nil }
-        return try OutboxKey(KeyFile.bytes(at: file))
+        return try Outbox.Key(KeyFile.bytes(at: file))
     }
 }

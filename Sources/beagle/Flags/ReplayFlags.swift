@@ -44,7 +44,7 @@ struct ReplayFlags: ParsableArguments {
     }
 }
 
-extension ReplayMiss {
+extension ReplayTransport.Miss {
     /// The nearest entries, for `--json`.
     var json: JSONValue {
         .array(

@@ -40,7 +40,7 @@ struct RetryFlags: ParsableArguments {
             RetryInterceptor(
                 backoff: Backoff(limit: retry + 1),
                 maxTime: retryMaxTime.map { .seconds($0) },
-                budget: RetryBudget(tokens: 2 * (retry + 1))
+                budget: RetryInterceptor.Budget(tokens: 2 * (retry + 1))
             )
         ]
     }

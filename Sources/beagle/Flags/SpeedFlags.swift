@@ -34,10 +34,12 @@ struct SpeedFlags: ParsableArguments {
     }
 
     func apply(to options: inout TransferOptions) {
-        if let rate = limitRate?.bytesPerSecond { options.bandwidth = Bandwidth(receive: rate, send: rate) }
+        if let rate = limitRate?.bytesPerSecond {
+            options.bandwidth = TransferOptions.Bandwidth(receive: rate, send: rate)
+        }
         guard speedLimit != nil || speedTime != nil else { return }
         // In curl, `--speed-time` alone means one byte per second.
-        options.minimumSpeed = MinimumSpeed(
+        options.minimumSpeed = TransferOptions.MinimumSpeed(
             bytesPerSecond: speedLimit?.bytesPerSecond ?? 1,
             over: .seconds(speedTime ?? 30)
         )

@@ -61,7 +61,7 @@ struct ScreenImages {
             let response = try await session.start(request(url, limit), for: .init(kind: .image))
             if response.response.status.kind != .successful { return .missing(response.response.statusLine) }
             let data = try await response.body.collect(upTo: limit)
-            guard let format = ImageFormat(of: data) else { return .missing("not an image") }
+            guard let format = ImageHeader.Format(of: data) else { return .missing("not an image") }
             return .data(data, format.rawValue)
         } catch {
             try Task.checkCancellation()

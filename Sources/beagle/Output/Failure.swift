@@ -21,9 +21,9 @@ struct Failure: Error {
     /// Members in their original notation, so that numbers keep all digits.
     var written: [String: String] = [:]
     /// The errors of a form or its fields.
-    var errors: [FieldError] = []
+    var errors: [Form.FieldError] = []
     /// The recorded entries that are most similar to a request without a recorded response.
-    var nearest: [ReplayMiss.Near] = []
+    var nearest: [ReplayTransport.Miss.Near] = []
     /// The output that is written in spite of the failure, such as the body of a 404.
     var output = Data()
 
@@ -46,7 +46,7 @@ struct Failure: Error {
         )
         url = error.url ?? error.request?.urlText
         details["status"] = error.response.map { .integer(Int64($0.status.code)) }
-        guard let miss = error.underlying as? ReplayMiss else { return }
+        guard let miss = error.underlying as? ReplayTransport.Miss else { return }
         message = miss.reason
         nearest = miss.nearest
         details["nearest"] = miss.json
@@ -123,7 +123,7 @@ struct Failure: Error {
 extension NetworkError {
     /// Whether the advice refers to this library's API, which users of the tool don't see.
     var advisesOnAPI: Bool {
-        ["Timeouts.", "TLSTrust", "TransferOptions.", "AddressGuard", "RedirectPolicy."].contains {
+        ["Timeouts.", "TLS.Trust", "TransferOptions.", "AddressGuard", "RedirectPolicy."].contains {
             advice?.contains($0) == true
         }
     }

@@ -9,7 +9,7 @@ struct PlanDifference {
         let kind: String
         let target: String
 
-        init(_ reference: ScreenReference) {
+        init(_ reference: ScreenPlan.Reference) {
             kind = reference.kind.rawValue
             target = reference.target
         }
@@ -17,7 +17,7 @@ struct PlanDifference {
 
     /// A reference of both screens, and the names of the details that differ.
     private struct Change {
-        let reference: ScreenReference
+        let reference: ScreenPlan.Reference
         let names: [String]
         /// The sizes of an image, if they differ.
         let bytes: (old: Int, new: Int)?
@@ -36,8 +36,8 @@ struct PlanDifference {
         }
     }
 
-    private let removed: [ScreenReference]
-    private let added: [ScreenReference]
+    private let removed: [ScreenPlan.Reference]
+    private let added: [ScreenPlan.Reference]
     private let changed: [Change]
     /// The number of references that weren't compared.
     private let omitted: Int
@@ -52,7 +52,7 @@ struct PlanDifference {
     }
 
     /// Returns the references that another plan doesn't have, each once, in order.
-    private static func references(of plan: ScreenPlan, notIn other: ScreenPlan) -> [ScreenReference] {
+    private static func references(of plan: ScreenPlan, notIn other: ScreenPlan) -> [ScreenPlan.Reference] {
         var known = Set(other.references.map(Key.init))
         return plan.references.filter { known.insert(Key($0)).inserted }
     }
@@ -66,7 +66,7 @@ struct PlanDifference {
             let now = reference.details
             guard let before = details[Key(reference)], let first = before.first else { return nil }
             let isSame = before.contains(now)
-            var names = isSame ? [] : ScreenReference.detailNames.filter { first[$0] != now[$0] }
+            var names = isSame ? [] : ScreenPlan.Reference.detailNames.filter { first[$0] != now[$0] }
             let bytes = reference.kind == .image ? resized.removeValue(forKey: reference.bestURL) : nil
             if bytes != nil { names.append("bytes") }
             return isSame && bytes == nil ? nil : Change(reference: reference, names: names, bytes: bytes)
@@ -103,7 +103,8 @@ struct PlanDifference {
         (removed + added + changed.map(\.reference)).map(\.kind.rawValue.count).max() ?? 0
     }
 
-    private func lines(_ mark: String, _ references: [ScreenReference], _ style: Style, _ console: Console) -> [String]
+    private func lines(_ mark: String, _ references: [ScreenPlan.Reference], _ style: Style, _ console: Console)
+        -> [String]
     {
         references.map { reference in
             let kind = reference.kind.rawValue
@@ -127,7 +128,7 @@ struct PlanDifference {
     }
 }
 
-extension ScreenReference {
+extension ScreenPlan.Reference {
     /// The members of `json` that describe how and when a request is sent.
     fileprivate static let detailNames = ["when", "events", "headers", "body", "fields", "obstacle"]
 

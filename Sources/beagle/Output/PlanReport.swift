@@ -64,7 +64,7 @@ struct PlanReport {
     }
 }
 
-extension ScreenReference {
+extension ScreenPlan.Reference {
     /// The URL with the values of its expressions if they are known.
     var bestURL: String { resolvedURL ?? url }
 

@@ -12,7 +12,7 @@ final class ProgressBar: Sendable {
     }
 
     /// Draws the bar, at most ten times per second.
-    func show(_ progress: TransferProgress) {
+    func show(_ progress: TransferRequest.Progress) {
         let now = ContinuousClock.now
         guard start.duration(to: now) > .milliseconds(500) else { return }
         let isDue = drawn.withLock { drawn in
@@ -24,7 +24,7 @@ final class ProgressBar: Sendable {
     }
 
     /// Returns the progress as text: `[#####     ]  50 %  1.0 MB of 2.0 MB`, or `1.0 MB` if the total is unknown.
-    static func text(_ progress: TransferProgress) -> String {
+    static func text(_ progress: TransferRequest.Progress) -> String {
         let isSending = progress.bytesReceived == 0 && progress.bytesSent > 0
         let done = isSending ? progress.bytesSent : progress.bytesReceived
         guard let all = isSending ? progress.bytesToSend : progress.bytesToReceive, all > 0 else {

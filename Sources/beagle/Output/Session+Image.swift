@@ -28,7 +28,7 @@ extension Session {
             // Doubled, so that small chunks don't cause many examinations of the same bytes.
             due = head.count * 2
         }
-        guard ImageFormat(of: head) != nil else { throw Failure.notAnImage(response) }
+        guard ImageHeader.Format(of: head) != nil else { throw Failure.notAnImage(response) }
         imageHead.withLock { [head] in $0 = head }
         var response = response
         let first = Lock<Data?>(head)
@@ -41,7 +41,7 @@ extension Session {
     }
 
     private static func isSettled(_ head: Data) -> Bool {
-        guard let format = ImageFormat(of: head) else {
+        guard let format = ImageHeader.Format(of: head) else {
             // The brands of AVIF and HEIC may come late.
             return head.count >= enough && head.dropFirst(4).prefix(4) != Data("ftyp".utf8)
         }

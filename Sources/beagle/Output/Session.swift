@@ -11,7 +11,7 @@ final class Session: Sendable {
     let flags: CommonFlags
     /// The file of `-o`, or `nil` if the body is written to standard output.
     let file: String?
-    private let configuration: CurlConfiguration
+    private let configuration: CurlTransport.Configuration
     private let transport: CurlTransport
     let interceptors: [any Interceptor]
     /// The transport that replays a recording instead of using the network, if there is one.
@@ -306,7 +306,7 @@ final class Session: Sendable {
         for (name, value) in Redactor().redact(fields) { console.note("> \(name): \(value)") }
     }
 
-    private func note(_ hops: [TransferHop]) {
+    private func note(_ hops: [TransferMetrics.Hop]) {
         let redactor = Redactor()
         for hop in hops { console.note("* \(hop.status) for \(hop.method) \(redactor.redact(url: hop.url))".printable) }
     }

@@ -716,7 +716,7 @@ import TestClients
     }
 
     @Test func libcurlsTransportTellsOfItsJar() {
-        var configuration = CurlConfiguration()
+        var configuration = CurlTransport.Configuration()
         #expect(!CurlTransport(configuration).storesCookies)
         configuration.cookies = CookieJar()
         #expect(CurlTransport(configuration).storesCookies)

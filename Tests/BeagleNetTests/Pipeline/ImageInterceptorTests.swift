@@ -261,7 +261,7 @@ import TestClients
         let image = ImageSamples.avif(ImageSamples.extent(255, 255))
         let brands = Data("none\0\0\0\0".utf8) + Data((0..<251).flatMap { _ in Data("none".utf8) }) + Data("avif".utf8)
         let bytes = ImageSamples.box("ftyp", brands) + image.dropFirst(24)
-        #expect(ImageFormat(of: bytes.prefix(600)) == nil)
+        #expect(ImageHeader.Format(of: bytes.prefix(600)) == nil)
         Beagle.dependencies.interceptors.replace(with: ImageInterceptor(maxPixels: 255 * 255 - 1))
         let transport = Pieces(pieces: [bytes.prefix(600), bytes.dropFirst(600), Data(count: 1000)])
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)

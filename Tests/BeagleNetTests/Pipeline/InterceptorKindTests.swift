@@ -251,7 +251,13 @@ import TestClients
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let runs = ScriptedRuns { _, emit in
-            emit(.init(.progress(TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 5, bytesToReceive: 9))))
+            emit(
+                .init(
+                    .progress(
+                        TransferRequest.Progress(bytesSent: 0, bytesToSend: 0, bytesReceived: 5, bytesToReceive: 9)
+                    )
+                )
+            )
             emit(.init("old", from: .cache, isStale: true))
             emit(.init("part", hasNext: true))
             return .init("new")

@@ -25,13 +25,13 @@ struct OperationKeyTests {
     private func key(_ options: TransferOptions) throws -> NetworkOperation.Key? { try operation(options).key }
 
     private func options(_ change: (inout TransferOptions) -> Void) -> TransferOptions {
-        var options = TransferOptions(timeouts: Timeouts(connect: .seconds(1)))
+        var options = TransferOptions(timeouts: TransferOptions.Timeouts(connect: .seconds(1)))
         change(&options)
         return options
     }
 
     @Test func eachOptionTellsOperationsApart() throws {
-        let limits: [WritableKeyPath<Timeouts, Duration?>] = [
+        let limits: [WritableKeyPath<TransferOptions.Timeouts, Duration?>] = [
             \.resolve, \.connect, \.tls, \.firstByte, \.idle, \.total,
         ]
         var all = [TransferOptions(), options { _ in }]
@@ -40,10 +40,12 @@ struct OperationKeyTests {
                 all.append(options { $0.timeouts[keyPath: limit] = seconds < 0 ? .nanoseconds(1) : .seconds(seconds) })
             }
         }
-        for limit in [\Timeouts.connect, \.firstByte, \.idle, \.total] {
+        for limit in [\TransferOptions.Timeouts.connect, \.firstByte, \.idle, \.total] {
             all.append(options { $0.timeouts[keyPath: limit] = nil })
         }
-        let decide: @Sendable (RedirectPolicy.Proposal) -> RedirectPolicy.Decision = { _ in .follow }
+        let decide: @Sendable (TransferOptions.RedirectPolicy.Proposal) -> TransferOptions.RedirectPolicy.Decision = {
+            _ in .follow
+        }
         all += [
             options { $0.redirects = .manual }, options { $0.redirects.allowsInsecure = true },
             options { $0.redirects = .follow.deciding(decide) }, options { $0.maxBodyBytes = nil },

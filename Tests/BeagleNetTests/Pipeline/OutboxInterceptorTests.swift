@@ -8,7 +8,7 @@ import TestClients
     private let folder = OutboxFolder()
     private let keyName = HTTPField.Name("Idempotency-Key")!
 
-    private func raw(_ body: RequestBody? = nil, method: String = "POST") -> NetworkOperation {
+    private func raw(_ body: Request.Body? = nil, method: String = "POST") -> NetworkOperation {
         let url = URL(string: "http://host/raw")!
         let data = body.map { Request.RequestData(method: method, body: $0) } ?? Request.RequestData(method: method)
         return NetworkOperation(Request(url: url, type: .rawRequest(data)))
@@ -150,7 +150,7 @@ import TestClients
         )
         let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
         for (body, kind) in [
-            (RequestBody.stream(stream), NetworkError.Kind.badRequest), (.file(path: "/nonexistent"), .file),
+            (Request.Body.stream(stream), NetworkError.Kind.badRequest), (.file(path: "/nonexistent"), .file),
             (.data(Data(count: 901)), .tooLarge), (.data(Data(count: 700)), .tooLarge),
         ] {
             var operation = raw(body)

@@ -137,7 +137,7 @@ import TestClients
                 return nil
             }
         }
-        let data = Request.RequestData(method: "POST", body: RequestBody.stream(body))
+        let data = Request.RequestData(method: "POST", body: Request.Body.stream(body))
         var operation = NetworkOperation(Request(url: URL(string: "http://host/slow")!, type: .rawRequest(data)))
         operation.outbox = .queue("q")
         return operation
@@ -174,7 +174,7 @@ import TestClients
         defer { folder.remove() }
         let outbox = Outbox(directory: folder.path)
         let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
-        func submit(_ password: String, _ choice: OutboxChoice = .automatic) async -> NetworkError.Kind? {
+        func submit(_ password: String, _ choice: Outbox.Choice = .automatic) async -> NetworkError.Kind? {
             let form = Form([Form.Input("name", "Ana"), Form.Input("password", .text(password))], outbox: choice)
             return await Result { try await client.submit(form, to: "http://host/in") }.failure?.kind
         }
@@ -246,7 +246,7 @@ import TestClients
         defer { folder.remove() }
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), runs)
-        for (choice, isKept) in [(OutboxChoice.automatic, true), (.never, false)] {
+        for (choice, isKept) in [(Outbox.Choice.automatic, true), (.never, false)] {
             let form = Form([Form.Input("a", "1")], outbox: choice)
             let task = Task { await Result { try await client.submit(form, to: "http://host/form") } }
             let run = await runs.next()
@@ -259,9 +259,9 @@ import TestClients
 
     @Test func keptFormClearsItsGroup() async throws {
         defer { folder.remove() }
-        let store = MemoryFormStore()
+        let store = Form.MemoryStore()
         let client = client(OutboxInterceptor(Outbox(directory: folder.path)), ScriptedResponses(.failure(.refused)))
-        for (choice, count) in [(OutboxChoice.automatic, 0), (.never, 1)] {
+        for (choice, count) in [(Outbox.Choice.automatic, 0), (.never, 1)] {
             let form = Form([Form.Input("a", "1")], group: "g", store: store, outbox: choice)
             _ = await Result { try await client.submit(form, to: "http://host/form") }
             #expect(store.fields(of: "g").count == count)

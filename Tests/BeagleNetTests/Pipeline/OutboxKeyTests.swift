@@ -7,7 +7,7 @@ import TestClients
 @Suite(.beagle(), .timeLimit(.minutes(1))) struct OutboxKeyTests {
     private let folder = OutboxFolder()
 
-    private func key(_ byte: UInt8) throws -> OutboxKey { try OutboxKey(Data(repeating: byte, count: 32)) }
+    private func key(_ byte: UInt8) throws -> Outbox.Key { try Outbox.Key(Data(repeating: byte, count: 32)) }
 
     private func keep(_ number: Int, in outbox: Outbox) async {
         let client = client(OutboxInterceptor(outbox), ScriptedResponses(.failure(.refused)))
@@ -81,16 +81,16 @@ import TestClients
     }
 
     @Test(arguments: [0, 16, 31, 33]) func keyOfTheWrongLengthIsRejected(count: Int) {
-        let error = #expect(throws: NetworkError.self) { try OutboxKey(Data(repeating: 1, count: count)) }
+        let error = #expect(throws: NetworkError.self) { try Outbox.Key(Data(repeating: 1, count: count)) }
         #expect(error?.kind == .badConfiguration)
     }
 
     @Test func keyIsNotShown() throws {
-        let key = try OutboxKey(Data("0123456789abcdef0123456789abcdef".utf8))
+        let key = try Outbox.Key(Data("0123456789abcdef0123456789abcdef".utf8))
         var dumped = ""
         dump(key, to: &dumped)
         for text in ["\(key)", String(reflecting: key), dumped] {
-            #expect(!text.contains("bytes") && !text.contains("48") && text.contains("OutboxKey"), "\(text)")
+            #expect(!text.contains("bytes") && !text.contains("48") && text.contains("Outbox.Key"), "\(text)")
         }
         #expect("\(key)" != "\(try self.key(1))")
     }

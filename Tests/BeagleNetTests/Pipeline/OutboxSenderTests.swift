@@ -83,7 +83,7 @@ import TestClients
         let answers = ScriptedResponses(.failure(.refused))
         var client: NetworkClientDefault? = start(answers, outbox)
         weak let held = client
-        var sender: OutboxSender? = outbox.sendAutomatically(with: try #require(client))
+        var sender: Outbox.Sender? = outbox.sendAutomatically(with: try #require(client))
         _ = await Result { [client] in try await client!.run(.form(1)) }
         await clock.waitForSleepers(1)
         client = nil

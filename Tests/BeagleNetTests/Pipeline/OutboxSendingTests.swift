@@ -193,7 +193,7 @@ private struct Unreadable: Interceptor {
     private static let onlyAServerResponseCountsAsDeliveryArguments: [NetworkOperation.Result] = [
         NetworkOperation.Result("stored", from: .cache), NetworkOperation.Result("likely", from: .optimistic),
         NetworkOperation.Result(
-            .progress(TransferProgress(bytesSent: 1, bytesToSend: 1, bytesReceived: 1, bytesToReceive: 1))
+            .progress(TransferRequest.Progress(bytesSent: 1, bytesToSend: 1, bytesReceived: 1, bytesToReceive: 1))
         ),
     ]
 
@@ -612,7 +612,7 @@ private struct Unreadable: Interceptor {
         await keep(1...1, in: outbox)
         let runs = ScriptedRuns()
         let client = client(OutboxInterceptor(outbox), runs)
-        var sender: OutboxSender? = outbox.sendAutomatically(with: client)
+        var sender: Outbox.Sender? = outbox.sendAutomatically(with: client)
         _ = await runs.next()
         withExtendedLifetime(sender) {}
         sender = nil

@@ -11,7 +11,9 @@ import TestClients
     /// The response of a page that was reached through redirects.
     private static func answer(_ hops: [(String, Int)], url: String = "http://host/page") -> NetworkResponse {
         var metrics = TransferMetrics()
-        metrics.hops = hops.map { TransferHop(method: $0.0, url: "http://host/1", status: $0.1, duration: .zero) }
+        metrics.hops = hops.map {
+            TransferMetrics.Hop(method: $0.0, url: "http://host/1", status: $0.1, duration: .zero)
+        }
         metrics.redirects = hops.count
         return NetworkResponse(url: url, metrics: metrics)
     }

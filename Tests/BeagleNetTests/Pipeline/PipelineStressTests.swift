@@ -194,7 +194,10 @@ import TestClients
         Beagle.dependencies.interceptors = [
             DeadlineInterceptor(limit: .seconds(600)), RequestPolicyInterceptor(ttl: .milliseconds(1)),
             CacheInterceptor(MemoryResponseStore()),
-            RetryInterceptor(backoff: Backoff(base: .zero, limit: 3), budget: RetryBudget(tokens: 1_000_000)),
+            RetryInterceptor(
+                backoff: Backoff(base: .zero, limit: 3),
+                budget: RetryInterceptor.Budget(tokens: 1_000_000)
+            ),
             AuthInterceptor(server.rules, limit: .seconds(600)), HeadersInterceptor { _ in [.acceptLanguage: "pt"] },
             OriginPolicyInterceptor(), StatusInterceptor(),
         ]

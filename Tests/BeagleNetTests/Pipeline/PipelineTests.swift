@@ -125,7 +125,7 @@ import TestClients
 
     @Test func progressIsReportedIfRequested() async throws {
         let transport = ScriptedTransport { request, completion in
-            let progress = TransferProgress(bytesSent: 0, bytesToSend: 0, bytesReceived: 3, bytesToReceive: 9)
+            let progress = TransferRequest.Progress(bytesSent: 0, bytesToSend: 0, bytesReceived: 3, bytesToReceive: 9)
             request.onProgress?(progress)
             completion(.success(TransferResponse(head: HTTPResponse(status: .ok), url: "")))
         }

@@ -151,7 +151,7 @@ import TestClients
     }
 
     @Test func cancellationAndPermanentFailureDoNotRefundTheBudget() async {
-        let budget = RetryBudget(tokens: 2, refund: 1)
+        let budget = RetryInterceptor.Budget(tokens: 2, refund: 1)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
         let failures: [NetworkError] = [.lost, .lost, .cancelled, NetworkError(.badURL, during: .build, ""), .lost]
         let answers = ScriptedResponses(failures.map { .failure($0) } + [.success(.init("1"))])
@@ -190,7 +190,10 @@ import TestClients
     }
 
     @Test func budgetLimitsRetriesToADeadServer() async {
-        let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 3), budget: RetryBudget(tokens: 10))
+        let retry = RetryInterceptor(
+            backoff: Backoff(base: .zero, limit: 3),
+            budget: RetryInterceptor.Budget(tokens: 10)
+        )
         let answers = ScriptedResponses(.failure(.status(503)))
         let client = client(retry, answers)
         for _ in 0..<100 { _ = await Result { try await client.run(.of(.component)) } }
@@ -198,7 +201,7 @@ import TestClients
     }
 
     @Test func successesRefundTheBudget() async {
-        let budget = RetryBudget(tokens: 2, refund: 1)
+        let budget = RetryInterceptor.Budget(tokens: 2, refund: 1)
         let retry = RetryInterceptor(backoff: Backoff(base: .zero, limit: 2), budget: budget)
         let answers = ScriptedResponses(
             .failure(.lost),

@@ -180,7 +180,7 @@ import TestClients
         let retry = RetryInterceptor(
             subscriptionBackoff: Backoff(base: .zero, limit: 50),
             maxTime: .seconds(1),
-            budget: RetryBudget(tokens: 1)
+            budget: RetryInterceptor.Budget(tokens: 1)
         )
         let client = client(retry, runs)
         client.watch(.of(.subscription), received.receive)

@@ -27,21 +27,21 @@ extension LoopbackServer {
     }
 
     /// A request for a WebSocket at this server.
-    var webSocketRequest: WebSocketRequest {
+    var webSocketRequest: WebSocket.Request {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: authority, path: "/")
-        return WebSocketRequest(head, options: .impatient)
+        return WebSocket.Request(head, options: .impatient)
     }
 }
 
 extension WebSocket {
     /// Returns the remaining messages.
-    func rest() async throws(NetworkError) -> [WebSocketMessage] {
-        var messages: [WebSocketMessage] = []
+    func rest() async throws(NetworkError) -> [Message] {
+        var messages: [Message] = []
         for try await message in self.messages { messages.append(message) }
         return messages
     }
 
-    func next() async throws(NetworkError) -> WebSocketMessage? {
+    func next() async throws(NetworkError) -> Message? {
         var iterator = messages.makeAsyncIterator()
         return try await iterator.next()
     }

@@ -265,7 +265,9 @@ import Testing
         )
         let (client, endpoint, clock) = (client(), GraphQLEndpoint(server.url), clock)
         let heard = Lock<Int64>(0)
-        let progress: @Sendable (TransferProgress) -> Void = { told in heard.withLock { $0 = told.bytesReceived } }
+        let progress: @Sendable (TransferRequest.Progress) -> Void = { told in
+            heard.withLock { $0 = told.bytesReceived }
+        }
         async let post = client.perform(.post("1"), at: endpoint, onProgress: progress)
         await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(10))
@@ -342,7 +344,8 @@ import Testing
                 for try await _ in group {}
             }
         }
-        // The third operation has sent the first two and started another batch. The fourth may be too late for that one.
+        // The third operation has sent the first two and started another batch. The fourth may be too late for that
+        // one.
         #expect(await server.until { !$0.requests.isEmpty })
         let advancing = Task {
             while !Task.isCancelled {

@@ -124,8 +124,8 @@ import Testing
         ),
     ]
 
-    /// The cache interceptor sees only the head of an incremental response. A server without incremental delivery sends it
-    /// as a whole.
+    /// The cache interceptor sees only the head of an incremental response. A server without incremental delivery sends
+    /// it as a whole.
     @Test(arguments: Self.typesInAnIncrementalResponseAreInvalidatedArguments)
     func typesInAnIncrementalResponseAreInvalidated(type: String, body: String) async throws {
         let likes = try Likes()
@@ -162,8 +162,8 @@ import Testing
         }
     }
 
-    /// Between the head of the response and its first piece, a query may still get the old stored response. A piece that
-    /// cannot be parsed counts, too.
+    /// Between the head of the response and its first piece, a query may still get the old stored response. A piece
+    /// that cannot be parsed counts, too.
     @Test(arguments: [#"{"data":{"like":{"id":"1","likes":1}},"hasNext":false}"#, "<html>"])
     func firstPieceOfAMutationInvalidatesItsTypes(piece: String) async throws {
         let (likes, gate) = (try Likes(), try LoopbackServer.Gate())
@@ -210,7 +210,7 @@ import Testing
         let (events, token) = try watch(endpoint)
         var heard = events.makeAsyncIterator()
         #expect(await heard.next() == "0 network")
-        let expected = try GraphQLOptimisticUpdate(of: post, on: client, at: endpoint) { data in
+        let expected = try DocumentCache.OptimisticUpdate(of: post, on: client, at: endpoint) { data in
             data["it"]?["likes"] = 41
         }
         let (client, mutation) = (client, like(name))

@@ -129,7 +129,7 @@ import Testing
         cache.attach(to: client)
         let endpoint = endpoint
         _ = try await client.perform(.post("1"), at: endpoint)
-        let expected = try GraphQLOptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
+        let expected = try DocumentCache.OptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
             data["post"]?["title"] = "expected"
         }
         let gate = try LoopbackServer.Gate()
@@ -148,8 +148,8 @@ import Testing
         #expect(sent == ["hash", "hash+text"])
     }
 
-    /// A mutation with an unknown hash has not run: its expectation lasts until the response to its text, or until the text
-    /// cannot be sent.
+    /// A mutation with an unknown hash has not run: its expectation lasts until the response to its text, or until the
+    /// text cannot be sent.
     @Test(arguments: [true, false]) func expectationLastsWhileTheTextOfAMutationIsSent(follows: Bool) async throws {
         let cache = DocumentCache()
         dependencies.interceptors.add(cache)
@@ -162,7 +162,7 @@ import Testing
         cache.attach(to: client)
         let endpoint = endpoint
         _ = try await client.perform(.post("1"), at: endpoint)
-        let expected = try GraphQLOptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
+        let expected = try DocumentCache.OptimisticUpdate(of: .post("1"), on: client, at: endpoint) { data in
             data["post"]?["title"] = "expected"
         }
         let gate = try LoopbackServer.Gate()

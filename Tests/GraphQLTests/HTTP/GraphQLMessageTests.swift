@@ -287,7 +287,7 @@ import Testing
             operationString: "mutation($file: Upload!) { post(file: $file) { id title } }"
         )
         let heard = Lock<Int64>(0)
-        let progress: @Sendable (TransferProgress) -> Void = { told in heard.withLock { $0 = told.bytesSent } }
+        let progress: @Sendable (TransferRequest.Progress) -> Void = { told in heard.withLock { $0 = told.bytesSent } }
         _ = try await client.perform(operation, at: GraphQLEndpoint(server.url), onProgress: progress)
         #expect(heard.withLock { $0 } > 1 << 20)
     }

@@ -156,7 +156,7 @@ struct SocketEventTests {
     }
 }
 
-extension GraphQLSocketEvent {
+extension GraphQLSocketOptions.Event {
     fileprivate var words: String {
         switch self {
         case .connecting(let isRetry): isRetry ? "connecting again" : "connecting"

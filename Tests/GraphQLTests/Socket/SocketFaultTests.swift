@@ -131,8 +131,8 @@ struct SocketFaultTests {
         #expect(server.requests.count == 3)
     }
 
-    /// The server speaks only the older protocol: it says so in the handshake or refuses the newer one. It runs requests for
-    /// other subscription transports as queries.
+    /// The server speaks only the older protocol: it says so in the handshake or refuses the newer one. It runs
+    /// requests for other subscription transports as queries.
     @Test(arguments: [true, false])
     func olderProtocolIsTriedLastByDefault(acceptsAll: Bool) async throws {
         let server = try LoopbackServer { request in
@@ -403,7 +403,7 @@ struct SocketFaultTests {
         let error = try #require(outcome.error ?? outcome.interruptions.first)
         #expect((outcome.error == nil) != isFatal)
         #expect(error.kind == (isFatal ? .closed : .network))
-        #expect(error.webSocketClose == WebSocketClose(WebSocketClose.Code(rawValue: code), reason: "tell nobody"))
+        #expect(error.webSocketClose == WebSocket.Close(WebSocket.Close.Code(rawValue: code), reason: "tell nobody"))
         #expect(error.message.contains("with code \(code) \"tell nobody\""))
         #expect(error.url == "http://\(server.authority)/graphql")
         #expect(error.mayHaveReachedServer)

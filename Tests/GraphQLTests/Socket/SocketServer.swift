@@ -38,8 +38,8 @@ final class SocketServer: Sendable {
     /// The handshake requests so far.
     var requests: [LoopbackServer.Request] { server.requests }
 
-    /// Returns an endpoint that sends all operations to this server over WebSockets. Unless `options` say otherwise, the
-    /// connections linger for longer than any slow machine needs.
+    /// Returns an endpoint that sends all operations to this server over WebSockets. Unless `options` say otherwise,
+    /// the connections linger for longer than any slow machine needs.
     func endpoint(
         _ options: GraphQLSocketOptions = .lasting,
         headers: [String: String] = [:]
@@ -62,7 +62,7 @@ extension SocketServer {
             /// Messages in the order of arrival.
             var messages: [String] = []
             /// The close frames of clients.
-            var closes: [WebSocketClose] = []
+            var closes: [WebSocket.Close] = []
 
             /// Returns the number of messages of this type.
             func count(_ type: String) -> Int { messages.count { $0.contains(#""type":"\#(type)""#) } }
@@ -112,7 +112,7 @@ extension SocketServer {
             while let (opcode, _, payload) = connection.readFrame() {
                 switch opcode {
                 case 8:
-                    if let close = try? WebSocketClose(payload: Array(payload)) {
+                    if let close = try? WebSocket.Close(payload: Array(payload)) {
                         heard.note { $0.closes.append(close) }
                     }
                     _ = connection.send(frame: 8, payload.prefix(2))

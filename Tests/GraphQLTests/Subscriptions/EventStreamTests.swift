@@ -108,8 +108,8 @@ import Testing
         #expect(fixture.server.requests.map(\.method) == ["GET", "POST"])
     }
 
-    @Test(arguments: [GraphQLSubscriptionTransport.webSocket(), .events(.single), .multipart])
-    func getWithAnotherTransportIsABadConfiguration(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.webSocket(), .events(.single), .multipart])
+    func getWithAnotherTransportIsABadConfiguration(way: GraphQLEndpoint.SubscriptionTransport) async throws {
         var fixture = try SubscriptionFixture([.events(), way], answers: .events(events(1...1)))
         fixture.endpoint.subscriptionMethod = .get
         let error = #expect(throws: NetworkError.self) { try fixture.subscription() }
@@ -156,7 +156,7 @@ import Testing
 
     @Test func idleStreamTimesOutAndIsRetried() async throws {
         var fixture = try SubscriptionFixture(answers: .sequence([.begun(Self.next), .stall]), .events(events(2...2)))
-        fixture.endpoint.options = TransferOptions(timeouts: Timeouts(idle: .milliseconds(200)))
+        fixture.endpoint.options = TransferOptions(timeouts: TransferOptions.Timeouts(idle: .milliseconds(200)))
         let heard = try await fixture.heard()
         #expect(heard.events == ["open", #"{"count":1}"#, "lost: timeout, 0", "open", #"{"count":2}"#])
     }
@@ -480,8 +480,8 @@ import Testing
         "id: \(id)\nevent: next\ndata: \(payload)\n\n"
     }
 
-    @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
-    func incrementalResultsAreMergedSeparately(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .multipart])
+    func incrementalResultsAreMergedSeparately(way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let payloads = Self.pieces + [#"{"data":{"count":3},"hasNext":false}"#]
         let answer: LoopbackServer.Response =
             if case .multipart = way {

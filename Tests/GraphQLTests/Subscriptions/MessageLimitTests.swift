@@ -14,7 +14,8 @@ import Testing
         }
     }
 
-    private static func answer(_ way: GraphQLSubscriptionTransport, _ sizes: [Int]) -> LoopbackServer.Response {
+    private static func answer(_ way: GraphQLEndpoint.SubscriptionTransport, _ sizes: [Int]) -> LoopbackServer.Response
+    {
         let results = results(sizes)
         switch way {
         case .multipart:
@@ -30,7 +31,9 @@ import Testing
         }
     }
 
-    private func heard(_ way: GraphQLSubscriptionTransport, _ sizes: [Int], limit: Int) async throws -> EventTexts {
+    private func heard(_ way: GraphQLEndpoint.SubscriptionTransport, _ sizes: [Int], limit: Int) async throws
+        -> EventTexts
+    {
         var fixture = try SubscriptionFixture([way]) { request in
             switch (way, request.method) {
             case (.events(.single), "PUT"): .response(201, ["Connection": "close"], "token")
@@ -42,8 +45,8 @@ import Testing
         return try await fixture.heard()
     }
 
-    @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
-    func tooLargeMessageEndsTheSubscriptionAndNamesTheLimit(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .events(.single), .multipart])
+    func tooLargeMessageEndsTheSubscriptionAndNamesTheLimit(way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let heard = try await heard(way, [200, 3000], limit: 1000)
         #expect(heard.events.count == 2)
         #expect(heard.error?.kind == .tooLarge)
@@ -51,8 +54,8 @@ import Testing
         #expect(heard.error?.advice?.contains("GraphQLEndpoint.maxMessageBytes") == true)
     }
 
-    @Test(arguments: [GraphQLSubscriptionTransport.events(), .events(.single), .multipart])
-    func messageBelowTheLimitIsDelivered(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .events(.single), .multipart])
+    func messageBelowTheLimitIsDelivered(way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let heard = try await heard(way, [200, 900], limit: 1000)
         #expect(heard.events.count == 3)
         #expect(heard.error == nil)

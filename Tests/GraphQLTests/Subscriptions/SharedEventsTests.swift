@@ -13,7 +13,7 @@ import Testing
     /// Responds by the method of the request, to each GET with the next stream. Only streams keep their connections.
     private func fixture(
         _ streams: LoopbackServer.Response...,
-        ways: [GraphQLSubscriptionTransport] = [.events(.single)],
+        ways: [GraphQLEndpoint.SubscriptionTransport] = [.events(.single)],
         post: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { _ in
             .response(202, ["Connection": "close"])
         }

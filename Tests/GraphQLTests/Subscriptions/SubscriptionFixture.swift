@@ -12,7 +12,7 @@ struct SubscriptionFixture {
     var endpoint: GraphQLEndpoint
 
     init(
-        _ ways: [GraphQLSubscriptionTransport] = [.events()],
+        _ ways: [GraphQLEndpoint.SubscriptionTransport] = [.events()],
         _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     ) throws {
         server = try LoopbackServer(answer: answer)
@@ -26,7 +26,7 @@ struct SubscriptionFixture {
     }
 
     /// Sends the responses in order and then repeats the last one.
-    init(_ ways: [GraphQLSubscriptionTransport] = [.events()], answers: LoopbackServer.Response...) throws {
+    init(_ ways: [GraphQLEndpoint.SubscriptionTransport] = [.events()], answers: LoopbackServer.Response...) throws {
         let left = Lock(answers)
         try self.init(ways) { _ in
             left.withLock { left in

@@ -17,7 +17,7 @@ struct SubscriptionServersTests {
 
     private func endpoint(
         _ path: String,
-        _ ways: [GraphQLSubscriptionTransport],
+        _ ways: [GraphQLEndpoint.SubscriptionTransport],
         test: String = ""
     ) async throws -> GraphQLEndpoint {
         var endpoint = GraphQLEndpoint(try await GraphQLServer.shared.url(path), headers: ["X-Test": test])
@@ -39,25 +39,27 @@ struct SubscriptionServersTests {
 
     private func counts(_ numbers: ClosedRange<Int>) -> [String] { numbers.map { #"{"count":\#($0)}"# } }
 
-    private static let resultsArriveUntilTheServerCompletesArguments: [(String, GraphQLSubscriptionTransport)] = [
-        ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
-        ("/single", .events(.single)),
-    ]
+    private static let resultsArriveUntilTheServerCompletesArguments:
+        [(String, GraphQLEndpoint.SubscriptionTransport)] = [
+            ("/graphql", GraphQLEndpoint.SubscriptionTransport.events()), ("/graphql", .multipart),
+            ("/ariadne", .events()),
+            ("/single", .events(.single)),
+        ]
 
     @Test(arguments: Self.resultsArriveUntilTheServerCompletesArguments)
-    func resultsArriveUntilTheServerCompletes(path: String, way: GraphQLSubscriptionTransport) async throws {
+    func resultsArriveUntilTheServerCompletes(path: String, way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let heard = await EventTexts(try subscription("subscription { count(to: 5) }", endpoint(path, [way])).events)
         #expect(heard.events == ["open"] + counts(1...5))
         #expect(heard.error == nil)
     }
 
-    private static let leavingTheLoopReachesTheServerArguments: [(String, GraphQLSubscriptionTransport)] = [
-        ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
+    private static let leavingTheLoopReachesTheServerArguments: [(String, GraphQLEndpoint.SubscriptionTransport)] = [
+        ("/graphql", GraphQLEndpoint.SubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
         ("/single", .events(.single)),
     ]
 
     @Test(arguments: Self.leavingTheLoopReachesTheServerArguments)
-    func leavingTheLoopReachesTheServer(path: String, way: GraphQLSubscriptionTransport) async throws {
+    func leavingTheLoopReachesTheServer(path: String, way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let test = "leaving \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way], test: test)
         let heard = await EventTexts(try subscription("subscription { count(to: 100000) }", endpoint).events, upTo: 4)
@@ -65,21 +67,23 @@ struct SubscriptionServersTests {
         try await GraphQLServer.shared.event("count ended", of: test)
     }
 
-    @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
-    func errorsOfAResultAreReported(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .multipart])
+    func errorsOfAResultAreReported(way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let endpoint = try await endpoint("/graphql", [way])
         let heard = await EventTexts(try subscription("subscription { count(to: 3, failAt: 2) }", endpoint).events)
         #expect(heard.events.starts(with: ["open"] + counts(1...1)))
         #expect(heard.events.contains { $0.contains("boom") } || heard.error?.graphQLErrors.first?.message == "boom")
     }
 
-    private static let rejectedOperationTriesNoOtherTransportArguments: [(String, GraphQLSubscriptionTransport)] = [
-        ("/graphql", GraphQLSubscriptionTransport.events()), ("/graphql", .multipart), ("/ariadne", .events()),
-        ("/single", .events(.single)),
-    ]
+    private static let rejectedOperationTriesNoOtherTransportArguments:
+        [(String, GraphQLEndpoint.SubscriptionTransport)] = [
+            ("/graphql", GraphQLEndpoint.SubscriptionTransport.events()), ("/graphql", .multipart),
+            ("/ariadne", .events()),
+            ("/single", .events(.single)),
+        ]
 
     @Test(arguments: Self.rejectedOperationTriesNoOtherTransportArguments)
-    func rejectedOperationTriesNoOtherTransport(path: String, way: GraphQLSubscriptionTransport) async throws {
+    func rejectedOperationTriesNoOtherTransport(path: String, way: GraphQLEndpoint.SubscriptionTransport) async throws {
         let test = "refused \(path) \(way.word)"
         let endpoint = try await endpoint(path, [way, .multipart], test: test)
         let heard = await EventTexts(try subscription("subscription { nothing }", endpoint).events)
@@ -92,7 +96,7 @@ struct SubscriptionServersTests {
     }
 
     @Test func unsupportedTransportIsNotTriedAgain() async throws {
-        let ways: [GraphQLSubscriptionTransport] = [.webSocket(), .multipart, .events(.single), .events()]
+        let ways: [GraphQLEndpoint.SubscriptionTransport] = [.webSocket(), .multipart, .events(.single), .events()]
         let endpoint = try await endpoint("/sse-only", ways, test: "order")
         for _ in 0..<2 {
             let heard = await EventTexts(try subscription("subscription { count(to: 2) }", endpoint).events)
@@ -103,8 +107,8 @@ struct SubscriptionServersTests {
         #expect(requests.compactMap { $0["headers"]?["accept"]?.string?.prefix(4) }.last == "text")
     }
 
-    @Test(arguments: [GraphQLSubscriptionTransport.events(), .multipart])
-    func deferredQueryResultIsMerged(way: GraphQLSubscriptionTransport) async throws {
+    @Test(arguments: [GraphQLEndpoint.SubscriptionTransport.events(), .multipart])
+    func deferredQueryResultIsMerged(way: GraphQLEndpoint.SubscriptionTransport) async throws {
         var endpoint = try await endpoint("/graphql", [way])
         endpoint.kindsOverSubscriptionTransports = [.query]
         let query =
@@ -135,7 +139,7 @@ struct SubscriptionServersTests {
     }
 }
 
-extension GraphQLSubscriptionTransport {
+extension GraphQLEndpoint.SubscriptionTransport {
     fileprivate var word: String {
         switch self {
         case .events(.distinct): "events"

@@ -7,14 +7,15 @@ struct GraphQLQueryTests {
         let wantsBody = true
         let wantsTags = false
         let query = GraphQLQuery("Post", variables: ["id": "ID!", "first": "[Int!]"], directives: [.init("cached")]) {
-            GraphQLField("post", alias: "p", arguments: ["id": .variable("id"), "first": .variable("first")]) {
+            GraphQLSelection.Field("post", alias: "p", arguments: ["id": .variable("id"), "first": .variable("first")])
+            {
                 "id"
                 if wantsBody { "body" } else { "summary" }
                 if wantsTags { "tags" }
-                for name in ["a", "b"] { GraphQLField(name, directives: [.skip(if: false)]) }
-                GraphQLField("image") { avatar }
-                GraphQLInlineFragment(on: "Video", directives: [.include(if: .variable("id"))]) { "length" }
-                GraphQLInlineFragment { "__typename" }
+                for name in ["a", "b"] { GraphQLSelection.Field(name, directives: [.skip(if: false)]) }
+                GraphQLSelection.Field("image") { avatar }
+                GraphQLSelection.InlineFragment(on: "Video", directives: [.include(if: .variable("id"))]) { "length" }
+                GraphQLSelection.InlineFragment { "__typename" }
             }
         }
         #expect(
@@ -30,7 +31,7 @@ struct GraphQLQueryTests {
 
     @Test func kindsAndDefaultsAreWritten() throws {
         var query = GraphQLQuery("Like", kind: .mutation) {
-            GraphQLField("like", arguments: ["by": .variable("by")]) { "count" }
+            GraphQLSelection.Field("like", arguments: ["by": .variable("by")]) { "count" }
         }
         query.variables = [.init("by", "Int! ", default: 2)]
         #expect(throws: NetworkError.self) { try query.document() }
@@ -49,7 +50,7 @@ struct GraphQLQueryTests {
 
     @Test(arguments: values)
     func valuesAreWrittenInDocumentSyntax(_ value: GraphQLValue, written: String) throws {
-        let query = GraphQLQuery(variables: ["a": "Int"]) { GraphQLField("f", arguments: ["v": value]) }
+        let query = GraphQLQuery(variables: ["a": "Int"]) { GraphQLSelection.Field("f", arguments: ["v": value]) }
         #expect(query.text.description == "query($a: Int) { f(v: \(written)) }")
         #expect(try query.document().operation().responseKeys == ["f"])
     }
@@ -58,15 +59,15 @@ struct GraphQLQueryTests {
         GraphQLQuery("a { b } query c") { "d" },
         GraphQLQuery { "a { b }" },
         GraphQLQuery { "" },
-        GraphQLQuery { GraphQLField("a", alias: "b c") },
-        GraphQLQuery { GraphQLField("a", arguments: ["b: 1, c": 2]) },
-        GraphQLQuery { GraphQLField("a", arguments: ["b": .enumValue("x, c: y")]) },
-        GraphQLQuery { GraphQLField("a", arguments: ["b": .variable("1")]) },
-        GraphQLQuery { GraphQLField("a", arguments: ["b": .float(.nan)]) },
-        GraphQLQuery { GraphQLField("a", arguments: ["b": ["c d": 1]]) },
-        GraphQLQuery { GraphQLInlineFragment(on: "A { b } ... on C") { "d" } },
-        GraphQLQuery { GraphQLInlineFragment {} },
-        GraphQLQuery { GraphQLField("a", directives: [GraphQLDirective("b @c")]) },
+        GraphQLQuery { GraphQLSelection.Field("a", alias: "b c") },
+        GraphQLQuery { GraphQLSelection.Field("a", arguments: ["b: 1, c": 2]) },
+        GraphQLQuery { GraphQLSelection.Field("a", arguments: ["b": .enumValue("x, c: y")]) },
+        GraphQLQuery { GraphQLSelection.Field("a", arguments: ["b": .variable("1")]) },
+        GraphQLQuery { GraphQLSelection.Field("a", arguments: ["b": .float(.nan)]) },
+        GraphQLQuery { GraphQLSelection.Field("a", arguments: ["b": ["c d": 1]]) },
+        GraphQLQuery { GraphQLSelection.InlineFragment(on: "A { b } ... on C") { "d" } },
+        GraphQLQuery { GraphQLSelection.InlineFragment {} },
+        GraphQLQuery { GraphQLSelection.Field("a", directives: [GraphQLSelection.Directive("b @c")]) },
         GraphQLQuery { GraphQLFragment("F on T { x } fragment G", on: "T", "{ a }") },
         GraphQLQuery(variables: ["a": "Int) { b } #"]) { "b" },
         GraphQLQuery(variables: ["a": "[Int"]) { "b" },

@@ -127,12 +127,12 @@ struct GraphQLSelectionTests {
         case one
     }
 
-    private enum Sampled: String, Decodable, GraphQLSample {
+    private enum Sampled: String, Decodable, GraphQLSelection.Sample {
         case one
         static var graphQLSample: Self { .one }
     }
 
-    private struct Checked: Decodable, GraphQLSample {
+    private struct Checked: Decodable, GraphQLSelection.Sample {
         let code: String
         static var graphQLSample: Self { Checked(code: "DE") }
         static var graphQLSelection: GraphQLSelection { GraphQLSelection { "code" } }
@@ -157,7 +157,7 @@ struct GraphQLSelectionTests {
         let error = #expect(throws: NetworkError.self) { try GraphQLSelection.of(Holder<Closed>.self) }
         #expect(error?.message.hasPrefix("cannot derive a selection for ") == true)
         #expect(error?.message.hasSuffix(": a.value rejects a sample value") == true)
-        #expect(error?.advice?.contains("GraphQLSample") == true)
+        #expect(error?.advice?.contains("GraphQLSelection.Sample") == true)
         #expect(error?.underlying is DecodingError)
         #expect(try GraphQLSelection.of(Holder<Sampled>.self).description == "{ a { value } }")
         #expect(try GraphQLSelection.of(Holder<Checked?>.self).description == "{ a { value { code } } }")

@@ -9,13 +9,13 @@ struct WebSocketDecoderTests {
         let bytes: [UInt8]
         let events: [WebSocketDecoder.Event]
         /// The close code of the violation, or `nil` if the bytes are valid.
-        let violation: WebSocketClose.Code?
+        let violation: WebSocket.Close.Code?
 
         init(
             _ name: String,
             _ bytes: [UInt8],
             _ events: [WebSocketDecoder.Event] = [],
-            violation: WebSocketClose.Code? = nil
+            violation: WebSocket.Close.Code? = nil
         ) {
             testDescription = name
             self.bytes = bytes
@@ -78,19 +78,19 @@ struct WebSocketDecoderTests {
                 [0x01, 1, 0x61, 0x89, 1, 0x70, 0x80, 1, 0x62],
                 [.ping([0x70]), .message(.text("ab"))]
             ),
-            Row("close", [0x88, 2, 3, 0xE8], [.close(WebSocketClose(.normal))]),
+            Row("close", [0x88, 2, 3, 0xE8], [.close(WebSocket.Close(.normal))]),
             Row(
                 "close with a reason",
                 [0x88, 5, 3, 0xE9] + "bye".utf8,
-                [.close(WebSocketClose(.goingAway, reason: "bye"))]
+                [.close(WebSocket.Close(.goingAway, reason: "bye"))]
             ),
-            Row("close without a code", [0x88, 0], [.close(WebSocketClose(.noStatus))]),
+            Row("close without a code", [0x88, 0], [.close(WebSocket.Close(.noStatus))]),
             Row("close with half a code", [0x88, 1, 3], violation: .protocolError),
             Row("close with a broken reason", [0x88, 3, 3, 0xE8, 0xFF], violation: .invalidPayload),
         ]
         // 7.4: codes
         + [1000, 1001, 1002, 1003, 1007, 1011, 1014, 3000, 3999, 4000, 4999].map {
-            Row("close with \($0)", close($0), [.close(WebSocketClose(.init(rawValue: $0)))])
+            Row("close with \($0)", close($0), [.close(WebSocket.Close(.init(rawValue: $0)))])
         }
         + [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535].map {
             Row("close with \($0)", close($0), violation: .protocolError)

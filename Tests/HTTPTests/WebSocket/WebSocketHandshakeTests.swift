@@ -10,9 +10,9 @@ struct WebSocketHandshakeTests {
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         + "Sec-WebSocket-Accept: \(accept)\r\n"
 
-    private static func request(_ subprotocols: [String] = [], _ fields: HTTPFields = [:]) -> WebSocketRequest {
+    private static func request(_ subprotocols: [String] = [], _ fields: HTTPFields = [:]) -> WebSocket.Request {
         let head = HTTPRequest(method: .get, scheme: "ws", authority: "h:81", path: "/chat?a=b", headerFields: fields)
-        return WebSocketRequest(head, subprotocols: subprotocols)
+        return WebSocket.Request(head, subprotocols: subprotocols)
     }
 
     private static func handshake(_ subprotocols: [String] = []) throws -> WebSocketHandshake {
@@ -145,9 +145,9 @@ struct WebSocketHandshakeTests {
 
     struct BadValue: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let change: @Sendable (inout WebSocketRequest) -> Void
+        let change: @Sendable (inout WebSocket.Request) -> Void
 
-        init(_ name: String, _ change: @escaping @Sendable (inout WebSocketRequest) -> Void) {
+        init(_ name: String, _ change: @escaping @Sendable (inout WebSocket.Request) -> Void) {
             testDescription = name
             self.change = change
         }

@@ -51,7 +51,7 @@ struct WebSocketSessionTests {
         return frames
     }
 
-    private mutating func receive(_ bytes: [UInt8]) -> [WebSocketMessage] {
+    private mutating func receive(_ bytes: [UInt8]) -> [WebSocket.Message] {
         bytes.withUnsafeBytes { session.receive($0) }
     }
 
@@ -114,7 +114,7 @@ struct WebSocketSessionTests {
     @Test mutating func closeOfTheServerIsEchoedImmediately() throws {
         session.send(.text("not wanted any more"))
         #expect(receive([0x81, 1, 0x61, 0x88, 2, 0x0F, 0xA0, 0x81, 1, 0x62]) == [.text("a")])
-        #expect(session.peerClose == WebSocketClose(.init(rawValue: 4000)))
+        #expect(session.peerClose == WebSocket.Close(.init(rawValue: 4000)))
         #expect(try sent() == [Sent(.close, [0x0F, 0xA0])])
         #expect(session.isOver && session.isClosing && session.queuedBytes == 0)
     }
@@ -127,19 +127,19 @@ struct WebSocketSessionTests {
 
     @Test mutating func closeIsSentAfterQueuedMessages() throws {
         session.send(.text("last"))
-        session.close(WebSocketClose(.goingAway, reason: "bye"))
+        session.close(WebSocket.Close(.goingAway, reason: "bye"))
         session.send(.text("too late"))
         #expect(try sent() == [Sent(.text, "last".utf8), Sent(.close, [3, 0xE9] + "bye".utf8)])
         #expect(!session.isOver)
         #expect(receive([0x81, 1, 0x61, 0x89, 0, 0x88, 2, 3, 0xE9]).isEmpty, "messages after a close must be ignored")
-        #expect(session.peerClose == WebSocketClose(.goingAway))
+        #expect(session.peerClose == WebSocket.Close(.goingAway))
         #expect(try sent().isEmpty)
     }
 
     /// RFC 6455, 5.5.1 and 5.5.2.
     @Test mutating func pingReceivesAPongUntilTheCloseIsSent() throws {
         session.send(.binary(Data(count: 200_000)))
-        session.close(WebSocketClose(.normal))
+        session.close(WebSocket.Close(.normal))
         let first = session.nextChunk()
         #expect(receive([0x89, 1, 0x70]).isEmpty)
         let frames = try Self.frames(first) + sent()
@@ -164,16 +164,16 @@ struct WebSocketSessionTests {
 
     @Test(arguments: [999, 1004, 1005, 1006, 1015, 5000] as [UInt16])
     func reservedCloseCodeIsRejected(_ code: UInt16) {
-        let error = #expect(throws: NetworkError.self) { try WebSocketClose(.init(rawValue: code)).validate() }
+        let error = #expect(throws: NetworkError.self) { try WebSocket.Close(.init(rawValue: code)).validate() }
         #expect(error?.kind == .badRequest)
-        #expect(error?.message.contains("WebSocketClose.code") == true)
+        #expect(error?.message.contains("WebSocket.Close.code") == true)
     }
 
     @Test func closeReasonIsLimitedInLength() throws {
-        try WebSocketClose(.normal, reason: String(repeating: "é", count: 61)).validate()
+        try WebSocket.Close(.normal, reason: String(repeating: "é", count: 61)).validate()
         let error = #expect(throws: NetworkError.self) {
-            try WebSocketClose(.normal, reason: String(repeating: "é", count: 62)).validate()
+            try WebSocket.Close(.normal, reason: String(repeating: "é", count: 62)).validate()
         }
-        #expect(error?.message.contains("WebSocketClose.reason") == true)
+        #expect(error?.message.contains("WebSocket.Close.reason") == true)
     }
 }

@@ -18,8 +18,8 @@ import Tracing
     import Foundation
 #endif
 
-/// All output of sending the plants over real sockets: the log and everything derived from it, the output of loggers and
-/// tracers, and the texts of errors.
+/// All output of sending the plants over real sockets: the log and everything derived from it, the output of loggers
+/// and tracers, and the texts of errors.
 struct CanaryOutputs {
     private(set) var outputs: [String: Data] = [:]
     /// The entries of the log.
@@ -46,9 +46,9 @@ struct CanaryOutputs {
         outputs["swift-log"] = Data(ears.handler.entries.map { "\($0)" }.joined(separator: "\n").utf8)
         outputs["spans"] = Data(ears.spans.utf8)
         outputs["bodies"] = Self.bodies(of: recording)
-        outputs["page"] = try HTMLReport(recording, title: "a", redactor: nil).page()
+        outputs["page"] = try Recording.HTMLReport(recording, title: "a", redactor: nil).page()
         outputs["commands"] = Data(entries.map { $0.curlCommand() }.joined(separator: "\n").utf8)
-        outputs["tests"] = Data(GeneratedTests(recording, title: "a", redactor: nil).source.utf8)
+        outputs["tests"] = Data(Recording.GeneratedTests(recording, title: "a", redactor: nil).source.utf8)
         outputs["inner text"] = Data(String(reflecting: entries).utf8)
         try add(filesBelow: path, as: "log")
         try addArchives(of: recording, besides: path)
@@ -139,9 +139,9 @@ struct CanaryOutputs {
         var entry = Exchanges.entry("GET", "/talk", status: 101)
         entry.request.url = "ws://a.example/talk?token=x"
         entry.messages = [
-            LoggedMessage(.send, at: entry.started, Data("x".utf8)),
-            LoggedMessage(.receive, at: entry.started, Data(said[0].utf8)),
-            LoggedMessage(.receive, at: entry.started, Data("Bearer \(Canary.secret(9_013))".utf8)),
+            LogEntry.Message(.send, at: entry.started, Data("x".utf8)),
+            LogEntry.Message(.receive, at: entry.started, Data(said[0].utf8)),
+            LogEntry.Message(.receive, at: entry.started, Data("Bearer \(Canary.secret(9_013))".utf8)),
         ]
         let server = try RecordedServer(Recording([entry]))
         let address = server.url.dropFirst("http://".count)
@@ -152,7 +152,7 @@ struct CanaryOutputs {
             path: "/talk?token=\(Canary.secret(9_014))"
         )
         head.headerFields[.authorization] = "Bearer \(Canary.secret(9_015))"
-        let socket = try await RecordingTransport(CurlTransport(), log: log).openWebSocket(WebSocketRequest(head))
+        let socket = try await RecordingTransport(CurlTransport(), log: log).openWebSocket(WebSocket.Request(head))
         try await socket.send(.text(said[1]))
         var heard = 0
         for try await message in socket.messages {

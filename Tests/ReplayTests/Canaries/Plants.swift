@@ -17,7 +17,7 @@ struct Plant: Sendable {
     var target = ""
     var method = "GET"
     var headers: [String: String] = [:]
-    var body: RequestBody?
+    var body: Request.Body?
     var answer = LoopbackServer.Response.response(200, ["Content-Type": "application/json"], #"{"ok":true}"#)
 
     /// The request to a server.
@@ -102,18 +102,18 @@ extension Plant {
         ]
     }
 
-    private static func post(_ name: String, _ body: RequestBody) -> Plant {
+    private static func post(_ name: String, _ body: Request.Body) -> Plant {
         Plant(name: name, method: "POST", body: body)
     }
 
     /// A request whose content coding is its name.
-    private static func coded(_ name: String, _ body: RequestBody) -> Plant {
+    private static func coded(_ name: String, _ body: Request.Body) -> Plant {
         Plant(name: name, method: "POST", headers: ["Content-Encoding": name], body: body)
     }
 
-    private static func json(_ text: String) -> RequestBody { .data(Data(text.utf8), contentType: "application/json") }
+    private static func json(_ text: String) -> Request.Body { .data(Data(text.utf8), contentType: "application/json") }
 
-    private static func form(_ text: String) -> RequestBody {
+    private static func form(_ text: String) -> Request.Body {
         .data(Data(text.utf8), contentType: "application/x-www-form-urlencoded")
     }
 
@@ -123,7 +123,7 @@ extension Plant {
     }
 
     /// A body that sends each byte as a chunk.
-    private static func streamed(_ text: String) -> RequestBody {
+    private static func streamed(_ text: String) -> Request.Body {
         let body = HTTPBody.stream {
             AsyncStream<Data> { chunks in
                 for byte in text.utf8 { chunks.yield(Data([byte])) }

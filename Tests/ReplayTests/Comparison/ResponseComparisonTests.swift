@@ -7,20 +7,22 @@ struct ResponseComparisonTests {
     private func response(
         _ status: Int = 200,
         _ fields: [(String, String)] = [],
-        _ body: LoggedBody = LoggedBody()
-    ) -> LoggedResponse {
-        LoggedResponse(status: status, fields: fields.map { LoggedField($0.0, $0.1) }, body: body)
+        _ body: LogEntry.Body = LogEntry.Body()
+    ) -> LogEntry.Response {
+        LogEntry.Response(status: status, fields: fields.map { LogEntry.Field($0.0, $0.1) }, body: body)
     }
 
     private func differences(
-        _ one: LoggedResponse,
-        _ other: LoggedResponse,
+        _ one: LogEntry.Response,
+        _ other: LogEntry.Response,
         _ rules: ComparisonRules = .init()
     ) -> [String] {
         found(one, other, rules).list.map(\.description)
     }
 
-    private func found(_ one: LoggedResponse, _ other: LoggedResponse, _ rules: ComparisonRules) -> Differences {
+    private func found(_ one: LogEntry.Response, _ other: LogEntry.Response, _ rules: ComparisonRules)
+        -> ComparisonRules.Differences
+    {
         var head = HTTPResponse(status: .init(code: other.status))
         for field in other.fields {
             guard let name = HTTPField.Name(field.name) else { continue }
@@ -33,9 +35,9 @@ struct ResponseComparisonTests {
 
     private func bodies(_ one: String, _ other: String, _ type: String, _ rules: ComparisonRules = .init()) -> [String]
     {
-        func response(_ text: String) -> LoggedResponse {
+        func response(_ text: String) -> LogEntry.Response {
             let fields = type.isEmpty ? [] : [("Content-Type", type)]
-            return self.response(200, fields, LoggedBody(.data(Data(text.utf8))))
+            return self.response(200, fields, LogEntry.Body(.data(Data(text.utf8))))
         }
         return differences(response(one), response(other), rules)
     }
@@ -132,15 +134,15 @@ struct ResponseComparisonTests {
         #expect(bodies("<svg/>", "<svg></svg>", "image/svg+xml") == ["body line 1: <svg/> → <svg></svg>"])
     }
 
-    private static let unrecordedBodyIsNotedArguments: [(LoggedBody, String)] = [
-        (LoggedBody(.omitted("too large")), "too large"),
-        (LoggedBody(.data(Data("a".utf8)), isTruncated: true), "only the beginning"),
-        (LoggedBody(.file("none")), "no directory"),
+    private static let unrecordedBodyIsNotedArguments: [(LogEntry.Body, String)] = [
+        (LogEntry.Body(.omitted("too large")), "too large"),
+        (LogEntry.Body(.data(Data("a".utf8)), isTruncated: true), "only the beginning"),
+        (LogEntry.Body(.file("none")), "no directory"),
     ]
 
     @Test(arguments: Self.unrecordedBodyIsNotedArguments)
-    func unrecordedBodyIsNoted(_ body: LoggedBody, _ note: String) {
-        let found = found(response(200, [], body), response(200, [], LoggedBody(.data(Data("x".utf8)))), .init())
+    func unrecordedBodyIsNoted(_ body: LogEntry.Body, _ note: String) {
+        let found = found(response(200, [], body), response(200, [], LogEntry.Body(.data(Data("x".utf8)))), .init())
         #expect(found.isEmpty)
         #expect(found.notes.count == 1)
         #expect(found.notes.first?.contains(note) == true)

@@ -16,7 +16,7 @@ import Testing
             let log = try RequestLog(directory: path)
             log.append(entry)
             await log.close()
-            return try #require(try LogReader.read(path).entries.first)
+            return try #require(try RequestLog.Reader.read(path).entries.first)
         }
     }
 
@@ -35,11 +35,11 @@ import Testing
         let body = Data(#"{"password":"a secret of some length"}"#.utf8)
         let left = Int64(#"{"password":"REDACTED"}"#.utf8.count)
         var sent = LogEntry.sample(body: body, mediaType: "application/json")
-        sent.request.body = LoggedBody(.data(body), mediaType: "application/json")
+        sent.request.body = LogEntry.Body(.data(body), mediaType: "application/json")
         sent.request.bodyBytes = Int64(body.count)
         sent.response?.bodyBytes = Int64(body.count)
-        sent.request.fields = [LoggedField("content-length", "\(body.count)")]
-        sent.response?.fields.append(LoggedField("Content-Length", "\(body.count)"))
+        sent.request.fields = [LogEntry.Field("content-length", "\(body.count)")]
+        sent.response?.fields.append(LogEntry.Field("Content-Length", "\(body.count)"))
         for entry in [try await logged(sent), sent.redacted(by: Redactor())] {
             #expect(entry.request.body?.size == left && entry.response?.body.size == left)
             #expect(entry.request.bodyBytes == left && entry.response?.bodyBytes == left)
@@ -51,12 +51,12 @@ import Testing
     @Test func formSizesAreThoseOfTheRedactedForm() async throws {
         var sent = LogEntry.sample()
         let fields = [
-            LoggedParameter(name: "password", value: "canary-canary"), LoggedParameter(name: "a", value: "b"),
+            LogEntry.Parameter(name: "password", value: "canary-canary"), LogEntry.Parameter(name: "a", value: "b"),
         ]
         let type = "application/x-www-form-urlencoded"
-        sent.request.body = LoggedBody(.parameters(fields), mediaType: type, size: 26)
+        sent.request.body = LogEntry.Body(.parameters(fields), mediaType: type, size: 26)
         sent.request.bodyBytes = 26
-        sent.request.fields = [LoggedField("Content-Length", "26")]
+        sent.request.fields = [LogEntry.Field("Content-Length", "26")]
         let left = Int64("password=REDACTED&a=b".utf8.count)
         for entry in [try await logged(sent), sent.redacted(by: Redactor())] {
             #expect(entry.request.body?.size == left && entry.request.bodyBytes == left)
@@ -69,12 +69,12 @@ import Testing
             let log = try RequestLog(directory: path)
             let draft = LogJob.ClosureDraft(redactor: Redactor()) { .sample(url: "wss://a.example/") }
             let messages = [#"{"a":1}"#, #"{"token":"canary"}"#, #"{"password":"#].map { text in
-                LoggedMessage(.receive, at: Date(timeIntervalSince1970: 1), Data(text.utf8))
+                LogEntry.Message(.receive, at: Date(timeIntervalSince1970: 1), Data(text.utf8))
             }
             let work = [.start(draft)] + messages.map { LogJob.Work.message($0, Redactor()) } + [.end(draft)]
             for work in work { log.session.queue.add(LogJob(exchange: 1_000_000, work: work, bytes: 0)) }
             await log.close()
-            let entry = try #require(try LogReader.read(path).entries.first)
+            let entry = try #require(try RequestLog.Reader.read(path).entries.first)
             #expect(entry.messages.count == 3)
             #expect(
                 entry.redactions == [

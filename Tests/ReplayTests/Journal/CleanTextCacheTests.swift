@@ -77,7 +77,7 @@ struct CleanTextCacheTests {
         let texts = CleanTextCache()
         var entry = LogEntry.sample()
         entry.request.url = "https://api.example/a?token=abcdefgh"
-        entry.request.fields = [LoggedField("Accept", "*/*"), LoggedField("Authorization", "Bearer abcdefgh")]
+        entry.request.fields = [LogEntry.Field("Accept", "*/*"), LogEntry.Field("Authorization", "Bearer abcdefgh")]
         entry.error = "connect: password=abcdefgh"
         let shown = (0..<2).map { _ in
             var redaction = EntryRedaction(redactor: Redactor(), cleanTexts: texts)

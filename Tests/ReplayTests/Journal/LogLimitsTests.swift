@@ -59,11 +59,11 @@ struct LogLimitsTests {
             try age(path, 3_000, where: isBody)
             var limits = limits(path, maxBytes: 120_000)
             #expect(try limits.clear())
-            #expect(try LogReader.read(path).entries.map(\.started.timeIntervalSince1970) == [5, 6, 7, 8, 9])
+            #expect(try RequestLog.Reader.read(path).entries.map(\.started.timeIntervalSince1970) == [5, 6, 7, 8, 9])
             #expect(try bodies(path).count == 10)
             try age(path, 7_200, where: isBody)
             #expect(try limits.clear())
-            let entries = try LogReader.read(path).entries
+            let entries = try RequestLog.Reader.read(path).entries
             #expect(entries.map(\.started.timeIntervalSince1970) == [5, 6, 7, 8, 9])
             let named = entries.compactMap { entry -> String? in
                 if case .file(let name)? = entry.response?.body.content { return name }
@@ -83,7 +83,7 @@ struct LogLimitsTests {
             #expect(try limits.clear())
             let segments = try LogDirectory(path: path).segments()
             #expect(segments.first == 3)
-            #expect(try bodies(path).count == LogReader.read(path).entries.count)
+            #expect(try bodies(path).count == RequestLog.Reader.read(path).entries.count)
         }
     }
 
@@ -113,7 +113,7 @@ struct LogLimitsTests {
             try await makeLog(path, entries: 3)
             var limits = limits(path, maxBytes: 1)
             #expect(try limits.clear())
-            #expect(try LogReader.read(path).entries.count == 3)
+            #expect(try RequestLog.Reader.read(path).entries.count == 3)
         }
     }
 
@@ -230,7 +230,7 @@ struct LogLimitsTests {
             try FileManager.default.createSymbolicLink(atPath: "\(path)/bodies", withDestinationPath: outside)
             try await makeLog(path, entries: 2)
             #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
-            let contents = try LogReader.read(path).entries.compactMap(\.response?.body.content)
+            let contents = try RequestLog.Reader.read(path).entries.compactMap(\.response?.body.content)
             #expect(contents.count == 3 && contents.suffix(2).allSatisfy { $0 == .omitted("not written") })
         }
     }
@@ -241,11 +241,11 @@ struct LogLimitsTests {
             try await makeLog(path, entries: 1)
             let segment = LogDirectory(path: path).segment(1)
             try #require(truncate(segment, 1 << 42) == 0)
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(entries.count == 1)
             #expect(warnings.count == 1)
             try await makeLog(path, entries: 1)
-            #expect(try LogReader.read(path).entries.count == 2)
+            #expect(try RequestLog.Reader.read(path).entries.count == 2)
         }
     }
 
@@ -257,7 +257,7 @@ struct LogLimitsTests {
                 atPath: LogDirectory(path: path).segment(1),
                 withDestinationPath: "\(path).jsonl"
             )
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(entries.isEmpty)
             #expect(warnings.contains { $0.reason.contains("links are not followed") })
         }

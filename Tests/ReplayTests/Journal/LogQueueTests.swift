@@ -37,7 +37,7 @@ struct LogQueueTests {
 
     /// A reader that follows the log assigns messages by the start of their exchange.
     @Test func endKeepsAStartWithMessages() {
-        let message = LoggedMessage(.send, at: Date(timeIntervalSince1970: 0), Data("hello".utf8))
+        let message = LogEntry.Message(.send, at: Date(timeIntervalSince1970: 0), Data("hello".utf8))
         let said = LogJob(exchange: 1, work: .message(message, Redactor()), bytes: 5)
         let batch = queue([start(1), said, end(1)])
         #expect(batch.jobs.map { $0.start != nil } == [true, false, false])

@@ -41,7 +41,7 @@ struct LogReaderTests {
             output.member("k", "message")
             output.member("id", id)
             output.name("message")
-            LoggedMessage(.receive, at: Date(timeIntervalSince1970: 3), Data(text.utf8)).write(to: &output)
+            LogEntry.Message(.receive, at: Date(timeIntervalSince1970: 3), Data(text.utf8)).write(to: &output)
         }
         return Data("\n".utf8 + output.bytes + "\n".utf8)
     }
@@ -58,7 +58,7 @@ struct LogReaderTests {
         for (fault, reason) in faults {
             // A torn record is followed only by the line feed of the next record.
             try await withLog([first + Data("\n".utf8) + fault + second]) { path in
-                let (entries, warnings) = try LogReader.read(path)
+                let (entries, warnings) = try RequestLog.Reader.read(path)
                 #expect(entries.map(\.id) == ["s-1", "s-2"], "\(reason)")
                 try #require(warnings.count == 1)
                 #expect(warnings[0].reason.contains(reason), "\(warnings[0])")
@@ -80,7 +80,7 @@ struct LogReaderTests {
     func lossesAreReported(_ members: String, _ words: String) async throws {
         let note = #"{"k":"note","time":"2026-11-22T08:15:30Z","text":"there was no room for everything",\#(members)}"#
         try await withLog([record("end", id: "s-1") + Data("\n\(note)\n".utf8)]) { path in
-            let entries = try LogReader(directory: path).entries()
+            let entries = try RequestLog.Reader(directory: path).entries()
             #expect(entries.warnings.map(\.offset) == [record("end", id: "s-1").count + 1])
             #expect(entries.warnings.first?.reason.hasPrefix(words) == true, "\(entries.warnings)")
             #expect(entries.warnings.first?.severity == .error)
@@ -96,7 +96,7 @@ struct LogReaderTests {
         )
         for count in stride(from: 0, to: second.count, by: 17) {
             try await withLog([first + second.prefix(count) + third]) { path in
-                let entries = try LogReader.read(path).entries
+                let entries = try RequestLog.Reader.read(path).entries
                 #expect(entries.map(\.id) == ["s-1", "s-3"], "\(count)")
             }
         }
@@ -105,7 +105,7 @@ struct LogReaderTests {
     @Test func unterminatedLastLineIsReported() async throws {
         let (first, second) = (record("end", id: "s-1"), record("end", id: "s-2"))
         try await withLog([first + second.dropLast()]) { path in
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(entries.map(\.id) == ["s-1"])
             #expect(warnings.map(\.offset) == [first.count + 1])
         }
@@ -117,7 +117,7 @@ struct LogReaderTests {
             + message("b", id: "s-1")
         try await withLog([log]) { path in
             try FileManager.default.createDirectory(atPath: "\(path)/bodies", withIntermediateDirectories: false)
-            let entries = try LogReader.read(path).entries
+            let entries = try RequestLog.Reader.read(path).entries
             #expect(entries.map(\.id) == ["s-2", "s-1"])
             #expect(entries.map(\.isInterrupted) == [false, true])
             #expect(entries[1].messages.map(\.data) == [Data("a".utf8), Data("b".utf8)])
@@ -129,7 +129,7 @@ struct LogReaderTests {
     @Test func exchangeAcrossSegmentsIsOneEntry() async throws {
         let first = record("start", id: "s-1") + message("a", id: "s-1")
         try await withLog([first, message("b", id: "s-1") + record("end", id: "s-1")]) { path in
-            let entries = try LogReader.read(path).entries
+            let entries = try RequestLog.Reader.read(path).entries
             #expect(entries.map(\.isInterrupted) == [false])
             #expect(entries[0].messages.map(\.data) == [Data("a".utf8), Data("b".utf8)])
         }
@@ -139,8 +139,8 @@ struct LogReaderTests {
         try await withLog([record("start", id: "s-t-1")]) { path in
             let live = LogDirectory(path: path).live("s-t")
             let held = try OpenFile.locked(live)
-            #expect(try LogReader.read(path).entries == [])
-            #expect(try LogReader.read(path, includesInFlight: true).entries.map(\.id) == ["s-t-1"])
+            #expect(try RequestLog.Reader.read(path).entries == [])
+            #expect(try RequestLog.Reader.read(path, includesInFlight: true).entries.map(\.id) == ["s-t-1"])
             withExtendedLifetime(held) {}
         }
     }
@@ -155,7 +155,7 @@ struct LogReaderTests {
             entry.write(to: &output)
         }
         try await withLog([Data("\n".utf8 + output.bytes + "\n".utf8) + record("end", id: "s-2", at: 9)]) { path in
-            let entries = try LogReader.read(path).entries
+            let entries = try RequestLog.Reader.read(path).entries
             #expect(entries.map(\.id) == ["s-1", "s-2"])
             #expect(entries[0].response?.body.size == 700_000)
         }
@@ -163,7 +163,7 @@ struct LogReaderTests {
 
     @Test func missingLogIsAnError() async throws {
         try await withLogDirectory { path in
-            let error = #expect(throws: NetworkError.self) { try LogReader(directory: path) }
+            let error = #expect(throws: NetworkError.self) { try RequestLog.Reader(directory: path) }
             #expect(error?.message.hasPrefix("the log ") == true && error?.message.hasSuffix(" does not exist") == true)
             #expect(error?.kind == .file)
         }
@@ -175,7 +175,7 @@ struct LogReaderTests {
             log.append(.sample(1))
             await log.flush()
             let clock = ManualClock()
-            var entries = try LogReader(directory: path).following(clock: clock).makeAsyncIterator()
+            var entries = try RequestLog.Reader(directory: path).following(clock: clock).makeAsyncIterator()
             #expect(try await entries.next()?.started.timeIntervalSince1970 == 1)
             async let next = entries.next()
             await clock.waitForSleepers(1)

@@ -13,7 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LogWriterTests {
     private static let exchange = 1_000_000
 
-    private func draft(_ url: String, _ body: LoggedBody = LoggedBody(.omitted("not written"))) -> LogJob.ClosureDraft {
+    private func draft(_ url: String, _ body: LogEntry.Body = LogEntry.Body(.omitted("not written")))
+        -> LogJob.ClosureDraft
+    {
         LogJob.ClosureDraft(redactor: Redactor()) {
             var entry = LogEntry.sample(url: url)
             entry.response?.body = body
@@ -29,13 +31,14 @@ import Testing
         LogJob(exchange: Self.exchange, work: .chunk(.response, Data(repeating: 7, count: count)), bytes: count)
     }
 
-    private func end(_ body: LoggedBody = LoggedBody(.omitted("not written")), isBodiless: Bool = false) -> LogJob {
+    private func end(_ body: LogEntry.Body = LogEntry.Body(.omitted("not written")), isBodiless: Bool = false) -> LogJob
+    {
         let work = LogJob.Work.end(draft("https://a.example/it", body))
         return LogJob(exchange: Self.exchange, work: work, bytes: LogJob.headBytes, isBodiless: isBodiless)
     }
 
     private func it(_ path: String) throws -> LogEntry? {
-        try LogReader.read(path).entries.first { $0.request.url.hasSuffix("/it") }
+        try RequestLog.Reader.read(path).entries.first { $0.request.url.hasSuffix("/it") }
     }
 
     private func bodies(_ path: String) throws -> [String] {
@@ -54,7 +57,7 @@ import Testing
             }
             await log.flush()
             log.session.queue.add(chunk(100))
-            log.session.queue.add(end(LoggedBody(.data(Data()), size: 200)))
+            log.session.queue.add(end(LogEntry.Body(.data(Data()), size: 200)))
             await log.flush()
             let body = try #require(try it(path)?.response?.body)
             #expect(body.isTruncated)
@@ -73,7 +76,7 @@ import Testing
                 queue.add(chunk(100))
             }
             await log.flush()
-            log.session.queue.add(end(LoggedBody(.data(Data()), size: 100)))
+            log.session.queue.add(end(LogEntry.Body(.data(Data()), size: 100)))
             await log.flush()
             let body = try #require(try it(path)?.response?.body)
             #expect(!body.isTruncated)
@@ -87,7 +90,7 @@ import Testing
             let log = try RequestLog(directory: path)
             log.session.queue.add(open())
             log.session.queue.add(chunk(3))
-            log.session.queue.add(end(LoggedBody(.data(Data()), size: 3), isBodiless: true))
+            log.session.queue.add(end(LogEntry.Body(.data(Data()), size: 3), isBodiless: true))
             await log.flush()
             #expect(try it(path)?.response?.body.content == .data(Data([7, 7, 7])))
             withExtendedLifetime(log) {}
@@ -119,7 +122,7 @@ import Testing
             let log = try RequestLog(directory: path, options: options)
             for number in 0..<3_000 { log.append(.sample(Double(number))) }
             await log.flush()
-            #expect(try LogReader.read(path).entries.count == 3_000)
+            #expect(try RequestLog.Reader.read(path).entries.count == 3_000)
             withExtendedLifetime(log) {}
         }
     }
@@ -147,7 +150,7 @@ import Testing
                 log.append(.sample(Double(number)))
                 await log.flush()
             }
-            #expect(try LogReader.read(path).entries.count == 40)
+            #expect(try RequestLog.Reader.read(path).entries.count == 40)
             withExtendedLifetime(log) {}
         }
     }
@@ -162,7 +165,7 @@ import Testing
             log.append(.sample(1, body: Data(repeating: 1, count: 40_000), mediaType: "image/png"))
             log.append(.sample(2))
             await log.flush()
-            let entries = try LogReader.read(path).entries
+            let entries = try RequestLog.Reader.read(path).entries
             #expect(entries.map { $0.response?.body.content } == [.omitted("not written"), .data(Data("hello".utf8))])
             withExtendedLifetime(log) {}
         }
@@ -193,7 +196,7 @@ import Testing
             let body = Data(repeating: 1, count: 40_000)
             log.append(.sample(1, body: body, mediaType: "image/png"))
             await log.flush()
-            guard case .file(let name)? = try LogReader.read(path).entries.first?.response?.body.content else {
+            guard case .file(let name)? = try RequestLog.Reader.read(path).entries.first?.response?.body.content else {
                 Issue.record("the body is not in a file")
                 return
             }
@@ -216,7 +219,7 @@ import Testing
             log.append(.sample(1))
             await log.close()
             #expect(try LogDirectory(path: path).segments().count > 1)
-            #expect(try LogReader.read(path).entries.count == 1)
+            #expect(try RequestLog.Reader.read(path).entries.count == 1)
         }
     }
 
@@ -231,7 +234,7 @@ import Testing
             }
             await log.flush()
             #expect(try LogDirectory(path: path).segments().count > 3)
-            #expect(try LogReader.read(path).entries.count == 20)
+            #expect(try RequestLog.Reader.read(path).entries.count == 20)
             withExtendedLifetime(log) {}
         }
     }
@@ -249,7 +252,7 @@ import Testing
             let again = try RequestLog(directory: path)
             again.append(.sample(2))
             await again.close()
-            #expect(try LogReader.read(path).entries.count == 2)
+            #expect(try RequestLog.Reader.read(path).entries.count == 2)
         }
     }
 }

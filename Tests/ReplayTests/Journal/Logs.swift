@@ -28,27 +28,27 @@ extension LogEntry {
     ) -> LogEntry {
         LogEntry(
             started: Date(timeIntervalSince1970: second),
-            request: LoggedRequest(method: "GET", url: url, httpVersion: "HTTP/1.1"),
-            response: LoggedResponse(
+            request: Request(method: "GET", url: url, httpVersion: "HTTP/1.1"),
+            response: Response(
                 status: 200,
                 statusText: "OK",
                 httpVersion: "HTTP/1.1",
-                fields: [LoggedField("Content-Type", mediaType)],
-                body: LoggedBody(.data(body), mediaType: mediaType)
+                fields: [Field("Content-Type", mediaType)],
+                body: Body(.data(body), mediaType: mediaType)
             ),
-            timings: LogTimings(send: .zero, wait: .milliseconds(5), receive: .milliseconds(1)),
+            timings: Timings(send: .zero, wait: .milliseconds(5), receive: .milliseconds(1)),
             error: error
         )
     }
 }
 
-extension LogReader {
+extension RequestLog.Reader {
     /// Reads the entries of a log, and its warnings.
     static func read(
         _ path: String,
         includesInFlight: Bool = false
-    ) throws -> (entries: [LogEntry], warnings: [RecordingWarning]) {
-        let entries = try LogReader(directory: path).entries(includesInFlight: includesInFlight)
+    ) throws -> (entries: [LogEntry], warnings: [Recording.Warning]) {
+        let entries = try RequestLog.Reader(directory: path).entries(includesInFlight: includesInFlight)
         return (Array(entries), entries.warnings)
     }
 }

@@ -16,7 +16,7 @@ struct RequestLogTests {
             log.append(.sample(2, url: "https://a.example/2"))
             log.append(.sample(1, url: "https://a.example/1"))
             await log.flush()
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(warnings == [])
             #expect(entries.map(\.request.url) == ["https://a.example/1", "https://a.example/2"])
             #expect(entries[0].response?.body.content == .data(Data("hello".utf8)))
@@ -52,7 +52,7 @@ struct RequestLogTests {
             await log.flush()
             let digest = try SHA256Digest.hex(of: body)
             let name = "bodies/\(digest.prefix(2))/\(digest)"
-            let (entries, _) = try LogReader.read(path)
+            let (entries, _) = try RequestLog.Reader.read(path)
             #expect(entries.map(\.response?.body.content) == [.file(name), .file(name)])
             #expect(entries[0].response?.body.size == 40_000)
             #expect(try contents("\(path)/\(name)") == body)
@@ -68,7 +68,7 @@ struct RequestLogTests {
             let log = try RequestLog(directory: path)
             log.append(.sample(body: Data(repeating: 1, count: count), mediaType: "image/png"))
             await log.flush()
-            let content = try LogReader.read(path).entries[0].response?.body.content
+            let content = try RequestLog.Reader.read(path).entries[0].response?.body.content
             switch content {
             case .data(let data)?: #expect(data.count == 16 << 10 && count == data.count)
             case .file?: #expect(count > 16 << 10)
@@ -86,7 +86,7 @@ struct RequestLogTests {
             let log = try RequestLog(directory: path, options: options)
             log.append(.sample(body: Data(repeating: 1, count: 100), mediaType: "image/png"))
             await log.flush()
-            let body = try #require(try LogReader.read(path).entries[0].response?.body)
+            let body = try #require(try RequestLog.Reader.read(path).entries[0].response?.body)
             #expect(body.content == .data(Data(repeating: 1, count: min(limit, 100))))
             #expect(body.isTruncated == (limit < 100))
             #expect(body.size == 100)
@@ -99,7 +99,7 @@ struct RequestLogTests {
             let logs = [try RequestLog(directory: path), try RequestLog(directory: path)]
             for number in 0..<200 { logs[number % 2].append(.sample(Double(number))) }
             for log in logs { await log.flush() }
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(warnings == [])
             #expect(entries.map { Int($0.started.timeIntervalSince1970) } == Array(0..<200))
             withExtendedLifetime(logs) {}
@@ -115,7 +115,7 @@ struct RequestLogTests {
             log?.append(.sample(100))
             log = nil
             await withCheckedContinuation { continuation in queue.callAtEnd { continuation.resume() } }
-            #expect(try LogReader.read(path).entries.count == 101)
+            #expect(try RequestLog.Reader.read(path).entries.count == 101)
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).allSatisfy { !$0.hasSuffix(".live") })
         }
     }
@@ -137,7 +137,7 @@ struct RequestLogTests {
             try Data(#"{"format":2}"#.utf8).write(to: URL(fileURLWithPath: "\(path)/meta.json"))
             let error = #expect(throws: NetworkError.self) { try RequestLog(directory: path) }
             #expect(error?.message.contains("format 2") == true)
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(entries == [])
             #expect(warnings.map(\.file) == ["\(path)/meta.json"])
         }
@@ -152,7 +152,7 @@ struct RequestLogTests {
             await log.flush()
             let segments = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".jsonl") }
             #expect(segments.count > 3)
-            #expect(try LogReader.read(path).entries.count == 40)
+            #expect(try RequestLog.Reader.read(path).entries.count == 40)
             withExtendedLifetime(log) {}
         }
     }
@@ -165,7 +165,7 @@ struct RequestLogTests {
             try FileManager.default.removeItem(atPath: path)
             log.append(.sample(2))
             await log.flush()
-            #expect(try LogReader.read(path).entries.map(\.started.timeIntervalSince1970) == [2])
+            #expect(try RequestLog.Reader.read(path).entries.map(\.started.timeIntervalSince1970) == [2])
             withExtendedLifetime(log) {}
         }
     }

@@ -51,7 +51,7 @@ import Testing
                 guard FileManager.default.contents(atPath: "\(path)/\(file)") != nil else { continue }
                 #expect(try contents("\(path)/\(file)").firstRange(of: Data("c4n4ry".utf8)) == nil)
             }
-            return try #require(try LogReader.read(path).entries.first)
+            return try #require(try RequestLog.Reader.read(path).entries.first)
         }
     }
 
@@ -81,13 +81,13 @@ import Testing
             let entry = Exchanges.entry(
                 "POST",
                 "https://a.example/it",
-                fields: [LoggedField("Content-Encoding", "deflate")],
-                body: LoggedBody(.data(try Self.coded(Self.json, "deflate")), mediaType: "")
+                fields: [LogEntry.Field("Content-Encoding", "deflate")],
+                body: LogEntry.Body(.data(try Self.coded(Self.json, "deflate")), mediaType: "")
             )
             let log = try LogImport(to: path)
             log.write(entry, of: Recording([entry]))
             try log.finish()
-            let read = try #require(try LogReader.read(path).entries.first)
+            let read = try #require(try RequestLog.Reader.read(path).entries.first)
             #expect(read.request.body?.content == .data(Self.shownJSON))
         }
     }
@@ -153,7 +153,7 @@ import Testing
             let response = try await RecordingTransport(CurlTransport(), log: log).perform(request)
             let data = try await response.body.collect()
             await log.close()
-            return (try #require(try LogReader.read(path).entries.first), data)
+            return (try #require(try RequestLog.Reader.read(path).entries.first), data)
         }
     }
 
@@ -178,8 +178,8 @@ import Testing
     // MARK: - Decoded recordings
 
     private func entry(_ body: Data, coding: String = "gzip") -> LogEntry {
-        let fields = [LoggedField("Content-Encoding", coding), LoggedField("Content-Type", "application/json")]
-        let body = LoggedBody(.data(body), mediaType: "application/json")
+        let fields = [LogEntry.Field("Content-Encoding", coding), LogEntry.Field("Content-Type", "application/json")]
+        let body = LogEntry.Body(.data(body), mediaType: "application/json")
         return Exchanges.entry("POST", "/p", fields: fields, body: body, answer: "posted")
     }
 
@@ -198,7 +198,7 @@ import Testing
 
     @Test func reissuedRequestHasTheCodingOfItsBody() throws {
         let message = ReissueRequestBuilder(
-            routes: ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:]),
+            routes: ReissueRoutes(fallback: try Reissuer.Target("http://127.0.0.1:81"), hosts: [:]),
             headers: [],
             allowsUnsafeMethods: true
         )
@@ -228,7 +228,7 @@ import Testing
             log.append(entry(Self.json))
             log.append(entry(Data([0xFF, 0]) + Self.json, coding: "own"))
             await log.close()
-            let contents = try LogReader.read(path).entries.map { $0.request.body?.content }
+            let contents = try RequestLog.Reader.read(path).entries.map { $0.request.body?.content }
             #expect(contents == [.data(Self.shownJSON), .data(Self.shownJSON), .omitted("unredactable")])
         }
     }

@@ -58,7 +58,7 @@ struct LogTimingsTests {
     ]
 
     @Test(arguments: rows) func phasesAreDerivedFromTheMarks(_ row: Row) {
-        let timings = LogTimings(row.metrics)
+        let timings = LogEntry.Timings(row.metrics)
         let phases = [
             timings.blocked, timings.dns, timings.connect, timings.tls, timings.send, timings.wait, timings.receive,
         ]
@@ -73,11 +73,11 @@ struct LogTimingsTests {
 
     @Test func addressHasNoNameLookup() {
         for row in Self.rows where !row.metrics.isConnectionReused {
-            let (timings, named) = (LogTimings(row.metrics, isAddress: true), LogTimings(row.metrics))
+            let (timings, named) = (LogEntry.Timings(row.metrics, isAddress: true), LogEntry.Timings(row.metrics))
             #expect(timings.dns == nil)
             #expect(timings.total == named.total)
         }
-        #expect(LogTimings(Self.rows[0].metrics, isAddress: true).connect == .milliseconds(3))
+        #expect(LogEntry.Timings(Self.rows[0].metrics, isAddress: true).connect == .milliseconds(3))
     }
 
     @Test func earlierQueueTimeIsNotCounted() {
@@ -89,7 +89,7 @@ struct LogTimingsTests {
             metrics.firstByte = .milliseconds(2)
             metrics.total = .milliseconds(3)
         }
-        #expect(LogTimings(metrics, queuedBefore: .milliseconds(40)).blocked == .milliseconds(11))
+        #expect(LogEntry.Timings(metrics, queuedBefore: .milliseconds(40)).blocked == .milliseconds(11))
     }
 
     @Test func sumIsExactInWholeMicroseconds() {
@@ -101,7 +101,7 @@ struct LogTimingsTests {
             metrics.firstByte = .nanoseconds(30_750)
             metrics.total = .nanoseconds(40_001)
         }
-        let timings = LogTimings(metrics)
+        let timings = LogEntry.Timings(metrics)
         #expect(timings.total == .microseconds(41))
         #expect(timings.send == .microseconds(10))
     }
@@ -111,7 +111,7 @@ struct LogTimingsTests {
         metrics.isConnectionReused = true
         (metrics.requestStart, metrics.requestEnd) = (.nanoseconds(400), .nanoseconds(500))
         (metrics.firstByte, metrics.total) = (.microseconds(300), .microseconds(310))
-        let timings = LogTimings(metrics)
+        let timings = LogEntry.Timings(metrics)
         #expect(timings.blocked == .zero && timings.send == .zero)
         #expect(timings.wait == .microseconds(300) && timings.receive == .microseconds(10))
     }

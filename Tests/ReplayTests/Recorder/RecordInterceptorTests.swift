@@ -30,7 +30,7 @@ import Testing
             dependencies.requestLog = log
             try await body(dependencies.networkClient, server.url)
             await log.flush()
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(warnings == [])
             return entries
         }
@@ -74,7 +74,7 @@ import Testing
             }
         }
         #expect(entries.map(\.operationName) == ["Home", "token=REDACTED"])
-        let found = Recording(entries).entries(matching: try EntryFilter("operation==Home"))
+        let found = Recording(entries).entries(matching: try Recording.Filter("operation==Home"))
         #expect(found.map(\.number) == [1])
     }
 
@@ -366,7 +366,7 @@ import Testing
             await heard.next()
             token?.cancel()
             await log.flush()
-            let entries = try LogReader.read(path).entries
+            let entries = try RequestLog.Reader.read(path).entries
             #expect(entries.map(\.kind) == ["component", "component"])
             #expect(entries.map { $0.response?.status } == [200, 200])
         }
@@ -391,7 +391,7 @@ import Testing
                 client.executeRequest(Request(url: url, type: .fetchComponent)) { _ in continuation.resume() }
             }
             await log.flush()
-            let entries = try LogReader.read(path).entries
+            let entries = try RequestLog.Reader.read(path).entries
             #expect(entries.map(\.kind) == ["component", "image", "raw", "component", "component"])
             #expect(entries.map { $0.response?.status } == [200, 200, 200, nil, 200])
             #expect(entries[3].error == "dns: no such host")

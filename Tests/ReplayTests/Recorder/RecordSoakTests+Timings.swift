@@ -9,8 +9,9 @@ import Testing
 
 /// The phases of entries, compared with the server's own measurements.
 ///
-/// No phase is shorter than the server's part in it, and the sum is not longer than the time that the test measured. So no
-/// phase includes another's time, even on a busy machine. On an idle machine each equals the server's time, within 3 ms.
+/// No phase is shorter than the server's part in it, and the sum is not longer than the time that the test measured. So
+/// no phase includes another's time, even on a busy machine. On an idle machine each equals the server's time, within 3
+/// ms.
 extension RecordSoakTests {
     /// Durations that a server measured, by label.
     private final class Measured: Sendable {
@@ -32,7 +33,7 @@ extension RecordSoakTests {
         let transport: RecordingTransport<CurlTransport>
         let log: RequestLog
 
-        init(_ path: String, _ configuration: CurlConfiguration = CurlConfiguration()) throws {
+        init(_ path: String, _ configuration: CurlTransport.Configuration = CurlTransport.Configuration()) throws {
             log = try RequestLog(directory: path)
             transport = RecordingTransport(CurlTransport(configuration), log: log)
         }
@@ -51,7 +52,7 @@ extension RecordSoakTests {
         /// The entries, after a check that the written phases add up exactly to the written time.
         func entries() async throws -> [LogEntry] {
             await log.flush()
-            let entries = try Array(LogReader(directory: log.directory).entries())
+            let entries = try Array(RequestLog.Reader(directory: log.directory).entries())
             for entry in entries { #expect(try entry.writtenPhases == entry.writtenTime, "\(entry.timings)") }
             return entries
         }
@@ -159,7 +160,7 @@ extension RecordSoakTests {
                     return connection.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
                 }
             }
-            var configuration = CurlConfiguration()
+            var configuration = CurlTransport.Configuration()
             configuration.maxConnectionsPerOrigin = 1
             let asking = try RecordingSetup(path, configuration)
             async let first = asking.transport.perform(asking.request(server, "/first"))

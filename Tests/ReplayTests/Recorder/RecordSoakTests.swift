@@ -7,13 +7,15 @@ import Testing
 
 @testable import BeagleNetReplay
 
-/// Measurements that need an idle machine, as in `scripts/soak recording`. Otherwise the tests only check that it works.
+/// Measurements that need an idle machine, as in `scripts/soak recording`. Otherwise the tests only check that it
+/// works.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RecordSoakTests {
     static let isAlone = ProcessInfo.processInfo.environment["BEAGLENET_RECORDING"] != nil
     private static let downloads = isAlone ? 200 : 8
 
-    /// 200 concurrent bodies of 10 MB: recording them takes less than 32 MB, however slow the disk is. A lossless log has all
-    /// bodies completely; another log has as many as there was time for, which needs an idle machine to be measured.
+    /// 200 concurrent bodies of 10 MB: recording them takes less than 32 MB, however slow the disk is. A lossless log
+    /// has all bodies completely; another log has as many as there was time for, which needs an idle machine to be
+    /// measured.
     @Test(arguments: isAlone ? [true, false] : [true]) func memoryStaysFlatWhileLargeBodiesAreRecorded(isLossless: Bool)
         async throws
     {
@@ -62,7 +64,7 @@ import Testing
                 "\(Self.downloads) downloads of 10 MB: \(without >> 20) MiB, recorded \(growth >> 10) KiB more, in \(time)"
             )
             if Self.isAlone { #expect(growth < 32 << 20) }
-            let entries = try LogReader(directory: path).entries()
+            let entries = try RequestLog.Reader(directory: path).entries()
             #expect(entries.count == Self.downloads)
             var whole = 0
             for entry in entries {

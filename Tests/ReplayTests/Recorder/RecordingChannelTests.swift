@@ -16,7 +16,7 @@ import Testing
             let log = try RequestLog(directory: path)
             let channel = EarlyReplyChannel()
             let transport = RecordingTransport(EarlyReplyServer(channel: channel), log: log)
-            let request = WebSocketRequest(Exchanges.message("GET", "wss://a.example/talk").head)
+            let request = WebSocket.Request(Exchanges.message("GET", "wss://a.example/talk").head)
             let socket = try await transport.openWebSocket(request)
             let receiving = Task {
                 for try await _ in socket.messages {}
@@ -26,7 +26,7 @@ import Testing
             _ = try await socket.close()
             try await receiving.value
             await log.close()
-            let messages = try #require(try LogReader.read(path).entries.first).messages
+            let messages = try #require(try RequestLog.Reader.read(path).entries.first).messages
             #expect(messages.map(\.direction) == [.send, .receive, .send, .receive])
             #expect(messages.map(\.opcode) == [1, 1, 8, 8])
         }
@@ -34,7 +34,7 @@ import Testing
 }
 
 /// A server whose replies are received before `send` returns.
-private struct EarlyReplyServer: HTTPTransport, WebSocketTransport {
+private struct EarlyReplyServer: HTTPTransport, WebSocket.Transport {
     let channel: EarlyReplyChannel
 
     func perform(
@@ -45,7 +45,7 @@ private struct EarlyReplyServer: HTTPTransport, WebSocketTransport {
         return NoToken()
     }
 
-    func openWebSocket(_ request: WebSocketRequest) async throws(NetworkError) -> WebSocket {
+    func openWebSocket(_ request: WebSocket.Request) async throws(NetworkError) -> WebSocket {
         WebSocket(response: HTTPResponse(status: .switchingProtocols), channel: channel)
     }
 }
@@ -54,15 +54,15 @@ private struct NoToken: RequestToken {
     func cancel() {}
 }
 
-private final class EarlyReplyChannel: WebSocketChannel {
-    var peerClose: WebSocketClose? { said.withLock { $0 } }
-    private let said = Lock<WebSocketClose?>(nil)
-    private let answers = AsyncStream.makeStream(of: WebSocketMessage.self)
+private final class EarlyReplyChannel: WebSocket.Channel {
+    var peerClose: WebSocket.Close? { said.withLock { $0 } }
+    private let said = Lock<WebSocket.Close?>(nil)
+    private let answers = AsyncStream.makeStream(of: WebSocket.Message.self)
     private let askedAgain = AsyncStream.makeStream(of: Void.self)
     private let ended = AsyncStream.makeStream(of: Void.self)
     private let hasAnswered = Lock(false)
 
-    func receive() async throws(NetworkError) -> WebSocketMessage? {
+    func receive() async throws(NetworkError) -> WebSocket.Message? {
         if hasAnswered.withLock({ $0 }) { askedAgain.continuation.yield() }
         for await answer in answers.stream {
             hasAnswered.withLock { $0 = true }
@@ -71,12 +71,12 @@ private final class EarlyReplyChannel: WebSocketChannel {
         return nil
     }
 
-    func send(_ message: WebSocketMessage) async throws(NetworkError) {
+    func send(_ message: WebSocket.Message) async throws(NetworkError) {
         answers.continuation.yield(.text("answer"))
         for await _ in askedAgain.stream { break }
     }
 
-    func close(_ close: WebSocketClose) async throws(NetworkError) -> WebSocketClose {
+    func close(_ close: WebSocket.Close) async throws(NetworkError) -> WebSocket.Close {
         said.withLock { $0 = close }
         answers.continuation.finish()
         for await _ in ended.stream { break }

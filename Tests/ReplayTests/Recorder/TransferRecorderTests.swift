@@ -21,7 +21,7 @@ import Testing
     }
 
     private func it(_ path: String) throws -> LogEntry? {
-        try LogReader.read(path).entries.first { $0.request.url.hasSuffix("/it") }
+        try RequestLog.Reader.read(path).entries.first { $0.request.url.hasSuffix("/it") }
     }
 
     @Test func recorderOfAStreamedUploadIsReleased() async throws {
@@ -83,7 +83,7 @@ import Testing
                 _ = streamed.receive(StreamingResponse(response: HTTPResponse(status: .ok), body: body))
             }
             await log.flush()
-            let entries = try LogReader.read(path, includesInFlight: true).entries.filter {
+            let entries = try RequestLog.Reader.read(path, includesInFlight: true).entries.filter {
                 $0.request.url.hasSuffix("/it")
             }
             #expect(entries.map { $0.response?.status } == [302, 200, nil])
@@ -155,7 +155,7 @@ import Testing
             await log.flush()
             recorder.end(nil, nil)
             await log.flush()
-            let (entries, warnings) = try LogReader.read(path)
+            let (entries, warnings) = try RequestLog.Reader.read(path)
             #expect(warnings == [])
             #expect(entries.first?.messages.map(\.data.count) == [LogLines.maxTextBytes])
             withExtendedLifetime(log) {}

@@ -4,8 +4,8 @@ import Testing
 @testable import BeagleNetReplay
 
 struct ComparisonReportTests {
-    private func entry(_ number: Int, _ outcome: ReissuedEntry.Outcome) -> ReissuedEntry {
-        var entry = ReissuedEntry(
+    private func entry(_ number: Int, _ outcome: Reissuer.Entry.Outcome) -> Reissuer.Entry {
+        var entry = Reissuer.Entry(
             entry: number,
             id: "s-\(number)",
             method: "GET",
@@ -16,12 +16,12 @@ struct ComparisonReportTests {
         return entry
     }
 
-    private var report: ComparisonReport {
-        var differences = Differences(limit: 1)
-        differences.append(Difference(.changed, at: "$.a", before: "]]>&\u{1}", after: "\u{FFFF}é😀"))
-        differences.append(Difference(.added, at: "$.b", after: "1"))
+    private var report: Reissuer.ComparisonReport {
+        var differences = ComparisonRules.Differences(limit: 1)
+        differences.append(ComparisonRules.Difference(.changed, at: "$.a", before: "]]>&\u{1}", after: "\u{FFFF}é😀"))
+        differences.append(ComparisonRules.Difference(.added, at: "$.b", after: "1"))
         differences.notes = ["note"]
-        return ComparisonReport([
+        return Reissuer.ComparisonReport([
             entry(0, .same(notes: [])), entry(1, .same(notes: ["n<1>"])), entry(2, .different(differences)),
             entry(3, .failed(NetworkError(.timeout, during: .body, "time \"is\" up", advice: "wait"))),
             entry(4, .skipped("POST\nmay")), entry(5, .unchecked("the body was not compared: <cut>")),

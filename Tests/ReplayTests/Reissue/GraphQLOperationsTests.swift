@@ -46,15 +46,15 @@ struct GraphQLOperationsTests {
     {
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(
+            request: LogEntry.Request(
                 method: method,
                 url: url,
-                fields: [LoggedField("Content-Type", type)],
-                body: body.isEmpty ? nil : LoggedBody(.data(body), mediaType: type)
+                fields: [LogEntry.Field("Content-Type", type)],
+                body: body.isEmpty ? nil : LogEntry.Body(.data(body), mediaType: type)
             ),
-            response: LoggedResponse(status: 200)
+            response: LogEntry.Response(status: 200)
         )
-        let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:])
+        let routes = ReissueRoutes(fallback: try Reissuer.Target("http://127.0.0.1:81"), hosts: [:])
         func request(_ isUnsafe: Bool) throws -> TransferRequest {
             try ReissueRequestBuilder(routes: routes, headers: [], allowsUnsafeMethods: isUnsafe).request(entry) {
                 body throws(NetworkError) in
@@ -113,10 +113,10 @@ struct GraphQLOperationsTests {
     @Test func queryWithAnUnrecordedBodyIsSkippedWithTheReason() throws {
         let entry = LogEntry(
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(method: "POST", url: "https://h/", body: LoggedBody(.omitted("too large"))),
-            response: LoggedResponse(status: 200)
+            request: LogEntry.Request(method: "POST", url: "https://h/", body: LogEntry.Body(.omitted("too large"))),
+            response: LogEntry.Response(status: 200)
         )
-        let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: [:])
+        let routes = ReissueRoutes(fallback: try Reissuer.Target("http://127.0.0.1:81"), hosts: [:])
         let message = ReissueRequestBuilder(routes: routes, headers: [], allowsUnsafeMethods: false)
         #expect(throws: SkipReason(reason: "its body cannot be sent: the body was not recorded: too large")) {
             try message.request(entry) { body throws(NetworkError) in try Recording([]).wholeBody(body) }

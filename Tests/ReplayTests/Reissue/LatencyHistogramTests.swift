@@ -4,7 +4,7 @@ import Testing
 
 struct LatencyHistogramTests {
     @Test func emptyHistogramIsZero() {
-        let histogram = LatencyHistogram()
+        let histogram = Reissuer.LatencyHistogram()
         #expect(histogram.count == 0)
         #expect(
             [histogram.shortest, histogram.mean, histogram.longest, histogram.quantile(0.5)].allSatisfy { $0 == .zero }
@@ -12,7 +12,7 @@ struct LatencyHistogramTests {
     }
 
     @Test func quantilesAreAccurateToThreeDigits() {
-        var histogram = LatencyHistogram()
+        var histogram = Reissuer.LatencyHistogram()
         // Each duration from 1 µs to 100 ms once, so that every quantile is known.
         for micros in 1...100_000 { histogram.add(.microseconds(micros)) }
         for part in [0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1] {
@@ -29,7 +29,7 @@ struct LatencyHistogramTests {
     @Test func everyDurationFallsIntoItsBucket() {
         for shift in 0..<31 {
             for micros in [1 << shift, (1 << shift) + 1, (2 << shift) - 1] {
-                var histogram = LatencyHistogram()
+                var histogram = Reissuer.LatencyHistogram()
                 histogram.add(.microseconds(micros))
                 histogram.add(.seconds(3600))
                 let found = histogram.quantile(0.5)
@@ -47,7 +47,7 @@ struct LatencyHistogramTests {
 
     @Test(arguments: Self.durationsOutOfRangeAreClampedArguments)
     func durationsOutOfRangeAreClamped(_ duration: Duration, _ counted: Duration) {
-        var histogram = LatencyHistogram()
+        var histogram = Reissuer.LatencyHistogram()
         histogram.add(duration)
         #expect(histogram.longest == counted)
         #expect(histogram.shortest == counted)

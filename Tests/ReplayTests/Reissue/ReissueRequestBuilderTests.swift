@@ -14,25 +14,25 @@ struct ReissueRequestBuilderTests {
         _ method: String = "GET",
         _ url: String = "https://api.example.com/a?b=c%20d#f",
         _ fields: [(String, String)] = [],
-        _ body: LoggedBody? = nil,
+        _ body: LogEntry.Body? = nil,
         redactions: [String] = []
     ) -> LogEntry {
-        let fields = fields.map { LoggedField($0.0, $0.1) }
+        let fields = fields.map { LogEntry.Field($0.0, $0.1) }
         return LogEntry(
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(method: method, url: url, fields: fields, body: body),
-            response: LoggedResponse(status: 200),
+            request: LogEntry.Request(method: method, url: url, fields: fields, body: body),
+            response: LogEntry.Response(status: 200),
             redactions: redactions
         )
     }
 
     private func request(
         _ entry: LogEntry,
-        headers: [HeaderMapping] = [],
-        hosts: [String: ReissueTarget] = [:],
+        headers: [Reissuer.HeaderMapping] = [],
+        hosts: [String: Reissuer.Target] = [:],
         unsafe: Bool = false
     ) throws -> TransferRequest {
-        let routes = ReissueRoutes(fallback: try ReissueTarget("http://127.0.0.1:81"), hosts: hosts)
+        let routes = ReissueRoutes(fallback: try Reissuer.Target("http://127.0.0.1:81"), hosts: hosts)
         let message = ReissueRequestBuilder(routes: routes, headers: headers, allowsUnsafeMethods: unsafe)
         let recording = Recording([entry])
         return try message.request(entry) { body throws(NetworkError) in try recording.wholeBody(body) }
@@ -45,7 +45,9 @@ struct ReissueRequestBuilderTests {
     @Test func schemeHostAndPortAreReplaced() throws {
         #expect(try request(entry()).head.urlText == "http://127.0.0.1:81/a?b=c%20d")
         #expect(try request(entry("GET", "HTTPS://user:pw@h.example?x")).head.urlText == "http://127.0.0.1:81/?x")
-        let hosts = ["api.example.com": try ReissueTarget("https://one"), "h:8443": try ReissueTarget("https://two:1")]
+        let hosts = [
+            "api.example.com": try Reissuer.Target("https://one"), "h:8443": try Reissuer.Target("https://two:1"),
+        ]
         #expect(try request(entry(), hosts: hosts).head.urlText == "https://one/a?b=c%20d")
         #expect(try request(entry("GET", "https://API.example.com:8080/"), hosts: hosts).head.urlText == "https://one/")
         #expect(try request(entry("GET", "https://h:8443/"), hosts: hosts).head.urlText == "https://two:1/")
@@ -68,8 +70,8 @@ struct ReissueRequestBuilderTests {
     }
 
     @Test func internationalTargetHostIsConvertedToASCII() throws {
-        #expect("\(try ReissueTarget("http://bücher.de:81"))" == "http://xn--bcher-kva.de:81")
-        #expect(throws: NetworkError.self) { try ReissueTarget("http://a b") }
+        #expect("\(try Reissuer.Target("http://bücher.de:81"))" == "http://xn--bcher-kva.de:81")
+        #expect(throws: NetworkError.self) { try Reissuer.Target("http://a b") }
     }
 
     @Test func connectionFieldsAreNotSent() throws {
@@ -93,7 +95,7 @@ struct ReissueRequestBuilderTests {
         "request.url:?token", "request.postData.text:=password", "request.postData.params.password",
     ])
     func requestWithRemovedSecretsIsSkipped(_ place: String) throws {
-        let form = LoggedBody(.data(Data("a=1".utf8)), mediaType: "application/x-www-form-urlencoded")
+        let form = LogEntry.Body(.data(Data("a=1".utf8)), mediaType: "application/x-www-form-urlencoded")
         #expect(throws: SkipReason.self) {
             try request(entry("POST", "https://h/", [], form, redactions: [place]), unsafe: true)
         }
@@ -102,15 +104,15 @@ struct ReissueRequestBuilderTests {
     }
 
     @Test func mappedHeadersReplaceRecordedOnes() throws {
-        let token = try HeaderMapping("Authorization=Bearer env:TOKEN", environment: ["TOKEN": "canary"])
+        let token = try Reissuer.HeaderMapping("Authorization=Bearer env:TOKEN", environment: ["TOKEN": "canary"])
         let recorded = entry("GET", "https://h/", [("authorization", "Bearer REDACTED"), ("A", "1")])
         #expect(try fields(request(recorded, headers: [token])) == ["A: 1", "Authorization: Bearer canary"])
         #expect(try fields(request(entry(), headers: [token])) == ["Authorization: Bearer canary"])
     }
 
     @Test func hostWithItsOwnTargetReceivesNoNewSecret() throws {
-        let token = HeaderMapping(.authorization, "canary")
-        let hosts = ["cdn.example.com": try ReissueTarget("http://other")]
+        let token = Reissuer.HeaderMapping(.authorization, "canary")
+        let hosts = ["cdn.example.com": try Reissuer.Target("http://other")]
         let plain = entry("GET", "https://cdn.example.com/i.png")
         #expect(try fields(request(plain, headers: [token], hosts: hosts)) == [])
         let asked = entry("GET", "https://cdn.example.com/i.png", [("Authorization", "REDACTED")])
@@ -118,7 +120,10 @@ struct ReissueRequestBuilderTests {
     }
 
     @Test func requestThatNeedsASecretIsSkipped() {
-        let form = LoggedBody(.data(Data("a=1&password=REDACTED".utf8)), mediaType: "application/x-www-form-urlencoded")
+        let form = LogEntry.Body(
+            .data(Data("a=1&password=REDACTED".utf8)),
+            mediaType: "application/x-www-form-urlencoded"
+        )
         let table: [(LogEntry, String)] = [
             (entry("GET", "https://h/", [("Cookie", "a=REDACTED; b=1")]), "the secret in Cookie"),
             (
@@ -127,8 +132,8 @@ struct ReissueRequestBuilderTests {
             ),
             (entry("GET", "https://h/?token=REDACTED"), "its URL has a secret"),
             (entry("POST", "https://h/", [], form), "its body has a secret"),
-            (entry("POST", "https://h/", [], LoggedBody(.omitted("unredactable"))), "unredactable"),
-            (entry("PUT", "https://h/", [], LoggedBody(.data(Data()), isTruncated: true)), "beginning"),
+            (entry("POST", "https://h/", [], LogEntry.Body(.omitted("unredactable"))), "unredactable"),
+            (entry("PUT", "https://h/", [], LogEntry.Body(.data(Data()), isTruncated: true)), "beginning"),
         ]
         for (entry, reason) in table {
             let error = #expect(throws: SkipReason.self) { try request(entry, unsafe: true) }
@@ -167,15 +172,15 @@ struct ReissueRequestBuilderTests {
 
     @Test(arguments: Self.invalidTargetIsRejectedArguments)
     func invalidTargetIsRejected(_ url: String, _ reason: String) {
-        let error = #expect(throws: NetworkError.self) { try ReissueTarget(url) }
+        let error = #expect(throws: NetworkError.self) { try Reissuer.Target(url) }
         #expect(error?.kind == .badURL)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
         #expect(error?.message.contains("canary") == false)
     }
 
     @Test func targetMayHaveAPortAndASlash() throws {
-        #expect(try ReissueTarget("HTTPS://h:8443/").description == "https://h:8443")
-        #expect(try ReissueTarget("http://[::1]:80").description == "http://[::1]:80")
+        #expect(try Reissuer.Target("HTTPS://h:8443/").description == "https://h:8443")
+        #expect(try Reissuer.Target("http://[::1]:80").description == "http://[::1]:80")
     }
 
     private static let invalidMappingIsRejectedArguments: [(String, String)] = [
@@ -187,7 +192,7 @@ struct ReissueRequestBuilderTests {
     @Test(arguments: Self.invalidMappingIsRejectedArguments)
     func invalidMappingIsRejected(_ text: String, _ reason: String) {
         let environment = ["EMPTY": "", "FEED": "canary\ncanary"]
-        let error = #expect(throws: NetworkError.self) { try HeaderMapping(text, environment: environment) }
+        let error = #expect(throws: NetworkError.self) { try Reissuer.HeaderMapping(text, environment: environment) }
         #expect(error?.kind == .badConfiguration)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
         #expect(error?.description.contains("canary") == false)
@@ -200,6 +205,6 @@ struct ReissueRequestBuilderTests {
 
     @Test(arguments: Self.mappingHasAValueOrAVariableArguments)
     func mappingHasAValueOrAVariable(_ text: String, _ value: String) throws {
-        #expect(try HeaderMapping(text, environment: ["T": "t"]).value == value)
+        #expect(try Reissuer.HeaderMapping(text, environment: ["T": "t"]).value == value)
     }
 }

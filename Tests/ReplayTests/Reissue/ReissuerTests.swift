@@ -14,26 +14,26 @@ import Testing
         status: Int = 200,
         _ body: String = "",
         type: String = "application/json",
-        fields: [LoggedField] = []
+        fields: [LogEntry.Field] = []
     ) -> LogEntry {
         LogEntry(
             id: id,
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(method: method, url: "https://api.example.com\(target)"),
-            response: LoggedResponse(
+            request: LogEntry.Request(method: method, url: "https://api.example.com\(target)"),
+            response: LogEntry.Response(
                 status: status,
-                fields: [LoggedField("Content-Type", type)] + fields,
-                body: LoggedBody(.data(Data(body.utf8)), mediaType: type)
+                fields: [LogEntry.Field("Content-Type", type)] + fields,
+                body: LogEntry.Body(.data(Data(body.utf8)), mediaType: type)
             )
         )
     }
 
     private func reissuer(to server: LoopbackServer, clock: any Clock<Duration> = ContinuousClock()) throws -> Reissuer
     {
-        Reissuer(to: try ReissueTarget(server.url), clock: clock)
+        Reissuer(to: try Reissuer.Target(server.url), clock: clock)
     }
 
-    private func words(_ report: ComparisonReport) -> [String] {
+    private func words(_ report: Reissuer.ComparisonReport) -> [String] {
         report.entries.map { entry in
             switch entry.outcome {
             case .same: "same"
@@ -79,14 +79,15 @@ import Testing
         #expect(other.entries.allSatisfy { $0.latency > .zero })
     }
 
-    private static let uncheckedBodyIsNotCountedAsSameArguments: [LoggedBody] = [
-        LoggedBody(.omitted("unredactable")), LoggedBody(.omitted("unknown")), LoggedBody(.file("bodies/none")),
-        LoggedBody(.file("../secret")), LoggedBody(.data(Data("[1".utf8)), isTruncated: true),
+    private static let uncheckedBodyIsNotCountedAsSameArguments: [LogEntry.Body] = [
+        LogEntry.Body(.omitted("unredactable")), LogEntry.Body(.omitted("unknown")),
+        LogEntry.Body(.file("bodies/none")),
+        LogEntry.Body(.file("../secret")), LogEntry.Body(.data(Data("[1".utf8)), isTruncated: true),
     ]
 
     /// A missing body must not count as equal.
     @Test(arguments: Self.uncheckedBodyIsNotCountedAsSameArguments)
-    func uncheckedBodyIsNotCountedAsSame(_ body: LoggedBody) async throws {
+    func uncheckedBodyIsNotCountedAsSame(_ body: LogEntry.Body) async throws {
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], "[1]"))
         var cut = entry("/a")
         cut.response?.body = body
@@ -114,9 +115,9 @@ import Testing
             entry("/none", status: 204), entry("/old", status: 302), entry("/head", "HEAD"), entry("/empty"),
         ]
         for index in entries.indices {
-            entries[index].response?.fields = index == 1 ? [LoggedField("Location", "/new")] : []
+            entries[index].response?.fields = index == 1 ? [LogEntry.Field("Location", "/new")] : []
             let size: Int64 = index == 3 ? 0 : -1
-            entries[index].response?.body = LoggedBody(.omitted(index == 1 ? "not read" : "unknown"), size: size)
+            entries[index].response?.body = LogEntry.Body(.omitted(index == 1 ? "not read" : "unknown"), size: size)
         }
         let report = try await reissuer(to: server).compare(Recording(entries))
         #expect(words(report) == ["same", "same", "same", "same"])
@@ -126,9 +127,9 @@ import Testing
     @Test func requestsAreSentAsRecorded() async throws {
         var post = entry("/form?x=%20", "POST")
         post.request.fields = [
-            LoggedField("x-B", "2"), LoggedField("X-a", "1"), LoggedField("Content-Type", "text/plain"),
+            LogEntry.Field("x-B", "2"), LogEntry.Field("X-a", "1"), LogEntry.Field("Content-Type", "text/plain"),
         ]
-        post.request.body = LoggedBody(.data(Data([0, 255])))
+        post.request.body = LogEntry.Body(.data(Data([0, 255])))
         let server = try LoopbackServer(.response(200, ["Content-Type": "application/json"], ""))
         var reissuer = try reissuer(to: server)
         #expect(words(try await reissuer.compare(Recording([post]))).first?.contains("unsafe methods") == true)
@@ -149,7 +150,7 @@ import Testing
             "/old",
             id: "1",
             status: 302,
-            fields: [LoggedField("Location", "https://api.example.com/new")]
+            fields: [LogEntry.Field("Location", "https://api.example.com/new")]
         )
         var second = entry("/new", id: "2", "[1]")
         (second.redirects, second.parent) = (1, "1")
@@ -171,7 +172,7 @@ import Testing
         let recorded = entry(
             "/old",
             status: 302,
-            fields: [LoggedField("Location", "https://api.example.com/new?token=canary")]
+            fields: [LogEntry.Field("Location", "https://api.example.com/new?token=canary")]
         )
         let location = "https://api.example.com/new?token=canary"
         let server = try LoopbackServer(.response(302, ["Content-Type": "application/json", "Location": location]))
@@ -184,7 +185,7 @@ import Testing
     }
 
     @Test func redirectToAThirdPartyIsTheSame() async throws {
-        let location = LoggedField("Location", "https://accounts.example.org/o?a=1")
+        let location = LogEntry.Field("Location", "https://accounts.example.org/o?a=1")
         let recorded = entry("/login", status: 302, fields: [location])
         let server = try LoopbackServer(
             .response(302, ["Content-Type": "application/json", "Location": location.value])
@@ -207,10 +208,10 @@ import Testing
         let server = try LoopbackServer(.response(307, ["Location": "\(other.url)/there"]))
         var reissuer = try reissuer(to: server)
         (reissuer.followsRedirects, reissuer.allowsUnsafeMethods) = (true, true)
-        reissuer.headers = [HeaderMapping(try #require(HTTPField.Name("X-Plan")), "canary")]
+        reissuer.headers = [Reissuer.HeaderMapping(try #require(HTTPField.Name("X-Plan")), "canary")]
         var (get, post) = (entry("/a", "GET", "[1]"), entry("/b", "POST", "[1]"))
-        get.request.fields = [LoggedField("X-Plain", "kept")]
-        post.request.body = LoggedBody(.data(Data("1".utf8)))
+        get.request.fields = [LogEntry.Field("X-Plain", "kept")]
+        post.request.body = LogEntry.Body(.data(Data("1".utf8)))
         let report = try await reissuer.compare(Recording([get, post]))
         #expect(server.requests.map { $0["X-Plan"] } == ["canary", "canary"])
         #expect(other.requests.map(\.target) == ["/there"], "unsafe requests are not redirected to other hosts")
@@ -219,7 +220,7 @@ import Testing
         #expect(words(report).first == "same")
         #expect(words(report).last?.hasPrefix("status: 200 → 307") == true)
 
-        reissuer.hosts = ["named": try ReissueTarget(other.url)]
+        reissuer.hosts = ["named": try Reissuer.Target(other.url)]
         #expect(try await words(reissuer.compare(Recording([post]))) == ["same"])
     }
 
@@ -229,12 +230,12 @@ import Testing
         image.request.url = "https://cdn.example.com/i.png"
         image.request.fields = []
         var reissuer = Reissuer(to: nil)
-        reissuer.hosts = ["cdn.example.com": try ReissueTarget(cdn.url)]
-        reissuer.headers = [HeaderMapping(.authorization, "canary")]
+        reissuer.hosts = ["cdn.example.com": try Reissuer.Target(cdn.url)]
+        reissuer.headers = [Reissuer.HeaderMapping(.authorization, "canary")]
         let report = try await reissuer.compare(Recording([entry("/a"), image]))
         #expect(report.skipped == 1)
         #expect(words(report).first == "no target is set for requests to api.example.com; add one")
-        reissuer.target = try ReissueTarget(api.url)
+        reissuer.target = try Reissuer.Target(api.url)
         _ = try await reissuer.compare(Recording([entry("/a"), image]))
         #expect(api.requests.map { $0["Authorization"] } == ["canary"])
         #expect(cdn.requests.map { $0["Authorization"] } == [nil, nil])
@@ -330,7 +331,9 @@ import Testing
             (0..<40).map { number in
                 var entry = entry("/\(number % 4)/\(number)")
                 entry.connection = "\(number % 4)"
-                entry.unknownMembers = [UnknownMember(place: "", name: "pageref", json: "\"page_\(number % 4)\"")]
+                entry.unknownMembers = [
+                    LogEntry.UnknownMember(place: "", name: "pageref", json: "\"page_\(number % 4)\"")
+                ]
                 return entry
             }
         )

@@ -13,13 +13,13 @@ import Testing
     private func entry(
         _ method: String = "POST",
         _ url: String = "http://a/",
-        _ fields: [LoggedField] = [],
+        _ fields: [LogEntry.Field] = [],
         _ body: Data? = nil
     ) -> LogEntry {
-        let body = body.map { LoggedBody(.data($0), mediaType: "text/plain") }
+        let body = body.map { LogEntry.Body(.data($0), mediaType: "text/plain") }
         return LogEntry(
             started: Date(timeIntervalSince1970: 0),
-            request: LoggedRequest(method: method, url: url, httpVersion: "HTTP/1.1", fields: fields, body: body)
+            request: LogEntry.Request(method: method, url: url, httpVersion: "HTTP/1.1", fields: fields, body: body)
         )
     }
 
@@ -50,7 +50,7 @@ import Testing
     func bodiesArriveByteByByte(index: Int) async throws {
         let server = try LoopbackServer(.response(200))
         let body = Self.bodies[index]
-        let command = entry("POST", "\(server.url)/a", [LoggedField("Content-Type", "x/y")], body).curlCommand()
+        let command = entry("POST", "\(server.url)/a", [LogEntry.Field("Content-Type", "x/y")], body).curlCommand()
         #expect(try await run(command, in: server) == 0)
         let request = try #require(server.requests.first)
         #expect(request.body == body)
@@ -70,15 +70,16 @@ import Testing
     func fieldsAndTargetsArriveUnchanged(value: String) async throws {
         let server = try LoopbackServer(.response(200))
         let fields = [
-            LoggedField("X-Value", value), LoggedField("User-Agent", "test/1"), LoggedField("X-Value", "again"),
-            LoggedField("Host", server.authority), LoggedField("Accept-Encoding", "gzip"),
+            LogEntry.Field("X-Value", value), LogEntry.Field("User-Agent", "test/1"),
+            LogEntry.Field("X-Value", "again"),
+            LogEntry.Field("Host", server.authority), LogEntry.Field("Accept-Encoding", "gzip"),
         ]
         let url = "\(server.url)/a/../[1-3]/{a,b}?q='$(exit)'&b=%20"
         #expect(try await run(entry("PROPFIND", url, fields).curlCommand(), in: server) == 0)
         let request = try #require(server.requests.first)
         #expect(request.method == "PROPFIND")
         #expect(request.target == "/a/../[1-3]/{a,b}?q='$(exit)'&b=%20")
-        let sent = request.fields.map { LoggedField($0.name, $0.value) }
+        let sent = request.fields.map { LogEntry.Field($0.name, $0.value) }
         #expect(Set(sent) == Set(fields))
         #expect(sent.count == fields.count)
     }
@@ -97,8 +98,8 @@ import Testing
         let server = try LoopbackServer(.response(200))
         let body = #"{"user":{"password":"REDACTED"},"token":"REDACTED:h:0123456789ab","pwd":"REDACTED"}"#
         let fields = [
-            LoggedField("Authorization", "Bearer REDACTED"), LoggedField("Cookie", "id=REDACTED; theme=dark"),
-            LoggedField("Content-Type", "application/json"),
+            LogEntry.Field("Authorization", "Bearer REDACTED"), LogEntry.Field("Cookie", "id=REDACTED; theme=dark"),
+            LogEntry.Field("Content-Type", "application/json"),
         ]
         let url = "\(server.url)/a?access_token=REDACTED&b=c"
         let command = entry("POST", url, fields, Data(body.utf8)).curlCommand()
@@ -149,8 +150,13 @@ import Testing
         let form = "application/x-www-form-urlencoded"
         let planted = [
             entry("GET", "http://127.0.0.1:1/?token=canary&a=b"),
-            entry("GET", "http://127.0.0.1:1/", [LoggedField("X-Api-Key", "canary")]),
-            entry("POST", "http://127.0.0.1:1/", [LoggedField("Content-Type", form)], Data("a=1&password=canary".utf8)),
+            entry("GET", "http://127.0.0.1:1/", [LogEntry.Field("X-Api-Key", "canary")]),
+            entry(
+                "POST",
+                "http://127.0.0.1:1/",
+                [LogEntry.Field("Content-Type", form)],
+                Data("a=1&password=canary".utf8)
+            ),
         ]
         for var entry in planted {
             entry.request.body?.mediaType = form
@@ -163,10 +169,11 @@ import Testing
 
     @Test func archiveContentCannotInjectIntoTheCommand() {
         let fields = [
-            LoggedField("X-A", "b\r\nX-Evil: 1\0"), LoggedField("@/etc/passwd", "x"), LoggedField(":authority", "a"),
+            LogEntry.Field("X-A", "b\r\nX-Evil: 1\0"), LogEntry.Field("@/etc/passwd", "x"),
+            LogEntry.Field(":authority", "a"),
         ]
         var entry = entry("GET\r\nX: y", "http://a/", fields)
-        entry.request.body = LoggedBody(.omitted("too large\nrm -rf /"))
+        entry.request.body = LogEntry.Body(.omitted("too large\nrm -rf /"))
         let command = entry.curlCommand()
         #expect(command.hasPrefix("# the body was not recorded: too large rm -rf /\ncurl \\\n"))
         #expect(command.contains("--header 'X-A: b  X-Evil: 1 '"))
@@ -175,7 +182,7 @@ import Testing
     }
 
     @Test func simpleRequestHasAShortCommand() {
-        let fields = [LoggedField("User-Agent", "x"), LoggedField("Accept", "*/*")]
+        let fields = [LogEntry.Field("User-Agent", "x"), LogEntry.Field("Accept", "*/*")]
         #expect(
             entry("GET", "http://a/", fields).curlCommand()
                 == "curl \\\n  --header 'User-Agent: x' \\\n  --header 'Accept: */*' \\\n  --url http://a/"

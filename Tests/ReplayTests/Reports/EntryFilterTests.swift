@@ -6,24 +6,24 @@ struct EntryFilterTests {
     private let form = LogEntry(
         id: "s-7",
         started: Date(timeIntervalSince1970: 0),
-        request: LoggedRequest(
+        request: LogEntry.Request(
             method: "POST",
             url: "https://ana:x@API.x.com:8443/v1/forms?q=a",
-            fields: [LoggedField("Content-Type", "application/json"), LoggedField("X-Trace", "Abc")],
-            body: LoggedBody(.data(Data(#"{"token":"REDACTED"}"#.utf8)))
+            fields: [LogEntry.Field("Content-Type", "application/json"), LogEntry.Field("X-Trace", "Abc")],
+            body: LogEntry.Body(.data(Data(#"{"token":"REDACTED"}"#.utf8)))
         ),
-        response: LoggedResponse(
+        response: LogEntry.Response(
             status: 422,
-            fields: [LoggedField("x-trace", "def")],
-            body: LoggedBody(.data(Data("né".utf8)), size: 20_480)
+            fields: [LogEntry.Field("x-trace", "def")],
+            body: LogEntry.Body(.data(Data("né".utf8)), size: 20_480)
         ),
-        timings: LogTimings(send: .milliseconds(1), wait: .milliseconds(600)),
+        timings: LogEntry.Timings(send: .milliseconds(1), wait: .milliseconds(600)),
         kind: "form",
         operationName: "SignUp"
     )
     private let failed = LogEntry(
         started: Date(timeIntervalSince1970: 0),
-        request: LoggedRequest(method: "GET", url: "http://[::1]:80"),
+        request: LogEntry.Request(method: "GET", url: "http://[::1]:80"),
         error: "timeout: nothing came"
     )
 
@@ -52,7 +52,7 @@ struct EntryFilterTests {
 
     @Test(arguments: Self.filterMatchesEntriesArguments)
     func filterMatchesEntries(text: String, isWanted: Bool) throws {
-        #expect(try EntryFilter(text).matches(form) == isWanted)
+        #expect(try Recording.Filter(text).matches(form) == isWanted)
     }
 
     private static let missingValuesMatchOnlyNegationsArguments: [(String, Bool)] = [
@@ -64,7 +64,7 @@ struct EntryFilterTests {
 
     @Test(arguments: Self.missingValuesMatchOnlyNegationsArguments)
     func missingValuesMatchOnlyNegations(text: String, isWanted: Bool) throws {
-        #expect(try EntryFilter(text).matches(failed) == isWanted)
+        #expect(try Recording.Filter(text).matches(failed) == isWanted)
     }
 
     private static let faultsHaveAColumnAndAReasonArguments: [(String, Int, String)] = [
@@ -79,7 +79,7 @@ struct EntryFilterTests {
 
     @Test(arguments: Self.faultsHaveAColumnAndAReasonArguments)
     func faultsHaveAColumnAndAReason(text: String, column: Int, reason: String) throws {
-        let error = try #require(throws: NetworkError.self) { try EntryFilter(text) }
+        let error = try #require(throws: NetworkError.self) { try Recording.Filter(text) }
         #expect(error.kind == .badConfiguration)
         #expect(error.message.hasPrefix("the filter is invalid at column \(column): "), "\(error.message)")
         #expect(error.message.contains(reason), "\(error.message)")
@@ -87,16 +87,16 @@ struct EntryFilterTests {
 
     @Test func nestingDepthIsLimited() throws {
         let deep = String(repeating: "(", count: 1_000_000)
-        #expect(throws: NetworkError.self) { try EntryFilter(deep) }
-        #expect(throws: NetworkError.self) { try EntryFilter(String(repeating: "!", count: 1_000_000)) }
+        #expect(throws: NetworkError.self) { try Recording.Filter(deep) }
+        #expect(throws: NetworkError.self) { try Recording.Filter(String(repeating: "!", count: 1_000_000)) }
         let wide = Array(repeating: "!error", count: 10_000).joined(separator: " && ")
-        #expect(try EntryFilter(wide).matches(form))
+        #expect(try Recording.Filter(wide).matches(form))
     }
 
     @Test func largestStatusIsCompared() throws {
         var entry = form
         entry.response?.status = .max
-        #expect(try !EntryFilter("status==4xx").matches(entry))
-        #expect(try EntryFilter("status>1").matches(entry))
+        #expect(try !Recording.Filter("status==4xx").matches(entry))
+        #expect(try Recording.Filter("status>1").matches(entry))
     }
 }

@@ -10,23 +10,25 @@ struct EntryRedactionTests {
             method: "POST",
             at: 0,
             fields: [
-                LoggedField("Set-Cookie", "sid=\(secret); Path=/"), LoggedField("Location", "/b?token=\(secret)"),
+                LogEntry.Field("Set-Cookie", "sid=\(secret); Path=/"), LogEntry.Field("Location", "/b?token=\(secret)"),
             ],
             body: SampleRecording.json(#"{"a":[{"refresh_token":"\#(secret)"}],"n":1.10}"#)
         )
         entry.request.fields = [
-            LoggedField("authorization", "Bearer \(secret)"), LoggedField("bad name", secret),
-            LoggedField(":path", "/x?access_token=\(secret)"),
+            LogEntry.Field("authorization", "Bearer \(secret)"), LogEntry.Field("bad name", secret),
+            LogEntry.Field(":path", "/x?access_token=\(secret)"),
         ]
-        entry.request.body = LoggedBody(
-            .parameters([LoggedParameter(name: "password", value: secret), LoggedParameter(name: "a", value: "b")])
+        entry.request.body = LogEntry.Body(
+            .parameters([
+                LogEntry.Parameter(name: "password", value: secret), LogEntry.Parameter(name: "a", value: "b"),
+            ])
         )
         entry.response?.redirectURL = "https://a.example/b?token=\(secret)"
-        entry.response?.trailers = [LoggedField("X-Auth-Token", secret)]
-        entry.response?.interim = [LoggedHead(status: 103, fields: [LoggedField("Set-Cookie", "a=\(secret)")])]
+        entry.response?.trailers = [LogEntry.Field("X-Auth-Token", secret)]
+        entry.response?.interim = [LogEntry.Head(status: 103, fields: [LogEntry.Field("Set-Cookie", "a=\(secret)")])]
         entry.error = "timeout at https://a.example/?token=\(secret)"
         let message = Data(#"{"password":"\#(secret)"}"#.utf8)
-        entry.messages = [1, 2].map { LoggedMessage(.send, at: SampleRecording.start, opcode: $0, message) }
+        entry.messages = [1, 2].map { LogEntry.Message(.send, at: SampleRecording.start, opcode: $0, message) }
         entry.response?.statusText = "OK token=\(secret)"
         entry.connection = "token=\(secret)"
         entry.serverAddress = "//u:\(secret)@h"
@@ -36,8 +38,12 @@ struct EntryRedactionTests {
         entry.kind = "token=\(secret)"
         entry.response?.body.mediaType = "application/json; token=\(secret)"
         entry.unknownMembers = [
-            UnknownMember(place: "", name: "_initiator", json: #"{"url":"https://a.example/?token=\#(secret)"}"#),
-            UnknownMember(place: "request", name: "_token", json: #""\#(secret)""#),
+            LogEntry.UnknownMember(
+                place: "",
+                name: "_initiator",
+                json: #"{"url":"https://a.example/?token=\#(secret)"}"#
+            ),
+            LogEntry.UnknownMember(place: "request", name: "_token", json: #""\#(secret)""#),
         ]
         return entry
     }
@@ -52,9 +58,9 @@ struct EntryRedactionTests {
         #expect(redacted.redacted(by: Redactor()) == redacted)
     }
 
-    private func form(_ fields: [(String, String)], _ mode: Redactor.Mode) throws -> [LoggedParameter] {
+    private func form(_ fields: [(String, String)], _ mode: Redactor.Mode) throws -> [LogEntry.Parameter] {
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
-        entry.request.body = LoggedBody(.parameters(fields.map { LoggedParameter(name: $0.0, value: $0.1) }))
+        entry.request.body = LogEntry.Body(.parameters(fields.map { LogEntry.Parameter(name: $0.0, value: $0.1) }))
         let redacted = entry.redacted(by: Redactor(mode: mode))
         guard case .parameters(let fields)? = redacted.request.body?.content else { return [] }
         return fields
@@ -77,7 +83,7 @@ struct EntryRedactionTests {
     @Test func modeAppliesToHeaderFields() {
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
         let names = ["Accept", "X-Auth-Token", "Authorization", "X-A", "X-Api-Key"]
-        entry.request.fields = names.map { LoggedField($0, "Basic abcdefgh") }
+        entry.request.fields = names.map { LogEntry.Field($0, "Basic abcdefgh") }
         #expect(entry.redacted(by: Redactor(mode: .drop)).request.fields.map(\.name) == ["Accept", "X-A"])
         let masked = entry.redacted(by: Redactor()).request.fields.map(\.value)
         #expect(
@@ -88,7 +94,7 @@ struct EntryRedactionTests {
     @Test func controlCharactersDoNotHideSecrets() {
         let secret = SampleRecording.secret
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
-        entry.request.fields = ["X-Debug", "Authorization"].map { LoggedField($0, "Bearer\u{1}\(secret)") }
+        entry.request.fields = ["X-Debug", "Authorization"].map { LogEntry.Field($0, "Bearer\u{1}\(secret)") }
         let redacted = entry.redacted(by: Redactor())
         #expect(!"\(redacted)".contains(secret), "\(redacted.request.fields)")
         #expect(entry.findings() == ["request.headers.X-Debug:<Bearer>", "request.headers.Authorization"])
@@ -98,14 +104,16 @@ struct EntryRedactionTests {
         let secret = SampleRecording.secret
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
         entry.operationName = "token=\(secret)"
-        let field = LoggedParameter(
+        let field = LogEntry.Parameter(
             name: #"{"password":"\#(secret)"}"#,
             value: "x",
             fileName: "https://a.example/?token=\(secret)",
             contentType: "text/plain; token=\(secret)"
         )
-        entry.request.body = LoggedBody(.parameters([field]))
-        entry.unknownMembers = [UnknownMember(place: "request", name: "comment", json: #""password: \#(secret)""#)]
+        entry.request.body = LogEntry.Body(.parameters([field]))
+        entry.unknownMembers = [
+            LogEntry.UnknownMember(place: "request", name: "comment", json: #""password: \#(secret)""#)
+        ]
         let redacted = entry.redacted(by: Redactor())
         #expect(!"\(redacted)".contains(secret), "\(redacted)")
         #expect(redacted.unknownMembers.first?.json == #""password: REDACTED""#)
@@ -127,20 +135,20 @@ struct EntryRedactionTests {
         var entry = SampleRecording.exchange(
             "https://a.example/",
             at: 0,
-            body: LoggedBody(
+            body: LogEntry.Body(
                 .omitted("x"),
                 mediaType: "multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW"
             )
         )
         let bytes = Data((0...255).map { UInt8($0) } + "{\"password\":\"x\"}".utf8)
-        entry.messages = [LoggedMessage(.receive, at: SampleRecording.start, opcode: 2, bytes)]
+        entry.messages = [LogEntry.Message(.receive, at: SampleRecording.start, opcode: 2, bytes)]
         #expect(entry.redacted(by: Redactor()) == entry)
     }
 
     @Test func unredactableMessageIsReplacedByThePlaceholder() {
         var entry = SampleRecording.exchange("https://a.example/", at: 0)
         let text = Data(#"{"password":"#.utf8)
-        entry.messages = [LoggedMessage(.receive, at: SampleRecording.start, opcode: 2, text)]
+        entry.messages = [LogEntry.Message(.receive, at: SampleRecording.start, opcode: 2, text)]
         #expect(entry.redacted(by: Redactor()).messages.map(\.data) == [Data("REDACTED".utf8)])
     }
 

@@ -8,7 +8,7 @@ struct GeneratedTestsTests {
         let path = #filePath.replacing("GeneratedTestsTests.swift", with: "RecordedTests.swift")
         var awkward = SampleRecording.exchange("https://fonts.example.com/css?family=Roboto|Open+Sans", at: 60_000)
         awkward.response?.body = SampleRecording.json(#"{"text":"\u0000 \\(1) é\u0301 \u202e"}"#)
-        let tests = GeneratedTests(
+        let tests = Recording.GeneratedTests(
             Recording(SampleRecording.entries + [awkward] + Self.askedAgain),
             title: "SampleRecording"
         )
@@ -37,11 +37,11 @@ struct GeneratedTestsTests {
         ]
         var entries = sent.enumerated().map { index, sent in
             var entry = SampleRecording.exchange("\(api)/\(sent.url)", method: "POST", at: 70_000 + Double(index))
-            entry.request.body = LoggedBody(.data(Data(sent.body.utf8)), mediaType: sent.type)
+            entry.request.body = LogEntry.Body(.data(Data(sent.body.utf8)), mediaType: sent.type)
             entry.response?.body = SampleRecording.json(sent.answer)
             return entry
         }
-        entries[4].request.body = LoggedBody(.data(Data([0xFF, 0])), mediaType: "application/octet-stream")
+        entries[4].request.body = LogEntry.Body(.data(Data([0xFF, 0])), mediaType: "application/octet-stream")
         let states = [(503, "0"), (200, "[1]"), (200, "[2]")]
         return entries
             + states.enumerated().map { index, state in

@@ -4,12 +4,12 @@ import TestPrograms
 import Testing
 
 struct HTMLReportTests {
-    private func text(of report: HTMLReport) throws -> String {
+    private func text(of report: Recording.HTMLReport) throws -> String {
         String(decoding: try report.page(), as: UTF8.self)
     }
 
     private func page(_ recording: Recording = SampleRecording.recording, filter: String? = nil) throws -> Data {
-        try HTMLReport(recording, title: "s<1>.bglog", filter: filter.map { try EntryFilter($0) }).page()
+        try Recording.HTMLReport(recording, title: "s<1>.bglog", filter: filter.map { try Recording.Filter($0) }).page()
     }
 
     @Test func logContentIsEscaped() throws {
@@ -31,18 +31,18 @@ struct HTMLReportTests {
 
     @Test func secretsOfAnArchiveAreRedacted() throws {
         #expect(!String(decoding: try page(), as: UTF8.self).contains(SampleRecording.secret))
-        let all = HTMLReport(SampleRecording.recording, title: "", redactor: nil)
+        let all = Recording.HTMLReport(SampleRecording.recording, title: "", redactor: nil)
         #expect(String(decoding: try all.page(), as: UTF8.self).contains(SampleRecording.secret))
     }
 
     @Test func aThousandLargeEntriesFitIntoTwoMegabytes() throws {
         let text = String(repeating: #"{"name":"<a long text>\n"},"#, count: 400)
-        let image = LoggedBody(.data(Data(repeating: 7, count: 90_000)), mediaType: "image/png")
+        let image = LogEntry.Body(.data(Data(repeating: 7, count: 90_000)), mediaType: "image/png")
         let entries = (0..<1000).map { number in
             let body = number % 3 == 0 ? image : SampleRecording.json("[\(text)\(number)]")
             var entry = SampleRecording.exchange("https://api.example.com/\(number)", at: Double(number), body: body)
             entry.response?.fields = (0..<12).map {
-                LoggedField("X-Field-\($0)", String(repeating: "v\(number)", count: 9))
+                LogEntry.Field("X-Field-\($0)", String(repeating: "v\(number)", count: 9))
             }
             return entry
         }
@@ -52,8 +52,11 @@ struct HTMLReportTests {
     }
 
     @Test func longBodyIsCutBetweenCharacters() throws {
-        let body = LoggedBody(.data(Data(String(repeating: "é", count: 100_000).utf8)), mediaType: "text/plain")
-        let report = HTMLReport(Recording([SampleRecording.exchange("http://a/", at: 0, body: body)]), title: "")
+        let body = LogEntry.Body(.data(Data(String(repeating: "é", count: 100_000).utf8)), mediaType: "text/plain")
+        let report = Recording.HTMLReport(
+            Recording([SampleRecording.exchange("http://a/", at: 0, body: body)]),
+            title: ""
+        )
         let text = try text(of: report)
         #expect(text.contains(#"é","cut":true"#))
         #expect(!text.contains("\u{FFFD}"))
@@ -72,7 +75,7 @@ struct HTMLReportTests {
         private let page: Data
 
         init() throws {
-            page = try HTMLReport(SampleRecording.recording, title: "s.bglog").page()
+            page = try Recording.HTMLReport(SampleRecording.recording, title: "s.bglog").page()
         }
 
         private func rows(_ page: Chromium.Page) -> [Int] {
@@ -115,7 +118,7 @@ struct HTMLReportTests {
         }
 
         @Test func anEmptyRecordingHasAPage() async throws {
-            let page = try await Chromium.open(try HTMLReport(Recording([]), title: "none").page())
+            let page = try await Chromium.open(try Recording.HTMLReport(Recording([]), title: "none").page())
             #expect(page.elements.contains("0 of 0"))
             #expect(!page.notes.contains("Uncaught"), "\(page.notes)")
         }

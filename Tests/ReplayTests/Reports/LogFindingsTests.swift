@@ -23,7 +23,7 @@ struct LogFindingsTests {
             log.append(entry)
             log.note("password=c4n4ry")
             await log.close()
-            let content = try LogReader.read(path).entries.first?.response?.body.content
+            let content = try RequestLog.Reader.read(path).entries.first?.response?.body.content
             guard case .file(let file)? = content else {
                 Issue.record("\(String(describing: content))")
                 return
@@ -33,7 +33,7 @@ struct LogFindingsTests {
     }
 
     private func findings(_ path: String) throws -> [String] {
-        try LogReader(directory: path).findings(by: Redactor())
+        try RequestLog.Reader(directory: path).findings(by: Redactor())
     }
 
     static func append(_ text: String, _ path: String) throws {
@@ -65,7 +65,7 @@ struct LogFindingsTests {
     func unreadableFileOfAnArchiveIsAFinding(_ name: String) {
         var entry = LogEntry.sample()
         entry.response?.body.content = .file(name)
-        #expect(HAREntry(entry, directory: "/nowhere").findings() == ["response.content._file:[unreadable]"])
+        #expect(HARWriter.Entry(entry, directory: "/nowhere").findings() == ["response.content._file:[unreadable]"])
     }
 
     private static let recordsThatAreNotEntriesAreCheckedArguments: [String] = [

@@ -12,7 +12,7 @@ enum SampleRecording {
 
     static let recording = Recording(
         entries,
-        warnings: [RecordingWarning(file: "000001.jsonl", offset: 9, reason: attack)]
+        warnings: [Recording.Warning(file: "000001.jsonl", offset: 9, reason: attack)]
     )
 
     static func exchange(
@@ -20,8 +20,8 @@ enum SampleRecording {
         method: String = "GET",
         at milliseconds: Double,
         status: Int = 200,
-        fields: [LoggedField] = [],
-        body: LoggedBody = LoggedBody(),
+        fields: [LogEntry.Field] = [],
+        body: LogEntry.Body = LogEntry.Body(),
         wait: Int = 40,
         isNew: Bool = false,
         kind: String? = "component"
@@ -29,15 +29,15 @@ enum SampleRecording {
         LogEntry(
             id: "s-\(Int(milliseconds))",
             started: start + milliseconds / 1000,
-            request: LoggedRequest(
+            request: LogEntry.Request(
                 method: method,
                 url: url,
                 httpVersion: "HTTP/2",
-                fields: [LoggedField("User-Agent", "BeagleNet/0.1.0"), LoggedField("Accept", "*/*")],
+                fields: [LogEntry.Field("User-Agent", "BeagleNet/0.1.0"), LogEntry.Field("Accept", "*/*")],
                 headBytes: 120,
                 bodyBytes: 0
             ),
-            response: LoggedResponse(
+            response: LogEntry.Response(
                 status: status,
                 statusText: status == 200 ? "OK" : "",
                 httpVersion: "HTTP/2",
@@ -46,7 +46,7 @@ enum SampleRecording {
                 headBytes: 200,
                 bodyBytes: body.size
             ),
-            timings: LogTimings(
+            timings: LogEntry.Timings(
                 blocked: .milliseconds(1),
                 dns: isNew ? .milliseconds(8) : nil,
                 connect: isNew ? .milliseconds(45) : nil,
@@ -61,8 +61,8 @@ enum SampleRecording {
         )
     }
 
-    static func json(_ text: String) -> LoggedBody {
-        LoggedBody(.data(Data(text.utf8)), mediaType: "application/json")
+    static func json(_ text: String) -> LogEntry.Body {
+        LogEntry.Body(.data(Data(text.utf8)), mediaType: "application/json")
     }
 
     static let entries: [LogEntry] = {
@@ -72,7 +72,8 @@ enum SampleRecording {
                 "\(api)/home",
                 at: 0,
                 fields: [
-                    LoggedField("Content-Type", "application/json"), LoggedField("Set-Cookie", "id=REDACTED; Path=/"),
+                    LogEntry.Field("Content-Type", "application/json"),
+                    LogEntry.Field("Set-Cookie", "id=REDACTED; Path=/"),
                 ],
                 body: json(
                     #"{"_beagleComponent_":"beagle:screenComponent","price":1.10,"big":12345678901234567890123,"a":[]}"#
@@ -102,15 +103,15 @@ enum SampleRecording {
         ]
         all[4].response?.redirectURL = "\(api)/new?token=\(secret)"
         all[5].request.body = json(#"{"email":"ana@example.com","password":"REDACTED"}"#)
-        all[5].request.fields.append(LoggedField("Authorization", "Bearer \(secret)"))
+        all[5].request.fields.append(LogEntry.Field("Authorization", "Bearer \(secret)"))
         all[5].redactions = ["postData.text:$.password"]
         all[6].operationName = "Offers"
         all[7].isFromStore = true
         var dead = LogEntry(
             id: "s-dead",
             started: start + 9.7,
-            request: LoggedRequest(method: "GET", url: "\(api)/down\(attack)"),
-            timings: LogTimings(connect: .milliseconds(2000)),
+            request: LogEntry.Request(method: "GET", url: "\(api)/down\(attack)"),
+            timings: LogEntry.Timings(connect: .milliseconds(2000)),
             error: "timeout: nothing came \(attack)",
             kind: "raw"
         )
@@ -118,9 +119,9 @@ enum SampleRecording {
         dead.attempt = 2
         var talk = exchange("https://api.example.com/talk", at: 60_000, status: 101, wait: 30, kind: "raw")
         talk.messages = [
-            LoggedMessage(.send, at: start + 60.1, Data("hello".utf8)),
-            LoggedMessage(.receive, at: start + 60.2, Data(attack.utf8)),
-            LoggedMessage(.receive, at: start + 60.3, opcode: 2, Data([0, 255])),
+            LogEntry.Message(.send, at: start + 60.1, Data("hello".utf8)),
+            LogEntry.Message(.receive, at: start + 60.2, Data(attack.utf8)),
+            LogEntry.Message(.receive, at: start + 60.3, opcode: 2, Data([0, 255])),
         ]
         var gone = exchange("https://api.example.com/gone", at: 60_500, kind: nil)
         gone.response = nil
@@ -130,7 +131,7 @@ enum SampleRecording {
 
     private static var escapedAttack: String { attack.replacing("\"", with: "\\\"") }
 
-    private static let svg = LoggedBody(
+    private static let svg = LogEntry.Body(
         .data(
             Data(
                 """
@@ -143,7 +144,7 @@ enum SampleRecording {
     )
 
     /// 1 × 1 pixel.
-    private static let image = LoggedBody(
+    private static let image = LogEntry.Body(
         .data(
             Data(
                 base64Encoded:

@@ -7,16 +7,16 @@ import TestClients
     /// A check that a test answers.
     private final class Names: Sendable {
         private struct State {
-            var asked: [FormValue] = []
-            var pending: [CheckedContinuation<FormMessage?, any Error>] = []
+            var asked: [Form.Value] = []
+            var pending: [CheckedContinuation<Form.Message?, any Error>] = []
         }
 
         private let state = Lock(State())
         private let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
 
-        var asked: [FormValue] { state.withLock { $0.asked } }
+        var asked: [Form.Value] { state.withLock { $0.asked } }
 
-        func check(_ value: FormValue) async throws -> FormMessage? {
+        func check(_ value: Form.Value) async throws -> Form.Message? {
             try await withCheckedThrowingContinuation { pending in
                 state.withLock { state in
                     state.asked.append(value)
@@ -28,32 +28,32 @@ import TestClients
 
         func isAsked() async { for await _ in begun { break } }
 
-        func answer(_ result: Result<FormMessage?, any Error>) {
+        func answer(_ result: Result<Form.Message?, any Error>) {
             let pending = state.withLock { $0.pending.isEmpty ? nil : $0.pending.removeFirst() }
             #expect(pending != nil)
             pending?.resume(with: result)
         }
     }
 
-    private static let taken = FormMessage(.init(rawValue: "taken"), "is taken")
+    private static let taken = Form.Message(.init(rawValue: "taken"), "is taken")
     private let clock = ManualClock()
     private let names = Names()
     private let client = StubClient { _ in NetworkResponse(response: HTTPResponse(status: .noContent)) }
 
-    private func form(_ value: FormValue = .empty) -> Form {
+    private func form(_ value: Form.Value = .empty) -> Form {
         Beagle.dependencies.clock = clock
         return Form([
             Form.Input(
                 "name",
                 value,
                 validators: [.length(atLeast: 2)],
-                asyncValidator: AsyncFormValidator { [names] in try await names.check($0) }
+                asyncValidator: Form.AsyncValidator { [names] in try await names.check($0) }
             ),
             Form.Input("other"),
         ])
     }
 
-    private func until(_ form: Form, _ condition: @escaping (FormState) -> Bool) async {
+    private func until(_ form: Form, _ condition: @escaping (Form.State) -> Bool) async {
         for await state in form.states where condition(state) { break }
     }
 
@@ -92,7 +92,7 @@ import TestClients
         #expect(names.asked == ["ann"])
         names.answer(.success(Self.taken))
         await until(form) { !$0.inputs[0].isChecking }
-        #expect(form.validate() == [FieldError(field: "name", message: "is taken")])
+        #expect(form.validate() == [Form.FieldError(field: "name", message: "is taken")])
         // An edit of another input doesn't check the name again; an edit of the name forgets the error.
         form["other"] = 1
         #expect(!form.state.isValid && !form.state.inputs[0].isChecking)
@@ -116,7 +116,7 @@ import TestClients
         await names.isAsked()
         let second = Task { try await client.submit(form, to: "http://h/") }
         names.answer(.success(Self.taken))
-        #expect(try await submission.value.errors == [FieldError(field: "name", message: "is taken")])
+        #expect(try await submission.value.errors == [Form.FieldError(field: "name", message: "is taken")])
         #expect(try await !second.value.isAccepted)
         // The answer is used again.
         #expect(try await !client.submit(form, to: "http://h/").isAccepted)

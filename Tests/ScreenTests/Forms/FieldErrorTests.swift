@@ -5,8 +5,8 @@ import Testing
 struct FieldErrorTests {
     private static let inputs = ["name", "email", "profile.color", "address[city]", "tags", "a/b", "zip"]
 
-    private func errors(_ body: String, _ contentType: String = "application/json") -> [FieldError] {
-        FieldError.list(in: Data(body.utf8), contentType: contentType, inputs: Self.inputs)
+    private func errors(_ body: String, _ contentType: String = "application/json") -> [Form.FieldError] {
+        Form.FieldError.list(in: Data(body.utf8), contentType: contentType, inputs: Self.inputs)
     }
 
     private static let fieldNameIsMatchedToAnInputArguments: [(String, String?, String?)] = [
@@ -34,7 +34,7 @@ struct FieldErrorTests {
 
     @Test(arguments: Self.fieldNameIsMatchedToAnInputArguments)
     func fieldNameIsMatchedToAnInput(_ error: String, _ field: String?, _ serverName: String?) {
-        let expected = FieldError(field: field, message: "m", serverName: serverName)
+        let expected = Form.FieldError(field: field, message: "m", serverName: serverName)
         #expect(errors("{\"errors\":[\(error)]}") == [expected])
     }
 
@@ -44,9 +44,9 @@ struct FieldErrorTests {
         )
         #expect(
             errors(#"{"errors":{"zip":["a","b"],"email":"c","age":[{"x":1}]}}"#) == [
-                FieldError(field: nil, message: #"{"x":1}"#, serverName: "age"),
-                FieldError(field: "email", message: "c"),
-                FieldError(field: "zip", message: "a"), FieldError(field: "zip", message: "b"),
+                Form.FieldError(field: nil, message: #"{"x":1}"#, serverName: "age"),
+                Form.FieldError(field: "email", message: "c"),
+                Form.FieldError(field: "zip", message: "a"), Form.FieldError(field: "zip", message: "b"),
             ]
         )
     }
@@ -68,16 +68,16 @@ struct FieldErrorTests {
             """
         #expect(
             errors(body, "application/problem+json") == [
-                FieldError(field: nil, message: "must be a positive integer", serverName: "#/age"),
-                FieldError(field: "profile.color", message: "must be 'green', 'red' or 'blue'"),
+                Form.FieldError(field: nil, message: "must be a positive integer", serverName: "#/age"),
+                Form.FieldError(field: "profile.color", message: "must be 'green', 'red' or 'blue'"),
             ]
         )
     }
 
     @Test func problemDetailsWithoutFieldsApplyToTheForm() {
         let body = #"{"title": "t", "detail": "d"}"#
-        #expect(errors(body, "application/problem+json; charset=utf-8") == [FieldError(field: nil, message: "d")])
-        #expect(errors(#"{"title": "t"}"#, "application/problem+json") == [FieldError(field: nil, message: "t")])
+        #expect(errors(body, "application/problem+json; charset=utf-8") == [Form.FieldError(field: nil, message: "d")])
+        #expect(errors(#"{"title": "t"}"#, "application/problem+json") == [Form.FieldError(field: nil, message: "t")])
         #expect(errors(body).isEmpty)
     }
 
@@ -171,15 +171,15 @@ struct FieldErrorTests {
                 data: Data(body.utf8),
                 response: HTTPResponse(status: .init(code: code), headerFields: fields)
             )
-            let errors = FieldError.list(in: response, inputs: Self.inputs + ["given_name"])
+            let errors = Form.FieldError.list(in: response, inputs: Self.inputs + ["given_name"])
             #expect(errors.map { "\($0.field ?? "-")\($0.serverName ?? ""): \($0.message)" } == expected, "\(server)")
         }
     }
 
     @Test func inputMayBeNamedLikeAFormWideKey() {
         let body = Data(#"{"base":["is odd"]}"#.utf8)
-        let errors = FieldError.list(in: body, contentType: nil, inputs: ["base"])
-        #expect(errors == [FieldError(field: "base", message: "is odd")])
+        let errors = Form.FieldError.list(in: body, contentType: nil, inputs: ["base"])
+        #expect(errors == [Form.FieldError(field: "base", message: "is odd")])
     }
 
     private static let recordsAndUnknownFormatsAreNotFieldErrorsArguments: [String] = [
@@ -201,7 +201,7 @@ struct FieldErrorTests {
                 data: Data(#"{"errors":[{"field":"email","message":"m"}]}"#.utf8),
                 response: HTTPResponse(status: .init(code: code))
             )
-            #expect(FieldError.list(in: response).isEmpty)
+            #expect(Form.FieldError.list(in: response).isEmpty)
         }
     }
 
@@ -217,7 +217,7 @@ struct FieldErrorTests {
 
     @Test func withoutAFormEveryNameIsAField() {
         let body = Data(##"{"errors":[{"pointer":"#/a/b","detail":"m"},{"field":"x.y","message":"n"}]}"##.utf8)
-        let errors = FieldError.list(in: body, contentType: nil, inputs: nil)
+        let errors = Form.FieldError.list(in: body, contentType: nil, inputs: nil)
         #expect(errors.map(\.field) == ["a.b", "x.y"])
     }
 }

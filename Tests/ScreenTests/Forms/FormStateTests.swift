@@ -67,7 +67,7 @@ import TestClients
     @Test func progressIsPartOfTheState() async throws {
         let server = try serve { _ in .response(204) }
         defer { server.stop() }
-        let file = FormValue.file(FormFile(Data(repeating: 7, count: 1 << 20), filename: "f"))
+        let file = Form.Value.file(FormFile(Data(repeating: 7, count: 1 << 20), filename: "f"))
         let form = Form([Form.Input("f", file)], encoding: .multipart)
         let sent = Lock<[Int64]>([])
         let client = client
@@ -118,7 +118,7 @@ import TestClients
         let server = try serve { request in
             request.target == "/form" ? .sequence([.gate(gate), .response(201, [:], "7")]) : .response(204)
         }
-        let store = MemoryFormStore()
+        let store = Form.MemoryStore()
         let form = Form([Form.Input("a", 1)], group: "g", store: store)
         let client = client
         let first = Task { try await client.submit(form, to: "/form") }
@@ -154,7 +154,7 @@ import TestClients
     }
 }
 
-extension FormState {
+extension Form.State {
     fileprivate var word: String {
         switch status {
         case .editing: "editing"

@@ -9,8 +9,8 @@ import TestClients
 
     private func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    private func stores() -> [any FormStore] {
-        [MemoryFormStore(), DiskFormStore(directory: folder.appending(path: "a/b").path)]
+    private func stores() -> [any Form.Store] {
+        [Form.MemoryStore(), Form.DiskStore(directory: folder.appending(path: "a/b").path)]
     }
 
     private func mode(_ path: String) throws -> Int? {
@@ -34,7 +34,7 @@ import TestClients
 
     @Test func filesAreAccessibleToTheirOwnerOnly() throws {
         defer { remove() }
-        let store = DiskFormStore(directory: folder.appending(path: "a/b").path)
+        let store = Form.DiskStore(directory: folder.appending(path: "a/b").path)
         try store.save([FormField("a", 1)], replacing: [], in: "g")
         #expect(try mode("a/b") == 0o700)
         #expect(try mode("a/b/g.json") == 0o600)
@@ -48,7 +48,7 @@ import TestClients
     @Test(arguments: Self.groupNameIsEscapedInTheFileNameArguments)
     func groupNameIsEscapedInTheFileName(_ group: String, _ name: String) throws {
         defer { remove() }
-        let store = DiskFormStore(directory: folder.path)
+        let store = Form.DiskStore(directory: folder.path)
         try store.save([FormField("a", 1)], replacing: [], in: group)
         #expect(try store.fields(of: group) == [FormField("a", 1)])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["\(name).json"])
@@ -60,7 +60,7 @@ import TestClients
 
     @Test func truncatedFileIsAnErrorUntilCleared() throws {
         defer { remove() }
-        let store = DiskFormStore(directory: folder.path)
+        let store = Form.DiskStore(directory: folder.path)
         try store.save([FormField("a", "x"), FormField("b", 1)], replacing: [], in: "g")
         let file = folder.appending(path: "g.json")
         let whole = try Data(contentsOf: file)
@@ -80,7 +80,7 @@ import TestClients
     @Test func unwritableDirectoryIsAFileError() throws {
         defer { remove() }
         try Data().write(to: folder)
-        let store = DiskFormStore(directory: folder.appending(path: "a").path)
+        let store = Form.DiskStore(directory: folder.appending(path: "a").path)
         let error = #expect(throws: NetworkError.self) { try store.save([], replacing: [], in: "g") }
         #expect(error?.kind == .file)
     }

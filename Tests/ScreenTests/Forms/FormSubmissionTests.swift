@@ -21,7 +21,7 @@ import TestClients
     }()
     private static let unreached = NetworkError(.connect, during: .connect, "no connection")
 
-    private func states(_ submission: FormSubmission, _ count: Int) async -> [String] {
+    private func states(_ submission: Form.Submission, _ count: Int) async -> [String] {
         var seen: [String] = []
         for await state in submission.states {
             seen.append(state.word)
@@ -142,7 +142,7 @@ import TestClients
     }
 
     @Test func statesEndWhenTheSubmissionIsReleased() async throws {
-        var submission: FormSubmission? = client(.failure(Self.unreached)).submission(of: Form(), to: "http://h/")
+        var submission: Form.Submission? = client(.failure(Self.unreached)).submission(of: Form(), to: "http://h/")
         let states = submission?.states
         submission = nil
         var seen: [String] = []
@@ -151,7 +151,7 @@ import TestClients
     }
 }
 
-extension FormSubmission.State {
+extension Form.Submission.State {
     fileprivate var word: String {
         switch self {
         case .started: "started"

@@ -31,7 +31,7 @@ import TestClients
 
     // MARK: replies
 
-    private static let successDoesNotDependOnTheBodyArguments: [(Int, String, FormReply.Content)] = [
+    private static let successDoesNotDependOnTheBodyArguments: [(Int, String, Form.Reply.Content)] = [
         (200, "{\"_beagleAction_\":\"beagle:popView\"}", .action(["_beagleAction_": "beagle:popView"])),
         (201, "{\"id\":7}", .json(["id": 7])), (200, "[]", .json([])),
         (200, "{\"_beagleAction_\":1}", .json(["_beagleAction_": 1])),
@@ -40,7 +40,7 @@ import TestClients
     ]
 
     @Test(arguments: Self.successDoesNotDependOnTheBodyArguments)
-    func successDoesNotDependOnTheBody(_ status: Int, _ body: String, _ content: FormReply.Content) async throws {
+    func successDoesNotDependOnTheBody(_ status: Int, _ body: String, _ content: Form.Reply.Content) async throws {
         let server = try serve { _ in .response(status, [:], body) }
         let reply = try await client.submit(Form([Form.Input("a", 1)]), to: "/form")
         #expect(reply.content == content)
@@ -75,13 +75,15 @@ import TestClients
 
     @Test func appReadsItsOwnErrorFormat() async throws {
         let server = try serve { request in .response(418, [:], request.target == "/plain" ? "" : "email=is taken") }
-        Beagle.dependencies.fieldErrorReader = FieldErrorReader { response, inputs in
+        Beagle.dependencies.fieldErrorReader = Form.FieldErrorReader { response, inputs in
             let words = String(decoding: response.data, as: UTF8.self).split(separator: "=").map(String.init)
             guard response.status.code == 418, words.count == 2, inputs.contains(words[0]) else { return nil }
-            return [FieldError(field: words[0], message: words[1])]
+            return [Form.FieldError(field: words[0], message: words[1])]
         }
         let form = Form([Form.Input("email", "a@b")])
-        #expect(try await client.submit(form, to: "/form").errors == [FieldError(field: "email", message: "is taken")])
+        #expect(
+            try await client.submit(form, to: "/form").errors == [Form.FieldError(field: "email", message: "is taken")]
+        )
         await #expect(throws: NetworkError.self) { try await client.submit(form, to: "/plain") }
         withExtendedLifetime(server) {}
     }
@@ -90,13 +92,13 @@ import TestClients
         let server = try serve { _ in .response(200) }
         let form = Form([Form.Input("a", isRequired: true)])
         let reply = try await client.submit(form, to: "/form")
-        #expect(reply.errors == [FieldError(field: "a", message: "must not be empty")])
+        #expect(reply.errors == [Form.FieldError(field: "a", message: "must not be empty")])
         #expect(reply.response == nil && !reply.isAccepted)
         #expect(server.record.connections == 0)
     }
 
     @Test func stubClientSubmitsForms() async throws {
-        let store = MemoryFormStore()
+        let store = Form.MemoryStore()
         store.save([FormField("page", 1)], replacing: [], in: "g")
         let form = Form([Form.Input("a", 1)], group: "g", store: store, sendsIdempotencyKey: true)
         let client = StubClient { request in
@@ -153,7 +155,7 @@ import TestClients
             default: .response(204)
             }
         }
-        let store = MemoryFormStore()
+        let store = Form.MemoryStore()
         let form = Form([Form.Input("name", "Ana"), Form.Input("pin", "1234")], group: "g", store: store)
         await #expect(throws: NetworkError.self) { try await client.submit(form, to: "/form") }
         #expect(store.fields(of: "g") == [FormField("name", "Ana")])
@@ -165,7 +167,7 @@ import TestClients
     }
 
     @Test func formIsSentEvenIfItsDraftCannotBeStored() async throws {
-        struct FullStore: FormStore {
+        struct FullStore: Form.Store {
             static let error = NetworkError(.file, during: .file, "the disk is full")
             func fields(of group: String) -> [FormField] { [] }
             func save(_: [FormField], replacing: Set<String>, in: String) throws(NetworkError) { throw Self.error }
@@ -186,7 +188,7 @@ import TestClients
         let server = try serve { _ in .response(204) }
         let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let form = Form(group: "g", store: DiskFormStore(directory: folder.path))
+        let form = Form(group: "g", store: Form.DiskStore(directory: folder.path))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         try Data("{".utf8).write(to: folder.appending(path: "g.json"))
         let error = await #expect(throws: NetworkError.self) { try await client.submit(form, to: "/form") }
@@ -222,10 +224,10 @@ import TestClients
         let server = try serve { _ in
             .response(200, [:], "\(count.withLock { count in (count += 1, count).1 })")
         }
-        let store = MemoryFormStore()
+        let store = Form.MemoryStore()
         store.save([FormField("page", 1)], replacing: [], in: "g")
         let form = Form([Form.Input("a", 1)], group: "g", store: store)
-        func submit(to path: String = "/form", headers: [String: String] = [:]) async throws -> FormReply.Content {
+        func submit(to path: String = "/form", headers: [String: String] = [:]) async throws -> Form.Reply.Content {
             try await client.submit(form, to: path, headers: headers).content
         }
         for _ in 0..<3 { #expect(try await submit() == .json(1)) }
@@ -415,7 +417,7 @@ import TestClients
         let server = try serve { request in
             request.target == "/form" ? .response(307, ["Location": "/there"]) : .response(201)
         }
-        let steps = Lock<[TransferProgress]>([])
+        let steps = Lock<[TransferRequest.Progress]>([])
         let form = Form(
             [Form.Input("title", "Sea"), Form.Input("photo", .file(FormFile(path: path, contentType: "image/png")))],
             encoding: .multipart
@@ -438,7 +440,7 @@ import TestClients
             limits.withLock { $0.append((request.options.map(\.timeouts.total), request.timeout)) }
             return NetworkResponse()
         }
-        let file = FormValue.file(FormFile(Data(), filename: "f"))
+        let file = Form.Value.file(FormFile(Data(), filename: "f"))
         let form = Form([Form.Input("f", file)], encoding: .multipart)
         _ = try await client.submit(form, to: "http://h/")
         form.allowResubmission()

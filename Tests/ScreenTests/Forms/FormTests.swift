@@ -30,16 +30,16 @@ struct FormTests {
     ) throws {
         let form = Form([Form.Input("tag", ["a", ["b", 1]])], method: method, encoding: encoding)
         #expect(try fields(form).count == count)
-        let photos = FormValue.list([.file(FormFile(path: "a")), .file(FormFile(path: "b"))])
+        let photos = Form.Value.list([.file(FormFile(path: "a")), .file(FormFile(path: "b"))])
         #expect(try fields(Form([Form.Input("photo", photos)])).map(\.file?.filename) == ["a", "b"])
     }
 
     @Test func datesAndDaysAreWrittenAsText() throws {
         let date = Date(timeIntervalSince1970: 1_795_321_999.25)
-        #expect(FormValue.date(date) == "2026-11-22T04:33:19Z")
+        #expect(Form.Value.date(date) == "2026-11-22T04:33:19Z")
         let (east, west) = (try #require(TimeZone(secondsFromGMT: 0)), try #require(TimeZone(secondsFromGMT: -18_000)))
-        #expect(FormValue.day(date, in: east) == "2026-11-22")
-        #expect(FormValue.day(date, in: west) == "2026-11-21")
+        #expect(Form.Value.day(date, in: east) == "2026-11-22")
+        #expect(Form.Value.day(date, in: west) == "2026-11-21")
     }
 
     @Test func validationErrorsAreReportedInOrder() {
@@ -55,10 +55,10 @@ struct FormTests {
         ])
         #expect(
             form.validate() == [
-                FieldError(field: "name", message: "must not be empty"),
-                FieldError(field: "age", message: "is too young"),
-                FieldError(field: "tags", message: "must not be empty"),
-                FieldError(field: "again", message: "is another password"),
+                Form.FieldError(field: "name", message: "must not be empty"),
+                Form.FieldError(field: "age", message: "is too young"),
+                Form.FieldError(field: "tags", message: "must not be empty"),
+                Form.FieldError(field: "again", message: "is another password"),
             ]
         )
         form["again"] = "a"
@@ -78,7 +78,7 @@ struct FormTests {
     }
 
     @Test func additionalDataOverridesInputsWhichOverrideStoredValues() throws {
-        let store = MemoryFormStore()
+        let store = Form.MemoryStore()
         let stored = [
             FormField("both", "stored"), FormField("page", 1), FormField("page", 2), FormField("all", "stored"),
         ]

@@ -4,7 +4,7 @@ import Testing
 import TestClients
 
 @Suite(.beagle()) struct FormValidatorTests {
-    private func key(_ validator: FormValidator, _ value: FormValue) -> String? {
+    private func key(_ validator: Form.Validator, _ value: Form.Value) -> String? {
         validator.message(for: value, in: [])?.key.rawValue
     }
 
@@ -23,7 +23,7 @@ import TestClients
     }
 
     /// HTML Standard, 2.3.4.3.
-    private static let numberFollowsHTMLArguments: [(FormValue, Bool)] = [
+    private static let numberFollowsHTMLArguments: [(Form.Value, Bool)] = [
         ("0", true), ("-1", true), ("1.5", true), (".5", true), ("-.5e-3", true), ("1E+3", true), (7, true),
         (1.5, true), (.empty, true), ("", true), (["1", 2], true),
         ("+1", false), ("1.", false), (" 1", false), ("1 ", false), ("0x1", false), ("1e", false), ("nan", false),
@@ -31,11 +31,11 @@ import TestClients
         (["1", "x"], false), ("1,5", false), ("e3", false),
     ]
 
-    @Test(arguments: Self.numberFollowsHTMLArguments) func numberFollowsHTML(_ value: FormValue, _ isValid: Bool) {
+    @Test(arguments: Self.numberFollowsHTMLArguments) func numberFollowsHTML(_ value: Form.Value, _ isValid: Bool) {
         #expect(key(.number, value) == (isValid ? nil : "number"))
     }
 
-    private static let limitsIncludeTheirEndsArguments: [(FormValidator, FormValue, String?)] = [
+    private static let limitsIncludeTheirEndsArguments: [(Form.Validator, Form.Value, String?)] = [
         (.range(atLeast: 1, atMost: 3), 1, nil), (.range(atLeast: 1, atMost: 3), "3.0", nil),
         (.range(atLeast: 1, atMost: 3), 0.5, "tooSmall"), (.range(atLeast: 1, atMost: 3), "3.1", "tooLarge"),
         (.range(atLeast: 1), "x", "number"), (.range(atLeast: 1), "", nil), (.range(), -9, nil),
@@ -48,15 +48,15 @@ import TestClients
     ]
 
     @Test(arguments: Self.limitsIncludeTheirEndsArguments)
-    func limitsIncludeTheirEnds(_ validator: FormValidator, _ value: FormValue, _ key: String?) {
+    func limitsIncludeTheirEnds(_ validator: Form.Validator, _ value: Form.Value, _ key: String?) {
         #expect(self.key(validator, value) == key)
     }
 
     @Test func patternMatchesTheWholeText() throws {
-        let validator = try FormValidator.pattern("[a-z]{2}|x")
+        let validator = try Form.Validator.pattern("[a-z]{2}|x")
         let keys = ["ab", "x", "", "abc", "xab", "AB"].map { key(validator, .text($0)) }
         #expect(keys == [nil, nil, nil, "pattern", "pattern", "pattern"])
-        let error = #expect(throws: NetworkError.self) { try FormValidator.pattern("(") }
+        let error = #expect(throws: NetworkError.self) { try Form.Validator.pattern("(") }
         #expect(error?.kind == .badConfiguration)
     }
 
@@ -82,15 +82,15 @@ import TestClients
         ])
         #expect(
             form.validate() == [
-                FieldError(field: "a", message: "must not be empty"),
-                FieldError(field: "b", message: "must have at least 2 characters"),
-                FieldError(field: "c", message: "check"),
+                Form.FieldError(field: "a", message: "must not be empty"),
+                Form.FieldError(field: "b", message: "must have at least 2 characters"),
+                Form.FieldError(field: "c", message: "check"),
             ]
         )
     }
 
     @Test func messagesAreTranslatedByKey() {
-        Beagle.dependencies.formMessages = FormMessages { message in
+        Beagle.dependencies.formMessages = Form.Messages { message in
             switch message.key {
             case .required: "fehlt"
             case .tooLarge: "höchstens \(message.arguments["maximum"] ?? "")"
@@ -103,7 +103,7 @@ import TestClients
         let form = Form([
             Form.Input("a", isRequired: true), Form.Input("b", 4, validators: [.range(atMost: 3)]),
             Form.Input("c", "x", validators: [.email]), own,
-            Form.Input("d", "x", validators: [FormValidator.number.with(message: "is odd")]),
+            Form.Input("d", "x", validators: [Form.Validator.number.with(message: "is odd")]),
         ])
         #expect(
             form.validate().map(\.message) == ["fehlt", "höchstens 3", "must be an e-mail address", "own", "ungerade"]

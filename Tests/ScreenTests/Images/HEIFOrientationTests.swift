@@ -6,20 +6,20 @@ import TestClients
 
 /// The orientations of AVIF and HEIC, as Chromium 156 shows AVIF with the same properties, unless noted.
 @Suite(.timeLimit(.minutes(1))) struct HEIFOrientationTests {
-    private static func orientation(_ image: Data) -> ImageOrientation? {
+    private static func orientation(_ image: Data) -> ImageHeader.Orientation? {
         let header = ImageHeader(of: image)
         #expect(header?.width == 37 && header?.height == 23)
         return header?.orientation
     }
 
-    private static let propertiesAreCombinedArguments: [(UInt8, UInt8?, ImageOrientation)] = [
+    private static let propertiesAreCombinedArguments: [(UInt8, UInt8?, ImageHeader.Orientation)] = [
         (0, nil, .up), (1, nil, .left), (2, nil, .down), (3, nil, .right),
         (0, 0, .downMirrored), (1, 0, .leftMirrored), (2, 0, .upMirrored), (3, 0, .rightMirrored),
         (0, 1, .upMirrored), (1, 1, .rightMirrored), (2, 1, .downMirrored), (3, 1, .leftMirrored),
     ]
 
     @Test(arguments: Self.propertiesAreCombinedArguments)
-    func propertiesAreCombined(turns: UInt8, axis: UInt8?, orientation: ImageOrientation) {
+    func propertiesAreCombined(turns: UInt8, axis: UInt8?, orientation: ImageHeader.Orientation) {
         let properties = ImageSamples.rotation(turns) + (axis.map { ImageSamples.mirroring($0) } ?? Data())
         let numbers = axis == nil ? [1, 2] : [1, 2, 3]
         for brand in ["avif", "heic"] {
@@ -38,7 +38,7 @@ import TestClients
     /// The order is that of the associations, not that of the boxes. Chromium always turns before it mirrors.
     @Test func propertiesAreAppliedInTheOrderOfTheirAssociations() {
         let properties = ImageSamples.rotation(1) + ImageSamples.mirroring(1)
-        func orientation(_ numbers: [Int]) -> ImageOrientation? {
+        func orientation(_ numbers: [Int]) -> ImageHeader.Orientation? {
             Self.orientation(ImageSamples.heif("avif", properties, ImageSamples.associations((1, numbers))))
         }
         #expect(orientation([1, 2, 3]) == .rightMirrored)
@@ -53,7 +53,7 @@ import TestClients
     @Test func onlyThePrimaryItemCounts() {
         let properties = ImageSamples.rotation(1) + ImageSamples.rotation(2)
         let associations = ImageSamples.associations((1, [1, 2]), (2, [1, 3]), (3, [1]), (1, [3]))
-        func orientation(_ primary: Data) -> ImageOrientation? {
+        func orientation(_ primary: Data) -> ImageHeader.Orientation? {
             Self.orientation(ImageSamples.heif("heic", properties, associations, primary: primary))
         }
         #expect(orientation(ImageSamples.primary(1)) == .left)

@@ -7,8 +7,8 @@ import TestClients
 struct ImageFormatTests {
     @Test(arguments: ImageSamples.written + ImageSamples.scattered)
     func formatIsDetectedFromTheBytes(sample: ImageSamples.Sample) {
-        #expect(ImageFormat(of: sample.data) == sample.header.format)
-        #expect(ImageFormat(of: sample.data.prefix(32)) == sample.header.format)
+        #expect(ImageHeader.Format(of: sample.data) == sample.header.format)
+        #expect(ImageHeader.Format(of: sample.data.prefix(32)) == sample.header.format)
     }
 
     private static let svgIsTextWithAnSVGRootArguments: [(String, Bool)] = [
@@ -23,7 +23,7 @@ struct ImageFormatTests {
         text: String,
         _ isOne: Bool
     ) {
-        #expect(ImageFormat(of: Data(text.utf8)) == (isOne ? .svg : nil))
+        #expect(ImageHeader.Format(of: Data(text.utf8)) == (isOne ? .svg : nil))
         #expect(ImageHeader(of: Data(text.utf8)) == nil)
     }
 
@@ -34,40 +34,41 @@ struct ImageFormatTests {
     ]
 
     @Test(arguments: Self.otherBytesHaveNoFormatArguments) func otherBytesHaveNoFormat(text: String) {
-        #expect(ImageFormat(of: Data(text.utf8)) == nil)
+        #expect(ImageHeader.Format(of: Data(text.utf8)) == nil)
     }
 
-    private static let brandsDistinguishAVIFFromHEICArguments: [(String, String, ImageFormat)] = [
-        ("avif", "mif1", ImageFormat.avif), ("avis", "msf1", .avif), ("mif1", "avif", .avif), ("mif1", "heic", .heic),
+    private static let brandsDistinguishAVIFFromHEICArguments: [(String, String, ImageHeader.Format)] = [
+        ("avif", "mif1", ImageHeader.Format.avif), ("avis", "msf1", .avif), ("mif1", "avif", .avif),
+        ("mif1", "heic", .heic),
         ("heix", "mif1", .heic), ("mif1", "miafavif", .avif), ("msf1", "hevc", .heic), ("mif1", "miaf", .heic),
     ]
 
     @Test(arguments: Self.brandsDistinguishAVIFFromHEICArguments) func brandsDistinguishAVIFFromHEIC(
         major: String,
         _ compatible: String,
-        _ format: ImageFormat
+        _ format: ImageHeader.Format
     ) {
-        #expect(ImageFormat(of: ImageSamples.box("ftyp", Data("\(major)\0\0\0\0\(compatible)".utf8))) == format)
+        #expect(ImageHeader.Format(of: ImageSamples.box("ftyp", Data("\(major)\0\0\0\0\(compatible)".utf8))) == format)
     }
 
     /// Its length looks like the first bytes of an icon or a cursor.
     @Test(arguments: [256, 512]) func longBrandBoxIsNotAnIcon(size: Int) {
         let brands = ImageSamples.box("ftyp", Data("avif\0\0\0\0".utf8) + Data(count: size - 16))
-        #expect(ImageFormat(of: brands) == .avif)
+        #expect(ImageHeader.Format(of: brands) == .avif)
         let extent = ImageSamples.avif(ImageSamples.extent(37, 23)).dropFirst(24)
         #expect(ImageHeader(of: brands + extent) == ImageHeader(format: .avif, width: 37, height: 23))
         // A box of this type without any of the brands.
         let other = ImageSamples.box("ftyp", Data("none\0\0\0\0".utf8) + Data(count: size - 16))
-        #expect(ImageFormat(of: other) == .ico)
+        #expect(ImageHeader.Format(of: other) == .ico)
     }
 
     @Test func jpegIsDetectedByItsFirstMarker() {
-        #expect(ImageFormat(of: Data([0xFF, 0xD8, 0, 0xFF])) == .jpeg)
-        #expect(ImageFormat(of: Data([0xFF, 0xD9, 0xFF, 0xD8])) == nil)
+        #expect(ImageHeader.Format(of: Data([0xFF, 0xD8, 0, 0xFF])) == .jpeg)
+        #expect(ImageHeader.Format(of: Data([0xFF, 0xD9, 0xFF, 0xD8])) == nil)
     }
 
     @Test func formatIsDescribedByItsMediaType() {
-        #expect(ImageFormat.svg.description == "image/svg+xml")
-        #expect(ImageFormat(rawValue: "image/png") == .png)
+        #expect(ImageHeader.Format.svg.description == "image/svg+xml")
+        #expect(ImageHeader.Format(rawValue: "image/png") == .png)
     }
 }

@@ -394,9 +394,11 @@ import TestClients
 
     @Test func brandBoxLengthMayHaveOtherForms() {
         let brands = Data("mif1\0\0\0\0avif".utf8)
-        #expect(ImageFormat(of: ImageSamples.box("ftyp", brands, size: 0)) == .avif)
-        #expect(ImageFormat(of: ImageSamples.box("ftyp", Data([0, 0, 0, 0, 0, 0, 0, 28]) + brands, size: 1)) == .avif)
-        #expect(ImageFormat(of: ImageSamples.box("ftyp", brands.prefix(8)) + brands.suffix(4)) == .heic)
+        #expect(ImageHeader.Format(of: ImageSamples.box("ftyp", brands, size: 0)) == .avif)
+        #expect(
+            ImageHeader.Format(of: ImageSamples.box("ftyp", Data([0, 0, 0, 0, 0, 0, 0, 28]) + brands, size: 1)) == .avif
+        )
+        #expect(ImageHeader.Format(of: ImageSamples.box("ftyp", brands.prefix(8)) + brands.suffix(4)) == .heic)
     }
 
     @Test func splitCodestreamIsJoined() {
@@ -426,7 +428,7 @@ import TestClients
             for _ in 0..<Int.random(in: 0...64, using: &random) { bytes.append(.random(in: 0...255, using: &random)) }
             guard let header = ImageHeader(of: Data(bytes)) else { continue }
             #expect(header.width >= 0 && header.height >= 0 && header.pixels >= 0)
-            #expect(ImageFormat(of: Data(bytes)) == header.format)
+            #expect(ImageHeader.Format(of: Data(bytes)) == header.format)
         }
     }
 }

@@ -197,7 +197,7 @@ struct ImageLoaderTests {
         }
         _ = try await loader.image("\(server.url)/a")
         let task = loader.start(ImageRequest("\(server.url)/a"))
-        var stored: [LoadedImage] = []
+        var stored: [ImageLoader.Image] = []
         for await event in task.events {
             if case .stored(let image) = event { stored.append(image) }
         }
@@ -356,7 +356,7 @@ struct ImageLoaderTests {
 
     @Test func prefetchedImagesAreInTheStore() async throws {
         let server = try LoopbackServer { $0.target == "/3" ? .response(404) : Self.serving() }
-        let prefetcher = ImagePrefetcher(loader)
+        let prefetcher = ImageLoader.Prefetcher(loader)
         prefetcher.prefetch((0..<6).map { "\(server.url)/\($0)" })
         while prefetcher.pendingCount > 0 { await Task.yield() }
         #expect(prefetcher.counts.loaded == 5)
@@ -367,7 +367,7 @@ struct ImageLoaderTests {
 
     @Test func prefetchIsPausedAndStopped() async throws {
         let (server, gate) = try gatedServer()
-        let prefetcher = ImagePrefetcher(loader, maxTransfers: 1)
+        let prefetcher = ImageLoader.Prefetcher(loader, maxTransfers: 1)
         prefetcher.isPaused = true
         prefetcher.prefetch((0..<4).map { "\(server.url)/\($0)" })
         #expect(prefetcher.pendingCount == 4)
@@ -386,7 +386,7 @@ struct ImageLoaderTests {
 
     @Test func imageThatIsWantedJoinsItsPrefetch() async throws {
         let (server, gate) = try gatedServer()
-        var prefetcher: ImagePrefetcher? = ImagePrefetcher(loader)
+        var prefetcher: ImageLoader.Prefetcher? = ImageLoader.Prefetcher(loader)
         prefetcher?.prefetch(["\(server.url)/a", "\(server.url)/b"])
         await server.until { $0.requestCount == 2 }
         let task = loader.start(ImageRequest("\(server.url)/a", priority: .interactive))

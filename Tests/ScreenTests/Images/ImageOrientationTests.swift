@@ -7,10 +7,10 @@ import TestClients
 /// The expected orientations are those with which Chromium 156 shows the same metadata, except for WebP, whose
 /// orientation Chromium ignores.
 @Suite(.timeLimit(.minutes(1))) struct ImageOrientationTests {
-    private static func orientation(_ image: Data) -> ImageOrientation? { ImageHeader(of: image)?.orientation }
+    private static func orientation(_ image: Data) -> ImageHeader.Orientation? { ImageHeader(of: image)?.orientation }
 
     /// Applies an orientation to a picture of two pixels by three.
-    private static func shown(_ rows: [String], _ orientation: ImageOrientation) -> [String] {
+    private static func shown(_ rows: [String], _ orientation: ImageHeader.Orientation) -> [String] {
         let columns = rows[0].indices.map { column in String(rows.map { $0[column] }) }
         // The sides of the shown picture to which the first row and the first column belong (TIFF 6.0, 8).
         return switch orientation {
@@ -25,13 +25,15 @@ import TestClients
         }
     }
 
-    @Test(arguments: ImageOrientation.allCases, ImageOrientation.allCases)
-    func orientationsAreComposed(first: ImageOrientation, next: ImageOrientation) {
+    @Test(arguments: ImageHeader.Orientation.allCases, ImageHeader.Orientation.allCases)
+    func orientationsAreComposed(first: ImageHeader.Orientation, next: ImageHeader.Orientation) {
         let rows = ["ab", "cd", "ef"]
         #expect(Self.shown(rows, first.followed(by: next)) == Self.shown(Self.shown(rows, first), next))
     }
 
-    @Test(arguments: ImageOrientation.allCases) func sidesAreSwappedByQuarterTurns(orientation: ImageOrientation) {
+    @Test(arguments: ImageHeader.Orientation.allCases) func sidesAreSwappedByQuarterTurns(
+        orientation: ImageHeader.Orientation
+    ) {
         let header = ImageHeader(format: .jpeg, width: 40, height: 30, orientation: orientation)
         let isSwapped = Self.shown(["ab", "cd", "ef"], orientation).count == 2
         #expect((header.width, header.height) == (40, 30))
@@ -43,7 +45,7 @@ import TestClients
 
     @Test(arguments: ImageSamples.OrientedFormat.allCases, ImageSamples.ByteOrder.allCases)
     func orientationIsReadInBothByteOrders(format: ImageSamples.OrientedFormat, order: ImageSamples.ByteOrder) {
-        for orientation in ImageOrientation.allCases {
+        for orientation in ImageHeader.Orientation.allCases {
             let image = ImageSamples.oriented(format, orientation.rawValue, order)
             let header = ImageHeader(format: format.format, width: 37, height: 23, orientation: orientation)
             #expect(ImageHeader(of: image) == header)
@@ -64,7 +66,7 @@ import TestClients
         ImageSamples.field(274, value, .big, type: type, count: count)
     }
 
-    private static let exifIsCheckedArguments: [(Data, ImageOrientation)] = [
+    private static let exifIsCheckedArguments: [(Data, ImageHeader.Orientation)] = [
         (ImageSamples.tiff(field(6)), .right),
         // The first of several fields that is valid; other fields are skipped.
         (ImageSamples.tiff(field(6), field(8)), .right), (ImageSamples.tiff(field(9), field(8)), .left),
@@ -86,7 +88,7 @@ import TestClients
         (Data("MM\0*\0\0\0\0\0\u{1}".utf8) + field(6), .up),
     ]
 
-    @Test(arguments: Self.exifIsCheckedArguments) func exifIsChecked(exif: Data, orientation: ImageOrientation) {
+    @Test(arguments: Self.exifIsCheckedArguments) func exifIsChecked(exif: Data, orientation: ImageHeader.Orientation) {
         #expect(Self.orientation(ImageSamples.jpeg(ImageSamples.exifSegment(exif))) == orientation)
         #expect(Self.orientation(ImageSamples.png(chunks: ImageSamples.chunk("eXIf", exif))) == orientation)
         #expect(Self.orientation(ImageSamples.webp(ImageSamples.riffChunk("EXIF", exif))) == orientation)
@@ -106,7 +108,7 @@ import TestClients
 
     private static func exif(_ value: Int) -> Data { ImageSamples.exifSegment(ImageSamples.tiff(field(value))) }
 
-    private static let firstEXIFSegmentCountsArguments: [(Data, ImageOrientation)] = [
+    private static let firstEXIFSegmentCountsArguments: [(Data, ImageHeader.Orientation)] = [
         (exif(6) + exif(8), .right), (exif(1) + exif(8), .up), (exif(9) + exif(8), .up),
         (ImageSamples.exifSegment(Data()) + exif(8), .up),
         // XMP data; another marker; the name ends with another byte.
@@ -118,7 +120,7 @@ import TestClients
     ]
 
     @Test(arguments: Self.firstEXIFSegmentCountsArguments)
-    func firstEXIFSegmentCounts(segments: Data, orientation: ImageOrientation) {
+    func firstEXIFSegmentCounts(segments: Data, orientation: ImageHeader.Orientation) {
         let header = ImageHeader(format: .jpeg, width: 37, height: 23, orientation: orientation)
         #expect(ImageHeader(of: ImageSamples.jpeg(segments)) == header)
     }
@@ -164,12 +166,13 @@ import TestClients
     // MARK: - JPEG XL
 
     /// 64 x 32, with the metadata up to the first frame.
-    private static func codestream(_ orientation: ImageOrientation) -> Data {
+    private static func codestream(_ orientation: ImageHeader.Orientation) -> Data {
         Data([0xFF, 0x0A, 0xC7, UInt8(5 + 8 * (orientation.rawValue - 1)), 0x90, 0x13])
     }
 
-    @Test(arguments: ImageOrientation.allCases) func jpegXLHasItsOrientationInItsMetadata(orientation: ImageOrientation)
-    {
+    @Test(arguments: ImageHeader.Orientation.allCases) func jpegXLHasItsOrientationInItsMetadata(
+        orientation: ImageHeader.Orientation
+    ) {
         let codestream = Self.codestream(orientation)
         let header = ImageHeader(format: .jpegXL, width: 64, height: 32, orientation: orientation)
         #expect(ImageHeader(of: codestream) == header)

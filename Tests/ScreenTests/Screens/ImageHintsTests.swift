@@ -38,7 +38,7 @@ struct ImageHintsTests {
         return server
     }
 
-    private func views(_ rules: PrefetchRules = PrefetchRules()) -> ViewClient {
+    private func views(_ rules: ViewClient.PrefetchRules = ViewClient.PrefetchRules()) -> ViewClient {
         ViewClient(rules: rules, hintedImages: loader)
     }
 
@@ -111,7 +111,7 @@ struct ImageHintsTests {
     }
 
     @Test func rulesLimitHints() async throws {
-        var rules = PrefetchRules()
+        var rules = ViewClient.PrefetchRules()
         rules.allows = { $0.path != "/logout" }
         rules.maxHints = 2
         let server = try server(

@@ -19,13 +19,15 @@ import Testing
         loader = ImageLoader(client: client)
     }
 
-    private func views(_ change: (inout PrefetchRules) -> Void) -> ViewClient {
-        var rules = PrefetchRules()
+    private func views(_ change: (inout ViewClient.PrefetchRules) -> Void) -> ViewClient {
+        var rules = ViewClient.PrefetchRules()
         change(&rules)
         return ViewClient(client: client(runs), rules: rules)
     }
 
-    private func fetch(_ target: String, _ views: ViewClient? = nil) -> Task<FetchedScreen<JSONValue>, any Error> {
+    private func fetch(_ target: String, _ views: ViewClient? = nil) -> Task<
+        ViewClient.FetchedScreen<JSONValue>, any Error
+    > {
         Task { [views = views ?? self.views] in try await views.fetch(ScreenRequest(target), as: JSONValue.self) }
     }
 
@@ -120,7 +122,7 @@ import Testing
     }
 
     @Test func prefetchedImagesWaitForAFetch() async throws {
-        let prefetcher = ImagePrefetcher(loader)
+        let prefetcher = ImageLoader.Prefetcher(loader)
         let home = await beginFetch()
         prefetcher.prefetch(["/a.gif"])
         #expect(prefetcher.pendingCount == 1)
@@ -201,7 +203,7 @@ import Testing
             await Task.yield()
         }
         #expect(runs.count == before)
-        if let views { #expect(views.report(of: "home") == PrefetchReport(requested: 1, dropped: 1)) }
+        if let views { #expect(views.report(of: "home") == ViewClient.PrefetchReport(requested: 1, dropped: 1)) }
     }
 
     @Test func changeBeforeAPrefetchIsSentDoesNotOutdateIt() async throws {

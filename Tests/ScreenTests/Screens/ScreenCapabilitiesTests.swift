@@ -49,7 +49,9 @@ struct ScreenCapabilitiesTests {
         return capabilities
     }
 
-    private func fetch(_ target: String, _ policy: RequestPolicy? = nil) async throws -> FetchedScreen<JSONValue> {
+    private func fetch(_ target: String, _ policy: RequestPolicy? = nil) async throws
+        -> ViewClient.FetchedScreen<JSONValue>
+    {
         try await views.fetch(ScreenRequest(target, policy: policy), as: JSONValue.self)
     }
 

@@ -50,7 +50,7 @@ import Testing
         let json = Self.simple(#""url":"/users/@{user.id}","method":"PUT","headers":{"X-A":"@{user.name}"}"#)
         let screen = try #require(try forms(json, ScreenContext(["user": ["id": 7, "name": "Ada"]])).first)
         #expect(screen.form.inputs.map(\.name) == ["mail", "name", "terms"])
-        #expect(screen.form.validate() == [FieldError(field: "name", message: "name?")])
+        #expect(screen.form.validate() == [Form.FieldError(field: "name", message: "name?")])
         #expect(screen.validationErrorActions.map(\.type) == ["beagle:alert"])
         #expect(try await !client.submit(screen.form, to: screen.target, headers: screen.headers).isAccepted)
         #expect(server.record.connections == 0)
@@ -93,14 +93,14 @@ import Testing
         #expect(screen.form.method == .get)
     }
 
-    private static let errorOfATextInputIsReportedArguments: [(String, [FieldError])] = [
-        ("", []), ("@{null}", []), ("no", [FieldError(field: "name", message: "no")]),
+    private static let errorOfATextInputIsReportedArguments: [(String, [Form.FieldError])] = [
+        ("", []), ("@{null}", []), ("no", [Form.FieldError(field: "name", message: "no")]),
         // It can't be evaluated, and the server decides.
         ("@{other}", []),
     ]
 
     @Test(arguments: Self.errorOfATextInputIsReportedArguments)
-    func errorOfATextInputIsReported(_ error: String, _ expected: [FieldError]) throws {
+    func errorOfATextInputIsReported(_ error: String, _ expected: [Form.FieldError]) throws {
         let screen = try #require(try forms(Self.simple(#""url":"/u""#, error: error)).first)
         #expect(screen.form.validate() == expected)
     }
@@ -108,7 +108,7 @@ import Testing
     @Test func errorWithoutAnInputIsAboutTheForm() throws {
         let json = Self.simple(#""url":"/u""#, data: #"{"a":1}"#, error: "no")
         let screen = try #require(try forms(json).first)
-        #expect(screen.form.validate() == [FieldError(field: nil, message: "no")])
+        #expect(screen.form.validate() == [Form.FieldError(field: nil, message: "no")])
         #expect(screen.form.state.messages == ["no"] && !screen.form.state.isValid)
     }
 
@@ -164,8 +164,8 @@ import Testing
         #expect(screen.form.inputs.filter(\.isSecret).map(\.name) == ["account.user.password"])
         #expect(
             screen.form.validate() == [
-                FieldError(field: "account.user.name", message: "inner"),
-                FieldError(field: "account.user.password", message: "short"),
+                Form.FieldError(field: "account.user.name", message: "inner"),
+                Form.FieldError(field: "account.user.password", message: "short"),
             ]
         )
         screen.form["account.user.name"] = "Ada"
@@ -226,7 +226,7 @@ import Testing
         Beagle.dependencies.logger = logger
         Beagle.dependencies.formValidators["adult"] = .range(atLeast: 18)
         let screen = try #require(try forms(Self.page, ScreenContext(["app": ["name": "demo", "mail": nil]])).first)
-        #expect(screen.form.validate() == [FieldError(field: "email", message: "e-mail?")])
+        #expect(screen.form.validate() == [Form.FieldError(field: "email", message: "e-mail?")])
         screen.form["email"] = "a"
         screen.form["age"] = "17"
         #expect(screen.form.validate().map(\.message) == ["e-mail?", "must be at least 18"])
@@ -245,7 +245,7 @@ import Testing
                 : .response(201, [:], #"{"_beagleAction_":"beagle:popView"}"#)
         }
         defer { server.stop() }
-        let store = MemoryFormStore()
+        let store = Form.MemoryStore()
         Beagle.dependencies.formStore = store
         store.save([FormField("page", 1)], replacing: [], in: "signup")
         let screen = try #require(try forms(Self.page, ScreenContext(["app": ["name": "demo", "mail": "a@b"]])).first)

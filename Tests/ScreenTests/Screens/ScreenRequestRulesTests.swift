@@ -10,7 +10,7 @@ import Testing
     .timeLimit(.minutes(1))
 )
 struct ScreenRequestRulesTests {
-    private typealias Rule = ScreenRequestRules.Refusal.Rule
+    private typealias Rule = ScreenRequest.Rules.Refusal.Rule
 
     private static let screen = "https://api.example.com/home?token=secret"
 
@@ -45,7 +45,7 @@ struct ScreenRequestRulesTests {
     /// Expects that an action is refused by a rule.
     private func expectRefusal(_ json: String, _ rule: Rule, from screen: String? = Self.screen) {
         let error = #expect(throws: NetworkError.self) { try request(json, from: screen) }
-        #expect((error?.underlying as? ScreenRequestRules.Refusal)?.rule == rule)
+        #expect((error?.underlying as? ScreenRequest.Rules.Refusal)?.rule == rule)
     }
 
     // MARK: - Defaults
@@ -69,7 +69,7 @@ struct ScreenRequestRulesTests {
     func forbiddenRequestIsRefusedWithItsPlace(_ json: String, _ rule: String, _ pointer: String) throws {
         let error = #expect(throws: NetworkError.self) { try request(json) }
         #expect(error?.kind == .blocked && error?.mayHaveReachedServer == false)
-        let refusal = try #require(error?.underlying as? ScreenRequestRules.Refusal)
+        let refusal = try #require(error?.underlying as? ScreenRequest.Rules.Refusal)
         #expect(refusal.rule.rawValue == rule)
         #expect(refusal.pointer == pointer)
         #expect(refusal.screen.hasPrefix("https://api.example.com/home"))
@@ -132,7 +132,7 @@ struct ScreenRequestRulesTests {
     }
 
     @Test func permissionsBelongToTheOriginOfTheScreen() throws {
-        var permissions = ScreenRequestRules.Permissions()
+        var permissions = ScreenRequest.Rules.Permissions()
         permissions.ownMethods = [.get]
         permissions.allowsDowngrade = true
         permissions.otherMethods = [.delete]
@@ -153,7 +153,7 @@ struct ScreenRequestRulesTests {
         let next = try #require(action.actions(of: "onSuccess").first)
         #expect(next.pointer == "/child/onPress/0/onSuccess/1")
         let error = #expect(throws: NetworkError.self) { try next.request(in: ScreenContext()) }
-        #expect((error?.underlying as? ScreenRequestRules.Refusal)?.pointer == "/child/onPress/0/onSuccess/1/url")
+        #expect((error?.underlying as? ScreenRequest.Rules.Refusal)?.pointer == "/child/onPress/0/onSuccess/1/url")
     }
 
     private static let simpleForm = """
@@ -171,7 +171,7 @@ struct ScreenRequestRulesTests {
         let json = try JSONValue(parsing: json)
         let context = ScreenContext(screen: Self.screen)
         let error = #expect(throws: NetworkError.self) { try ScreenForm.forms(in: json, context: context) }
-        let refusal = error?.underlying as? ScreenRequestRules.Refusal
+        let refusal = error?.underlying as? ScreenRequest.Rules.Refusal
         #expect(refusal?.rule.rawValue == rule)
         #expect(refusal?.pointer == pointer)
         Beagle.dependencies.screenRequestRules.standard.hosts = [
@@ -179,7 +179,7 @@ struct ScreenRequestRulesTests {
         ]
         let screen = try #require(try ScreenForm.forms(in: json, context: context).first)
         #expect(try screen.request().url.absoluteString == screen.target)
-        Beagle.dependencies.screenRequestRules = ScreenRequestRules()
+        Beagle.dependencies.screenRequestRules = ScreenRequest.Rules()
         #expect(throws: NetworkError.self) { try screen.request() }
     }
 
@@ -202,7 +202,7 @@ struct ScreenRequestRulesTests {
         let views = ViewClient()
         let fetched = try await views.fetch("/home", as: JSONValue.self)
         let plan = try ParsedScreen(parsing: fetched.response.data).plan
-        let images = ImagePrefetcher(ImageLoader())
+        let images = ImageLoader.Prefetcher(ImageLoader())
         #expect(views.prefetch(plan, screen: fetched.response.url, images: images) == 0)
         while views.pendingCount + images.pendingCount > 0 { await Task.yield() }
         #expect(other.requests.map(\.target) == (allowsImages ? ["/image.gif"] : []))

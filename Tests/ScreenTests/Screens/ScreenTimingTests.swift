@@ -56,7 +56,9 @@ import Testing
         run.finish(outcome)
     }
 
-    private func fetch(_ target: String, in scope: ViewClient.Scope) -> Task<FetchedScreen<JSONValue>, any Error> {
+    private func fetch(_ target: String, in scope: ViewClient.Scope) -> Task<
+        ViewClient.FetchedScreen<JSONValue>, any Error
+    > {
         Task { try await scope.fetch(ScreenRequest(target), as: JSONValue.self) }
     }
 

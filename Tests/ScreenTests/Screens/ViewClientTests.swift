@@ -83,7 +83,7 @@ struct ViewClientTests {
             return .response(200, [:], "{\"title\":\"\(number)\"}")
         }
         _ = try await views.fetch("/home", as: Title.self)
-        let early = Lock<[FetchedScreen<Title>]>([])
+        let early = Lock<[ViewClient.FetchedScreen<Title>]>([])
         let request = ScreenRequest("/home", policy: .cacheAndNetwork)
         let fetched = try await views.fetch(request, as: Title.self) { screen in early.withLock { $0.append(screen) } }
         #expect(fetched.screen.title == "2")
@@ -238,7 +238,7 @@ struct ViewClientTests {
 
     @Test func rulesRefusePrefetches() async throws {
         let server = try server()
-        var rules = PrefetchRules()
+        var rules = ViewClient.PrefetchRules()
         rules.allows = { $0.path != "/logout" }
         let views = ViewClient(rules: rules)
         #expect(!views.prefetch(ScreenRequest("/logout")))
@@ -246,7 +246,7 @@ struct ViewClientTests {
         #expect(!views.prefetch(ScreenRequest("/a", additionalData: post)))
         rules.isNetworkSuitable = { false }
         #expect(!ViewClient(rules: rules).prefetch(ScreenRequest("/a")))
-        rules = PrefetchRules()
+        rules = ViewClient.PrefetchRules()
         rules.maxPending = 0
         #expect(!ViewClient(rules: rules).prefetch(ScreenRequest("/a")))
         #expect(views.report().refused == 2)
@@ -255,7 +255,7 @@ struct ViewClientTests {
 
     @Test func oldestPrefetchesMakeRoom() async throws {
         _ = try server { _ in .response(200, [:], "{\"title\":\"\(String(repeating: "x", count: 1_000))\"}") }
-        var rules = PrefetchRules()
+        var rules = ViewClient.PrefetchRules()
         rules.maxBytes = 2_500
         let views = ViewClient(rules: rules)
         for path in ["/a", "/b", "/c"] { await prefetch(views, path) }
@@ -293,7 +293,7 @@ struct ViewClientTests {
                 """.utf8
             )
         )
-        let images = ImagePrefetcher(ImageLoader())
+        let images = ImageLoader.Prefetcher(ImageLoader())
         #expect(views.prefetch(screen.plan, from: "home", images: images) == 1)
         while views.pendingCount + images.pendingCount > 0 { await Task.yield() }
         #expect(Set(server.requests.map(\.target)) == ["/marked", "/image.gif"])

@@ -47,8 +47,8 @@ final class ImageLoad: Sendable {
     private let request: ImageRequest
     private let client: any NetworkClient
     private let limits: ImageLoader.Limits
-    private let formats: [ImageFormat]
-    private let control: PriorityControl
+    private let formats: [ImageHeader.Format]
+    private let control: Priority.Control
     private let state = Lock(State())
 
     /// - Throws: `NetworkError` of kind `.badURL` if the target, or a fallback, isn't a path or URL.
@@ -59,7 +59,7 @@ final class ImageLoad: Sendable {
         self.request = request
         self.client = client
         (limits, formats) = (loader.limits, loader.formats)
-        control = PriorityControl(request.priority)
+        control = Priority.Control(request.priority)
         var message: NetworkOperation.Key?
         if case .url(let url)? = sources.first {
             message = client.messageKey(of: NetworkOperation(Self.message(url, request, formats)))
@@ -86,7 +86,7 @@ final class ImageLoad: Sendable {
     // MARK: - Tasks
 
     /// Adds a task, whose priority counts for all.
-    func add(_ task: ImageTask, _ control: PriorityControl) {
+    func add(_ task: ImageTask, _ control: Priority.Control) {
         let isOver = state.withLock { state in
             if state.isOver { return true }
             if !state.tasks.isEmpty, request.priority == .prefetch { task.record?.noteAdoption() }
@@ -134,7 +134,7 @@ final class ImageLoad: Sendable {
     /// - Parameter end: Called when no task may join any more.
     func start(_ queue: ImageQueue, _ end: @escaping @Sendable (ImageLoad) -> Void) {
         let work = Task {
-            let outcome: Result<LoadedImage, NetworkError>
+            let outcome: Result<ImageLoader.Image, NetworkError>
             do throws(NetworkError) {
                 outcome = .success(try await self.firstImage(queue))
             } catch {
@@ -158,7 +158,7 @@ final class ImageLoad: Sendable {
     // MARK: - Loading
 
     /// The first of the images that can be loaded.
-    private func firstImage(_ queue: ImageQueue) async throws(NetworkError) -> LoadedImage {
+    private func firstImage(_ queue: ImageQueue) async throws(NetworkError) -> ImageLoader.Image {
         var first: NetworkError?
         for source in sources {
             do throws(NetworkError) {
@@ -174,13 +174,13 @@ final class ImageLoad: Sendable {
         throw first ?? .noResponse
     }
 
-    private static func image(ofDataURL text: String) throws(NetworkError) -> LoadedImage {
+    private static func image(ofDataURL text: String) throws(NetworkError) -> ImageLoader.Image {
         let url = try DataURL(text)
         let head = HTTPResponse(status: .ok, headerFields: [.contentType: url.type])
-        return try LoadedImage(url.data, from: .cache, head).checked()
+        return try ImageLoader.Image(url.data, from: .cache, head).checked()
     }
 
-    private func image(_ url: URL, _ queue: ImageQueue) async throws(NetworkError) -> LoadedImage {
+    private func image(_ url: URL, _ queue: ImageQueue) async throws(NetworkError) -> ImageLoader.Image {
         let policy = request.policy ?? client.container.policy ?? .cacheFirst
         if policy == .cacheFirst || policy == .cacheAndNetwork, let stored = await stored(url) {
             if !stored.isStale, policy != .cacheAndNetwork { return stored }
@@ -195,7 +195,7 @@ final class ImageLoad: Sendable {
     }
 
     /// The stored image, which doesn't wait for its turn.
-    private func stored(_ url: URL) async -> LoadedImage? {
+    private func stored(_ url: URL) async -> ImageLoader.Image? {
         do throws(NetworkError) {
             return try await collected(url, .cacheOnly)
         } catch {
@@ -204,12 +204,12 @@ final class ImageLoad: Sendable {
         }
     }
 
-    private func collected(_ url: URL, _ policy: RequestPolicy) async throws(NetworkError) -> LoadedImage {
+    private func collected(_ url: URL, _ policy: RequestPolicy) async throws(NetworkError) -> ImageLoader.Image {
         var operation = NetworkOperation(message(url), policy: policy)
         operation.partition = request.partition
         let result = try await client.run(operation)
         guard let response = result.response else { throw .noResponse }
-        return try LoadedImage(
+        return try ImageLoader.Image(
             response.data,
             from: result.source,
             response.response,
@@ -220,7 +220,7 @@ final class ImageLoad: Sendable {
 
     private func message(_ url: URL) -> Request { Self.message(url, request, formats) }
 
-    private static func message(_ url: URL, _ request: ImageRequest, _ formats: [ImageFormat]) -> Request {
+    private static func message(_ url: URL, _ request: ImageRequest, _ formats: [ImageHeader.Format]) -> Request {
         var headers = request.headers
         if let accept = formats.accept, !headers.keys.contains(where: { $0.lowercased() == "accept" }) {
             headers["Accept"] = accept
@@ -229,7 +229,7 @@ final class ImageLoad: Sendable {
         return Request(url: url, type: .fetchImage, additionalData: data)
     }
 
-    private func transferred(_ url: URL) async throws(NetworkError) -> LoadedImage {
+    private func transferred(_ url: URL) async throws(NetworkError) -> ImageLoader.Image {
         let image = try await received(url, request.policy)
         do throws(NetworkError) {
             return try image.checked()
@@ -240,7 +240,7 @@ final class ImageLoad: Sendable {
         }
     }
 
-    private func received(_ url: URL, _ policy: RequestPolicy?) async throws(NetworkError) -> LoadedImage {
+    private func received(_ url: URL, _ policy: RequestPolicy?) async throws(NetworkError) -> ImageLoader.Image {
         var operation = NetworkOperation.stream(message(url))
         if let policy { operation.policy = policy }
         operation.partition = request.partition
@@ -253,7 +253,7 @@ final class ImageLoad: Sendable {
             throw .noResponse
         }
         let data = try await body(of: stream)
-        return LoadedImage(data, from: result.source, stream.response, url: stream.url, stream.cacheStatus)
+        return ImageLoader.Image(data, from: result.source, stream.response, url: stream.url, stream.cacheStatus)
     }
 
     private func body(of stream: StreamingResponse) async throws(NetworkError) -> Data {
@@ -292,7 +292,7 @@ extension NetworkError {
     }
 }
 
-extension [ImageFormat] {
+extension [ImageHeader.Format] {
     /// The value of `Accept` that prefers these formats; `nil` for an empty array.
     var accept: String? { isEmpty ? nil : map(\.rawValue).joined(separator: ", ") + ", image/*;q=0.5" }
 }

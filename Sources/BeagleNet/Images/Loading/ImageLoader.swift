@@ -42,7 +42,7 @@ public final class ImageLoader: Sendable {
     public let limits: Limits
     /// The formats that the app can show, in the order of preference. They become the `Accept` field; without any,
     /// the default, the builder decides about it.
-    public let formats: [ImageFormat]
+    public let formats: [ImageHeader.Format]
     private let client: (any NetworkClient)?
     private let queue: ImageQueue
     private let loads = Lock<[ImageLoad.Key: ImageLoad]>([:])
@@ -54,7 +54,7 @@ public final class ImageLoader: Sendable {
     ///     image is requested.
     ///   - limits: The limits.
     ///   - formats: The formats that the app can show, in the order of preference.
-    public init(client: (any NetworkClient)? = nil, limits: Limits = Limits(), formats: [ImageFormat] = []) {
+    public init(client: (any NetworkClient)? = nil, limits: Limits = Limits(), formats: [ImageHeader.Format] = []) {
         self.client = client
         self.limits = limits
         self.formats = formats
@@ -75,14 +75,14 @@ public final class ImageLoader: Sendable {
         _ target: any RequestTarget,
         fallbacks: [any RequestTarget] = [],
         priority: Priority = .normal
-    ) async throws(NetworkError) -> LoadedImage {
+    ) async throws(NetworkError) -> Image {
         try await image(ImageRequest(target, fallbacks: fallbacks, priority: priority))
     }
 
     /// Loads an image. Cancelling the task cancels it.
     ///
     /// - Throws: `NetworkError`, as `ImageTask.image` does.
-    public func image(_ request: ImageRequest) async throws(NetworkError) -> LoadedImage {
+    public func image(_ request: ImageRequest) async throws(NetworkError) -> Image {
         if Task.isCancelled { throw .cancelledBeforeStart }
         let task = start(request)
         return try await NetworkError.catching {
@@ -100,7 +100,7 @@ public final class ImageLoader: Sendable {
     /// Starts to load an image, and records its times.
     func start(_ request: ImageRequest, _ record: LoadRecord?) -> ImageTask {
         let client = currentClient
-        let control = PriorityControl(request.priority)
+        let control = Priority.Control(request.priority)
         let interactive = InteractiveLoad(client.container.interactiveLoads)
         let load: ImageLoad
         do throws(NetworkError) {

@@ -5,7 +5,7 @@ final class ImageQueue: Sendable {
     private struct Waiting: Sendable {
         let id: Int
         let host: String
-        let control: PriorityControl
+        let control: Priority.Control
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -32,7 +32,7 @@ final class ImageQueue: Sendable {
     /// - Throws: `NetworkError` of kind `.cancelled` if the task is cancelled before, or the error of the transfer.
     nonisolated(nonsending) func run<R>(
         host: String,
-        _ control: PriorityControl,
+        _ control: Priority.Control,
         _ transfer: nonisolated(nonsending) () async throws(NetworkError) -> R
     ) async throws(NetworkError) -> R {
         await wait(host, control)
@@ -41,7 +41,7 @@ final class ImageQueue: Sendable {
         return try await transfer()
     }
 
-    nonisolated(nonsending) private func wait(_ host: String, _ control: PriorityControl) async {
+    nonisolated(nonsending) private func wait(_ host: String, _ control: Priority.Control) async {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID

@@ -12,7 +12,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     /// Something that happens before the image is there.
     public enum Event: Sendable {
         /// A stored image that may be outdated, to show until the newer one is there.
-        case stored(LoadedImage)
+        case stored(ImageLoader.Image)
         /// The number of bytes received so far, and the total number if the server declared it; at most every 50 ms.
         case progress(received: Int64, total: Int64?)
         /// The bytes received so far, each time there are a quarter more; only if the request wants snapshots.
@@ -26,19 +26,19 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     let wantsSnapshots: Bool
     /// The record of the scope that wants the image.
     let record: LoadRecord?
-    private let control: PriorityControl
+    private let control: Priority.Control
     private let load: InteractiveLoad
     private let onCancel: @Sendable (ImageTask) -> Void
     private let state = Lock(State.loading([]))
 
     private enum State {
         case loading([CheckedContinuation<Void, Never>])
-        case ended(Result<LoadedImage, NetworkError>)
+        case ended(Result<ImageLoader.Image, NetworkError>)
     }
 
     init(
         _ request: ImageRequest,
-        _ control: PriorityControl,
+        _ control: Priority.Control,
         _ record: LoadRecord?,
         _ load: InteractiveLoad,
         onCancel: @escaping @Sendable (ImageTask) -> Void
@@ -57,7 +57,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     /// - Throws: `NetworkError`: `.status` for a status outside 200...299, `.decoding` if the response isn't an image,
     ///   `.tooLarge` if it exceeds a limit, `.badURL` for a malformed URL, or the reason why there is no response. With
     ///   fallbacks, the error of the first image.
-    public var image: LoadedImage {
+    public var image: ImageLoader.Image {
         get async throws(NetworkError) {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
@@ -69,7 +69,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
             }
             let outcome = state.withLock { state in
                 if case .ended(let outcome) = state { return outcome }
-                return Result<LoadedImage, NetworkError>.failure(.left)
+                return Result<ImageLoader.Image, NetworkError>.failure(.left)
             }
             return try outcome.get()
         }
@@ -100,7 +100,7 @@ public final class ImageTask: RequestToken, PrioritizedToken {
     ///
     /// - Returns: Whether it was loading.
     @discardableResult
-    func finish(_ outcome: Result<LoadedImage, NetworkError>) -> Bool {
+    func finish(_ outcome: Result<ImageLoader.Image, NetworkError>) -> Bool {
         let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
             guard case .loading(let waiting) = state else { return nil }
             state = .ended(outcome)

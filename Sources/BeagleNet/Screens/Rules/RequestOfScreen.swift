@@ -26,7 +26,7 @@ struct RequestOfScreen {
         (self.isImage, self.pointers) = (isImage, pointers)
     }
 
-    init(_ reference: ScreenReference, to url: URL) {
+    init(_ reference: ScreenPlan.Reference, to url: URL) {
         let isImage = reference.kind == .image
         self.init(
             url,

@@ -7,7 +7,7 @@ struct ScreenRequestCheck {
     private let screen: String
     /// The screen's origin; `nil` if it isn't known.
     private let source: Origin?
-    private let permissions: ScreenRequestRules.Permissions
+    private let permissions: ScreenRequest.Rules.Permissions
     private let declared: Set<Origin>
     private let builder: HttpRequestBuilder
     private let redactor: Redactor
@@ -47,7 +47,7 @@ struct ScreenRequestCheck {
 
     private func checkScheme(of target: Origin, _ request: RequestOfScreen) throws(NetworkError) {
         guard permissions.schemes.contains(target.scheme) else {
-            let advice = "add it to the schemes of ScreenRequestRules"
+            let advice = "add it to the schemes of ScreenRequest.Rules"
             throw refusal(.scheme, request.pointers.url, "the scheme \(target.scheme) is not allowed", advice)
         }
         if source?.scheme == "https", target.scheme == "http", !permissions.allowsDowngrade {
@@ -55,7 +55,7 @@ struct ScreenRequestCheck {
                 .downgrade,
                 request.pointers.url,
                 "a screen with https asks for \(target)",
-                "use https, or set allowsDowngrade in ScreenRequestRules"
+                "use https, or set allowsDowngrade in ScreenRequest.Rules"
             )
         }
     }
@@ -70,8 +70,8 @@ struct ScreenRequestCheck {
             request.pointers.method,
             "\(request.method) is not allowed at \(target)",
             target == source
-                ? "add it to ownMethods of ScreenRequestRules"
-                : "add it to otherMethods or hosts[\(target.host.debugDescription)] of ScreenRequestRules"
+                ? "add it to ownMethods of ScreenRequest.Rules"
+                : "add it to otherMethods or hosts[\(target.host.debugDescription)] of ScreenRequest.Rules"
         )
     }
 
@@ -87,7 +87,7 @@ struct ScreenRequestCheck {
             .host,
             request.pointers.url,
             "\(target) is neither the screen's origin nor one of the app's",
-            "add it to HttpRequestBuilder.origins if it is yours, or to the hosts of ScreenRequestRules"
+            "add it to HttpRequestBuilder.origins if it is yours, or to the hosts of ScreenRequest.Rules"
         )
     }
 
@@ -101,7 +101,7 @@ struct ScreenRequestCheck {
                 .field,
                 request.pointers.headers,
                 "the field \(field.rawName) is not allowed",
-                "let the app add it, or add it to the fields of ScreenRequestRules"
+                "let the app add it, or add it to the fields of ScreenRequest.Rules"
             )
         }
     }
@@ -121,7 +121,7 @@ struct ScreenRequestCheck {
     ]
 
     private func refusal(
-        _ rule: ScreenRequestRules.Refusal.Rule,
+        _ rule: ScreenRequest.Rules.Refusal.Rule,
         _ pointer: String,
         _ problem: String,
         _ advice: String
@@ -132,7 +132,7 @@ struct ScreenRequestCheck {
             during: .build,
             "the request\(place) of the screen\(screen.isEmpty ? "" : " \(screen)") is forbidden: \(problem)",
             advice: advice,
-            underlying: ScreenRequestRules.Refusal(rule: rule, screen: screen, pointer: pointer)
+            underlying: ScreenRequest.Rules.Refusal(rule: rule, screen: screen, pointer: pointer)
         )
     }
 }

@@ -12,7 +12,7 @@ struct FieldMergeValidator {
         let parent: String
         /// Whether the parent type is an object type.
         let isOfObject: Bool
-        let type: GraphQLType
+        let type: GraphQLDocument.TypeReference
         /// Whether the field has a selection set.
         let isComposite: Bool
     }
@@ -211,9 +211,9 @@ extension FieldMergeValidator.Field {
     }
 }
 
-extension GraphQLType {
+extension GraphQLDocument.TypeReference {
     /// The type with its name removed.
-    fileprivate var structure: GraphQLType {
+    fileprivate var structure: GraphQLDocument.TypeReference {
         switch self {
         case .named: .named("")
         case .list(let type): .list(type.structure)

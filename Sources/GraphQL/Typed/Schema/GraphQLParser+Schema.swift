@@ -111,7 +111,7 @@ extension GraphQLParser {
         inputs[name] = input
     }
 
-    private mutating func declaredType() throws(GraphQLSyntaxError) -> GraphQLType {
+    private mutating func declaredType() throws(GraphQLSyntaxError) -> GraphQLDocument.TypeReference {
         let node = nodes.count
         try type()
         return nodes.type(node, text)

@@ -44,7 +44,7 @@ extension SchemaType {
             guard let fieldName = field["name"]?.string else { continue }
             let place = "\(name).\(fieldName)"
             fields[fieldName] = SchemaField(
-                type: try GraphQLType(field["type"], place),
+                type: try GraphQLDocument.TypeReference(field["type"], place),
                 arguments: try SchemaInput.inputs(field["args"], place)
             )
         }
@@ -65,7 +65,7 @@ extension SchemaInput {
         for input in json?.array ?? [] {
             guard let name = input["name"]?.string else { continue }
             inputs[name] = SchemaInput(
-                type: try GraphQLType(input["type"], "\(place)(\(name):)"),
+                type: try GraphQLDocument.TypeReference(input["type"], "\(place)(\(name):)"),
                 hasDefault: input["defaultValue"]?.string != nil
             )
         }
@@ -73,11 +73,11 @@ extension SchemaInput {
     }
 }
 
-extension GraphQLType {
+extension GraphQLDocument.TypeReference {
     fileprivate init(_ json: JSONValue?, _ place: String) throws(NetworkError) {
         switch json?["kind"]?.string {
-        case "NON_NULL": self = .nonNull(try GraphQLType(json?["ofType"], place))
-        case "LIST": self = .list(try GraphQLType(json?["ofType"], place))
+        case "NON_NULL": self = .nonNull(try GraphQLDocument.TypeReference(json?["ofType"], place))
+        case "LIST": self = .list(try GraphQLDocument.TypeReference(json?["ofType"], place))
         default:
             guard let name = json?["name"]?.string else {
                 throw GraphQLSchema.unreadable(

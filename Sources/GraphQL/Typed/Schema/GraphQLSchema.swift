@@ -106,13 +106,13 @@ public struct GraphQLSchema: Sendable {
 
 /// A field of a type.
 struct SchemaField: Sendable {
-    var type: GraphQLType
+    var type: GraphQLDocument.TypeReference
     var arguments: [String: SchemaInput] = [:]
 }
 
 /// An argument, or a field of an input object.
 struct SchemaInput: Sendable {
-    var type: GraphQLType
+    var type: GraphQLDocument.TypeReference
     var hasDefault = false
 
     var isRequired: Bool { type.isNonNull && !hasDefault }

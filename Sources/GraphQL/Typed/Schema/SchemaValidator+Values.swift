@@ -28,7 +28,8 @@ extension SchemaValidator {
     }
 
     /// Checks a value against the expected type.
-    mutating func check(_ index: Int, _ type: GraphQLType, _ owner: String, hasDefault: Bool = false) {
+    mutating func check(_ index: Int, _ type: GraphQLDocument.TypeReference, _ owner: String, hasDefault: Bool = false)
+    {
         let node = nodes[index]
         switch (node.kind, type) {
         case (.variable, _): note(VariableUse(node: index, type: type, hasDefault: hasDefault))

@@ -17,7 +17,7 @@ struct SchemaValidator {
     /// A use of a variable where a type is expected.
     struct VariableUse {
         let node: Int
-        let type: GraphQLType
+        let type: GraphQLDocument.TypeReference
         /// Whether the position has a default value that applies if the variable has no value.
         let hasDefault: Bool
     }
@@ -282,14 +282,14 @@ extension GraphQLSchema {
     }
 }
 
-extension GraphQLType {
+extension GraphQLDocument.TypeReference {
     /// Returns whether a variable of this type is allowed where another type is expected (5.8.5).
-    func isUsable(as needed: GraphQLType, hasDefault: Bool) -> Bool {
+    func isUsable(as needed: GraphQLDocument.TypeReference, hasDefault: Bool) -> Bool {
         if needed.isNonNull, !isNonNull, hasDefault { return isUsable(as: needed.nullable) }
         return isUsable(as: needed)
     }
 
-    private func isUsable(as needed: GraphQLType) -> Bool {
+    private func isUsable(as needed: GraphQLDocument.TypeReference) -> Bool {
         switch (self, needed) {
         case (.nonNull(let type), .nonNull(let needed)): type.isUsable(as: needed)
         case (_, .nonNull): false

@@ -5,7 +5,7 @@ import Foundation
 final class BackendWebSocket {
     /// An event of the connection.
     enum Event {
-        case message(WebSocketMessage)
+        case message(WebSocket.Message)
         /// No message arrived before the deadline.
         case timeout
         /// The client has closed the WebSocket, and the close was acknowledged.
@@ -135,7 +135,7 @@ final class BackendWebSocket {
 
     // MARK: - Sending
 
-    func send(_ message: WebSocketMessage) throws {
+    func send(_ message: WebSocket.Message) throws {
         switch message {
         case .text(let text): try send(0x1, Data(text.utf8))
         case .binary(let data): try send(0x2, data)

@@ -23,8 +23,8 @@ struct LogExportCommand: LogSubcommand {
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Filter for entries, such as 'status<400'.", transform: EntryFilter.argument)
-    var filter: EntryFilter?
+    @Argument(help: "Filter for entries, such as 'status<400'.", transform: Recording.Filter.argument)
+    var filter: Recording.Filter?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("Archive or log to write.", valueName: "file"))
     var output: String
@@ -45,7 +45,7 @@ struct LogExportCommand: LogSubcommand {
         let recording = try source.recording(on: console)
         let entries = recording.entries(matching: filter).map(\.entry)
         // A log contains no secrets, and its bodies can stay in their files until they are copied.
-        let redactor = LogReader.isLog(source.path) ? nil : source.redactor
+        let redactor = RequestLog.Reader.isLog(source.path) ? nil : source.redactor
         return try ArchiveExport(recording, redactor).write(
             entries,
             to: output,
@@ -98,7 +98,7 @@ struct ArchiveExport {
         _ output: String,
         _ entries: Int,
         _ places: Int,
-        _ warnings: [RecordingWarning],
+        _ warnings: [Recording.Warning],
         _ console: Console
     ) -> CommandResult {
         for warning in warnings { console.note("beagle: \(warning)".printable) }
@@ -124,7 +124,7 @@ extension Failure {
     init(_ breakage: NetworkError, _ recording: Recording) {
         self.init(breakage)
         details["warnings"] = .array(recording.warningTexts.map { .string($0) })
-        guard let place = breakage.underlying as? RecordingWarning else { return }
+        guard let place = breakage.underlying as? Recording.Warning else { return }
         details["file"] = .string(place.file)
         details["offset"] = place.offset.map { .integer(Int64($0)) }
         details["path"] = .string(place.path)

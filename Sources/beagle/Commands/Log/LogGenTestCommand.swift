@@ -19,8 +19,8 @@ struct LogGenTestCommand: LogSubcommand {
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Filter for entries, such as 'status<400'.", transform: EntryFilter.argument)
-    var filter: EntryFilter?
+    @Argument(help: "Filter for entries, such as 'status<400'.", transform: Recording.Filter.argument)
+    var filter: Recording.Filter?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("File to write; '-' is standard output.", valueName: "file"))
     var output: String
@@ -32,7 +32,7 @@ struct LogGenTestCommand: LogSubcommand {
 
     func result(on console: Console) throws -> CommandResult {
         let recording = try source.recording(on: console)
-        let tests = GeneratedTests(recording, title: source.name, filter: filter, redactor: source.redactor)
+        let tests = Recording.GeneratedTests(recording, title: source.name, filter: filter, redactor: source.redactor)
         let counts: JSONValue = [
             "file": .string(output), "tests": .integer(Int64(tests.count)),
             "leftOut": .integer(Int64(tests.omittedCount)),

@@ -20,8 +20,8 @@ struct LogListCommand: LogSubcommand {
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: EntryFilter.argument)
-    var filter: EntryFilter?
+    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: Recording.Filter.argument)
+    var filter: Recording.Filter?
 
     func result(on console: Console) throws -> CommandResult {
         let recording = try source.recording(on: console)

@@ -20,15 +20,16 @@ struct LogReportCommand: LogSubcommand {
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: EntryFilter.argument)
-    var filter: EntryFilter?
+    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: Recording.Filter.argument)
+    var filter: Recording.Filter?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("HTML file to write; '-' is standard output.", valueName: "file"))
     var output: String
 
     func result(on console: Console) throws -> CommandResult {
         let recording = try source.recording(on: console)
-        let page = try HTMLReport(recording, title: source.name, filter: filter, redactor: source.redactor).page()
+        let page = try Recording.HTMLReport(recording, title: source.name, filter: filter, redactor: source.redactor)
+            .page()
         var result = CommandResult(json: ["file": .string(output), "bytes": .integer(Int64(page.count))])
         guard output != "-" else {
             result.output = page

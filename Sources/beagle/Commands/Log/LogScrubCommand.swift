@@ -86,8 +86,8 @@ struct LogScrubCommand: LogSubcommand {
     /// Returns the locations of secrets, in the order of the file.
     private func places(by redactor: Redactor) throws(NetworkError) -> [String] {
         var (places, count): ([String], Int) = ([], 0)
-        if LogReader.isLog(source.path) {
-            return try LogReader(directory: source.path).findings(by: redactor)
+        if RequestLog.Reader.isLog(source.path) {
+            return try RequestLog.Reader(directory: source.path).findings(by: redactor)
         }
         let reader = HARReader(contentsOf: source.path)
         while let entry = try reader.next() {

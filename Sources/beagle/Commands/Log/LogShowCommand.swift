@@ -48,7 +48,7 @@ struct LogShowCommand: LogSubcommand {
         return CommandResult(json: try JSONValue(parsing: Data(output.bytes)), output: Data(text.utf8))
     }
 
-    private func bytes(of body: LoggedBody?, in recording: Recording, _ number: Int) throws -> Data {
+    private func bytes(of body: LogEntry.Body?, in recording: Recording, _ number: Int) throws -> Data {
         var reason = "the entry has no body"
         if let body {
             do throws(NetworkError) {
@@ -74,7 +74,7 @@ struct EntryText {
     private let redactor: Redactor?
     private let console: Console
 
-    init(_ item: NumberedEntry, in recording: Recording, _ redactor: Redactor?, _ console: Console) {
+    init(_ item: Recording.NumberedEntry, in recording: Recording, _ redactor: Redactor?, _ console: Console) {
         (number, entry) = (item.number, item.entry)
         self.recording = recording
         self.redactor = redactor
@@ -119,11 +119,11 @@ struct EntryText {
         ].compactMap(\.self)
     }
 
-    private func fields(_ fields: [LoggedField], _ mark: String) -> [String] {
+    private func fields(_ fields: [LogEntry.Field], _ mark: String) -> [String] {
         fields.map { console.styled("\(mark) \($0.name): ".printable, .cyan) + marked($0.value) }
     }
 
-    private func text(of body: LoggedBody) -> [String] {
+    private func text(of body: LogEntry.Body) -> [String] {
         if body.content == .omitted("unknown") { return [] }
         let data: Data
         do throws(NetworkError) {
@@ -145,7 +145,7 @@ struct EntryText {
         return lines
     }
 
-    private func line(_ message: LoggedMessage) -> String {
+    private func line(_ message: LogEntry.Message) -> String {
         let time = Duration.seconds(message.time.timeIntervalSince(entry.started)).shown
         let text = message.opcode == 2 ? nil : message.data.text
         return "\(message.direction == .send ? "→" : "←") \(time)  "

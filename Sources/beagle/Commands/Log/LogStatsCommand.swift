@@ -21,21 +21,21 @@ struct LogStatsCommand: LogSubcommand {
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Filter for entries, such as 'status<400'.", transform: EntryFilter.argument)
-    var filter: EntryFilter?
+    @Argument(help: "Filter for entries, such as 'status<400'.", transform: Recording.Filter.argument)
+    var filter: Recording.Filter?
 
     @Option(name: .long, help: ArgumentHelp("Other recording to compare, usually a newer one.", valueName: "path"))
     var compare: String?
 
     func result(on console: Console) throws -> CommandResult {
-        let before = LogStatistics(try source.recording(on: console), filter: filter)
+        let before = Recording.Statistics(try source.recording(on: console), filter: filter)
         guard let compare else {
             let text = StatisticsText(before, nil, console).lines.joined(separator: "\n") + "\n"
             return CommandResult(json: before.json, output: Data(text.utf8))
         }
         var other = source
         other.file.path = compare
-        let after = LogStatistics(try other.recording(on: console), filter: filter)
+        let after = Recording.Statistics(try other.recording(on: console), filter: filter)
         let text = StatisticsText(before, after, console).lines.joined(separator: "\n") + "\n"
         return CommandResult(json: ["before": before.json, "after": after.json], output: Data(text.utf8))
     }
@@ -43,12 +43,12 @@ struct LogStatsCommand: LogSubcommand {
 
 /// Statistics as text.
 private struct StatisticsText {
-    private let before: LogStatistics
-    private let after: LogStatistics?
+    private let before: Recording.Statistics
+    private let after: Recording.Statistics?
     private let console: Console
     private let width: Int
 
-    init(_ before: LogStatistics, _ after: LogStatistics?, _ console: Console) {
+    init(_ before: Recording.Statistics, _ after: Recording.Statistics?, _ console: Console) {
         self.before = before
         self.after = after
         self.console = console
@@ -67,7 +67,9 @@ private struct StatisticsText {
         return lines + [""] + facts
     }
 
-    private func table(_ title: String, _ groups: [LogStatistics.Group], _ others: [LogStatistics.Group]?) -> [String] {
+    private func table(_ title: String, _ groups: [Recording.Statistics.Group], _ others: [Recording.Statistics.Group]?)
+        -> [String]
+    {
         let others = Dictionary((others ?? []).map { ($0.name, $0) }) { first, _ in first }
         let new = others.keys.filter { name in !groups.contains { $0.name == name } }.sorted()
         guard !groups.isEmpty || !new.isEmpty else { return [] }
@@ -75,7 +77,9 @@ private struct StatisticsText {
         return (title.isEmpty ? [] : ["", console.styled(title, .bold)]) + rows
     }
 
-    private func row(_ name: String, _ group: LogStatistics.Group?, _ other: LogStatistics.Group?) -> String {
+    private func row(_ name: String, _ group: Recording.Statistics.Group?, _ other: Recording.Statistics.Group?)
+        -> String
+    {
         let label = (name.isEmpty ? "all" : name).printable.shortened(to: width).padded(width)
         let counts = [group?.count, after == nil ? nil : other?.count ?? 0].compactMap(\.self).map(String.init)
         let count = after != nil && group == nil ? "0 → \(counts.last ?? "0")" : counts.joined(separator: " → ")
@@ -97,7 +101,7 @@ private struct StatisticsText {
     }
 
     private var facts: [String] {
-        let rows: [(String, (LogStatistics.Group) -> String)] = [
+        let rows: [(String, (Recording.Statistics.Group) -> String)] = [
             ("without a complete response", { "\($0.failures)" }),
             ("with a status of 400 or above", { "\($0.errorStatuses)" }),
             ("redirects", { "\($0.redirects)" }), ("served from a store", { "\($0.fromStore)" }),
@@ -117,7 +121,7 @@ extension Duration? {
     fileprivate var shownOrDash: String { map(\.shown) ?? "-" }
 }
 
-extension LogStatistics {
+extension Recording.Statistics {
     fileprivate var json: JSONValue {
         [
             "all": all.json, "kinds": .array(kinds.map(\.json)), "hosts": .array(hosts.map(\.json)),
@@ -126,7 +130,7 @@ extension LogStatistics {
     }
 }
 
-extension LogStatistics.Group {
+extension Recording.Statistics.Group {
     fileprivate var json: JSONValue {
         func ms(_ share: Double) -> JSONValue { percentile(share).map { .number($0.milliseconds) } ?? .null }
         return [

@@ -85,11 +85,11 @@ struct LogSource: ParsableArguments {
     /// Returns the entry with this number or id.
     ///
     /// - Throws: `Failure` if there is no such entry.
-    func entry(_ name: String, of recording: Recording) throws -> NumberedEntry {
+    func entry(_ name: String, of recording: Recording) throws -> Recording.NumberedEntry {
         let entries = recording.entries
         let index = Int(name).flatMap { (1...max(entries.count, 1)).contains($0) ? $0 - 1 : nil }
         if let index = index ?? entries.firstIndex(where: { $0.id == name }), entries.indices.contains(index) {
-            return NumberedEntry(number: index + 1, entry: shown(entries[index]))
+            return Recording.NumberedEntry(number: index + 1, entry: shown(entries[index]))
         }
         throw Failure(
             exit: ExitCode.readFailed,
@@ -101,11 +101,11 @@ struct LogSource: ParsableArguments {
     }
 }
 
-extension EntryFilter {
+extension Recording.Filter {
     /// Reads a filter from the command line, and describes what is wrong with an invalid one.
-    static func argument(_ text: String) throws -> EntryFilter {
+    static func argument(_ text: String) throws -> Recording.Filter {
         do throws(NetworkError) {
-            return try EntryFilter(text)
+            return try Recording.Filter(text)
         } catch {
             throw ValidationError([error.message, error.advice].compactMap(\.self).joined(separator: "; "))
         }

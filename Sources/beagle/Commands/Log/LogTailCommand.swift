@@ -18,8 +18,8 @@ struct LogTailCommand: AsyncParsableCommand {
 
     @OptionGroup var source: LogSource
 
-    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: EntryFilter.argument)
-    var filter: EntryFilter?
+    @Argument(help: "Filter for entries, such as 'status>=400'.", transform: Recording.Filter.argument)
+    var filter: Recording.Filter?
 
     @Flag(name: .long, help: "Skip existing entries.")
     var new = false
@@ -27,7 +27,7 @@ struct LogTailCommand: AsyncParsableCommand {
     func run() async throws {
         let console = Console(source.color)
         do {
-            let reader = try reading { () throws(NetworkError) in try LogReader(directory: source.path) }
+            let reader = try reading { () throws(NetworkError) in try RequestLog.Reader(directory: source.path) }
             try await Interrupt.cancelling { try await follow(reader, console) }
         } catch let interrupt as Interrupt {
             throw ExitCode(interrupt.exitCode)
@@ -38,7 +38,7 @@ struct LogTailCommand: AsyncParsableCommand {
         }
     }
 
-    private func follow(_ reader: LogReader, _ console: Console) async throws {
+    private func follow(_ reader: RequestLog.Reader, _ console: Console) async throws {
         let files = Recording([], directory: source.path)
         let columns = EntryColumns(of: nil, width: Terminal.width(of: STDOUT_FILENO))
         for try await entry in reader.following(skipsExisting: new) {

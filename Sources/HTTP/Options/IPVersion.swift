@@ -1,9 +1,0 @@
-/// The IP versions that may be used to connect to a server.
-public enum IPVersion: String, Sendable, Hashable, CaseIterable {
-    /// Both, with a head start for IPv6 (RFC 8305): see `CurlConfiguration.happyEyeballsDelay`.
-    case any
-    /// IPv4 only.
-    case v4
-    /// IPv6 only.
-    case v6
-}

@@ -1,0 +1,2 @@
+/// The namespace of the types that configure TLS.
+public enum TLS {}
