@@ -56,15 +56,15 @@ extension Recording {
         /// The source code of the file.
         public var source: String {
             """
-            // swift-format-ignore-file Made from \(title.filter { !$0.isNewline }) by `beagle log gen-test`. Call your
-            // own code with `recorded()`, and check its results.
+            // swift-format-ignore-file
+            // Made from \(title.filter { !$0.isNewline }) by `beagle log gen-test`. Call your own code with `recorded()`, and check its results.
             import BeagleNet
             import Foundation
             import Synchronization
             import Testing
 
-            /// Returns the recorded responses. A repeated request gets the next one, and finally the last one again. A
-            /// request that was not recorded is an error.
+            /// Returns the recorded responses. A repeated request gets the next one, and finally the last one again. A request
+            /// that was not recorded is an error.
             func recorded() -> StubClient {
                 let counter = RequestCounter()
                 return StubClient { request in
@@ -109,8 +109,8 @@ extension Recording {
             }
 
             extension Request {
-                /// Method, URL and body without secrets, as in the recording. The body of a multipart form is left out,
-                /// because its boundary is different each time.
+                /// Method, URL and body without secrets, as in the recording. The body of a multipart form is left out, because its
+                /// boundary is different each time.
                 fileprivate var key: String {
                     get async throws {
                         let message = try HttpRequestBuilder().build(self)
