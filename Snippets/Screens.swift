@@ -108,7 +108,7 @@ func measure(_ home: ViewClient.Scope) async throws {
 
 func keepOffline() async throws {
     // snippet.offline
-    let guide = OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)
+    let guide = ViewClient.OfflineSet("guide", routes: [ScreenRequest("/guide")], depth: 2)
     try await guide.refresh()
     for part in guide.missing { print(part.url, part.error.message) }
     // snippet.end
@@ -132,7 +132,7 @@ func compare(_ stored: JSONValue, _ fresh: JSONValue) throws {
 
 func refresh(_ views: ViewClient, _ show: (ViewClient.FetchedScreen<JSONValue>) -> Void) async throws {
     // snippet.group
-    let refreshes = LoadGroup(.replace)
+    let refreshes = ViewClient.LoadGroup(.replace)
     if let home = try await refreshes.run({ try await views.fetch("/home", as: JSONValue.self) }) { show(home) }
     // snippet.end
 }

@@ -103,7 +103,7 @@ public struct RelayNetwork: Network, Sendable {
         cacheConfig: CacheConfig,
         uploadables: [String: FormFile]
     ) -> AnyPublisher<Data, any Error> {
-        let execution = RelayExecution(request: request, cacheConfig: cacheConfig)
+        let execution = NetworkOperation.RelayExecution(request: request, cacheConfig: cacheConfig)
         let limit = limit(of: request.operationKind)
         return ClientPublisher<Data>(
             bufferLimit: limit,

@@ -6,7 +6,7 @@ struct RelayRun: Sendable {
     typealias Emit = @Sendable (Data) -> Void
 
     private let network: RelayNetwork
-    private let execution: RelayExecution
+    private let execution: NetworkOperation.RelayExecution
     private let variables: VariableData
     private let message: GraphQLRequest
     /// The time until the next repetition; `nil` if the operation isn't polled.
@@ -15,7 +15,7 @@ struct RelayRun: Sendable {
     /// - Parameter uploadables: The files, by their path in the variables.
     /// - Throws: `NetworkError` if the operation can't be sent.
     init(
-        _ execution: RelayExecution,
+        _ execution: NetworkOperation.RelayExecution,
         _ variables: VariableData,
         _ uploadables: [String: FormFile],
         by network: RelayNetwork
@@ -173,7 +173,7 @@ struct RelayRun: Sendable {
     }
 }
 
-extension RelayExecution {
+extension NetworkOperation.RelayExecution {
     /// Returns the time until the next execution, or `nil` if the operation isn't polled.
     ///
     /// - Throws: `NetworkError` of kind `.badConfiguration` if the combination of settings isn't supported.
@@ -228,7 +228,7 @@ extension RequestParameters {
 /// A client that passes all calls on and attaches the Relay execution to operations.
 private struct ExecutionClient: NetworkClientWrapper {
     let wrapped: any NetworkClient
-    let execution: RelayExecution
+    let execution: NetworkOperation.RelayExecution
 
     func prepare(_ operation: inout NetworkOperation) {
         operation.relayExecution = execution

@@ -77,7 +77,7 @@ import Testing
     // MARK: - Configuration
 
     @Test func interceptorsReceiveTheExecution() async throws {
-        let seen = Lock<[RelayExecution?]>([])
+        let seen = Lock<[NetworkOperation.RelayExecution?]>([])
         let fixture = try RelayFixture()
         fixture.dependencies.interceptors.insert(
             Spy { operation in seen.withLock { $0.append(operation.relayExecution) } },

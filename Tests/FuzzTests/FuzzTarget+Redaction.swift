@@ -27,8 +27,8 @@ extension FuzzTarget {
         }
     }
 
-    private static func redacted(_ body: Data, _ type: String?, size: Int, _ base: Redactor) -> RedactedBody {
-        var redactor = BodyRedactor(base, contentType: type)
+    private static func redacted(_ body: Data, _ type: String?, size: Int, _ base: Redactor) -> Redactor.RedactedBody {
+        var redactor = Redactor.BodyRedactor(base, contentType: type)
         var output = Data()
         var rest = body
         while !rest.isEmpty {

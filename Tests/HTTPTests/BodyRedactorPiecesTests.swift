@@ -48,8 +48,8 @@ struct BodyRedactorPiecesTests {
         #expect(!text.contains("tOpSeCrEt"))
     }
 
-    private func redacted(_ body: Data, _ type: String?, _ size: Int, _ base: Redactor) -> RedactedBody {
-        var redactor = BodyRedactor(base, contentType: type)
+    private func redacted(_ body: Data, _ type: String?, _ size: Int, _ base: Redactor) -> Redactor.RedactedBody {
+        var redactor = Redactor.BodyRedactor(base, contentType: type)
         var output = Data()
         for start in stride(from: 0, to: body.count, by: size) {
             output += redactor.feed(body.dropFirst(start).prefix(size))

@@ -5,7 +5,7 @@ struct BodyRedactorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let type: String?
         let body: String
-        let expected: RedactedBody
+        let expected: Redactor.RedactedBody
 
         init(_ type: String?, _ body: String, _ expected: String) {
             self.type = type
@@ -13,7 +13,7 @@ struct BodyRedactorTests {
             self.expected = .body(Data(expected.utf8))
         }
 
-        init(_ type: String?, _ body: String, _ reason: RedactedBody.Reason) {
+        init(_ type: String?, _ body: String, _ reason: Redactor.RedactedBody.Reason) {
             self.type = type
             self.body = body
             self.expected = .omitted(reason)
@@ -224,8 +224,8 @@ struct BodyRedactorTests {
         #expect(redact(body.map { Data([$0]) }, row.type, Redactor()) == row.expected)
     }
 
-    private func redact(_ pieces: [Data], _ type: String?, _ base: Redactor) -> RedactedBody {
-        var redactor = BodyRedactor(base, contentType: type)
+    private func redact(_ pieces: [Data], _ type: String?, _ base: Redactor) -> Redactor.RedactedBody {
+        var redactor = Redactor.BodyRedactor(base, contentType: type)
         var output = Data()
         for piece in pieces { output += redactor.feed(piece) }
         output += redactor.finish()
@@ -300,21 +300,22 @@ struct BodyRedactorTests {
         }
     }
 
-    private static let bodyThatExceedsTheWindowUndecidedIsOmittedArguments: [(String, String, RedactedBody.Reason)] = [
-        (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", RedactedBody.Reason.tooLong),
-        (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
-        (json, "{\"\(String(repeating: "x", count: 70_000))\" 1}", .tooLong),
-        (json, "{\"a\":\"[\(String(repeating: "1,", count: 70_000))\"}", .tooLong),
-        (json, "{\"state\":\"[\(String(repeating: "1,", count: 70_000))", .truncated),
-        (json, "[\(String(repeating: "1,", count: 70_000))", .truncated),
-        ("text/plain", "-----BEGIN PRIVATE KEY-----\(String(repeating: "x", count: 70_000))", .tooLong),
-        (form, "a=\(String(repeating: "x", count: 70_000))", .tooLong),
-        (json, "{\"a\":\(String(repeating: "1", count: 70_000))}", .tooLong),
-        ("text/plain", "password=\"\(String(repeating: "a", count: 70_000))\u{0}", .tooLong),
-    ]
+    private static let bodyThatExceedsTheWindowUndecidedIsOmittedArguments:
+        [(String, String, Redactor.RedactedBody.Reason)] = [
+            (json, "{\"a\":\"ghp_\(String(repeating: "x", count: 70_000))\"}", Redactor.RedactedBody.Reason.tooLong),
+            (json, "{\"\(String(repeating: "x", count: 70_000))\":1}", .tooLong),
+            (json, "{\"\(String(repeating: "x", count: 70_000))\" 1}", .tooLong),
+            (json, "{\"a\":\"[\(String(repeating: "1,", count: 70_000))\"}", .tooLong),
+            (json, "{\"state\":\"[\(String(repeating: "1,", count: 70_000))", .truncated),
+            (json, "[\(String(repeating: "1,", count: 70_000))", .truncated),
+            ("text/plain", "-----BEGIN PRIVATE KEY-----\(String(repeating: "x", count: 70_000))", .tooLong),
+            (form, "a=\(String(repeating: "x", count: 70_000))", .tooLong),
+            (json, "{\"a\":\(String(repeating: "1", count: 70_000))}", .tooLong),
+            ("text/plain", "password=\"\(String(repeating: "a", count: 70_000))\u{0}", .tooLong),
+        ]
 
     @Test(arguments: Self.bodyThatExceedsTheWindowUndecidedIsOmittedArguments)
-    func bodyThatExceedsTheWindowUndecidedIsOmitted(type: String, body: String, reason: RedactedBody.Reason) {
+    func bodyThatExceedsTheWindowUndecidedIsOmitted(type: String, body: String, reason: Redactor.RedactedBody.Reason) {
         for size in [1_000, 65_536, 1 << 20] {
             let bytes = Data(body.utf8)
             let pieces = stride(from: 0, to: bytes.count, by: size).map { bytes.dropFirst($0).prefix(size) }
@@ -343,7 +344,7 @@ struct BodyRedactorTests {
         let name = String(repeating: "a", count: 64)
         let body =
             String(repeating: "{\"\(name)\":", count: 510) + "{\"pin\":1}" + String(repeating: "}", count: 510)
-        var audit = RedactionAudit()
+        var audit = Redactor.Audit()
         let redacted = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "b", recordingTo: &audit)
         #expect(redacted == .body(Data(body.replacing(":1", with: ":\"REDACTED\"").utf8)))
         #expect(audit.places.map(\.utf8.count).allSatisfy { $0 < 400 })
@@ -369,7 +370,7 @@ struct BodyRedactorTests {
     @Test func auditListsEachPlaceOnceAndAtMostAThousand() {
         let places = (0..<1_001).map { "\($0).pin" }
         for count in [15, 16, 17, 1_000, 1_001] {
-            var audit = RedactionAudit()
+            var audit = Redactor.Audit()
             let items = places.prefix(count).map { "\"\($0.dropLast(4))\":{\"pin\":1}" }.joined(separator: ",")
             for _ in 0..<2 {
                 _ = Redactor().redact(
@@ -387,7 +388,7 @@ struct BodyRedactorTests {
     @Test func auditIsTruncatedIfThatOfAPartIs() {
         let items = (0..<1_001).map { "\"\($0)\":{\"pin\":1}" }.joined(separator: ",")
         let head = "--b\r\nContent-Disposition: form-data; name=\"a\"\r\nContent-Type: application/json\r\n\r\n"
-        var audit = RedactionAudit()
+        var audit = Redactor.Audit()
         _ = Redactor().redact(
             body: Data("\(head){\(items)}\r\n--b--\r\n".utf8),
             contentType: "multipart/form-data; boundary=b",
@@ -398,7 +399,7 @@ struct BodyRedactorTests {
     }
 
     @Test func auditListsThePathsOfRedactedValues() {
-        var audit = RedactionAudit()
+        var audit = Redactor.Audit()
         let body =
             #"{"user":{"pin":"hidden"},"list":[{"pin":1},{"pin":2},"\#(Self.jwt)"],"next":"/?otp=1","a":"{\"sid\":1}"}"#
         _ = Redactor().redact(body: Data(body.utf8), contentType: Self.json, at: "postData.text", recordingTo: &audit)
@@ -410,7 +411,7 @@ struct BodyRedactorTests {
         )
         let parts = Self.multipartRows[0]
         let multipart = Redactor()
-        var redactor = BodyRedactor(multipart, contentType: parts.type, at: "postData.text")
+        var redactor = Redactor.BodyRedactor(multipart, contentType: parts.type, at: "postData.text")
         _ = redactor.feed(Data(parts.body.utf8))
         _ = redactor.finish()
         #expect(redactor.audit.places == ["postData.text:part password", "postData.text:part operations:$.pin"])

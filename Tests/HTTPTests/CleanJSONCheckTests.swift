@@ -62,7 +62,7 @@ struct CleanJSONCheckTests {
     }
 
     @Test func bytesAfterAPlainDocumentAreRedacted() {
-        var redactor = BodyRedactor(Redactor(), contentType: "application/json")
+        var redactor = Redactor.BodyRedactor(Redactor(), contentType: "application/json")
         var output = redactor.feed(Data(#"{"a":1}"#.utf8))
         #expect(output == Data(#"{"a":1}"#.utf8))
         output += redactor.feed(Data(" {\"pin\":1}".utf8))

@@ -107,7 +107,7 @@ struct RedactedNamesTests {
     private func redacted(_ body: String, _ type: String) throws -> String {
         let data = Data(body.utf8)
         let whole = try #require(Redactor().redact(body: data, contentType: type).data)
-        var redactor = BodyRedactor(Redactor(), contentType: type)
+        var redactor = Redactor.BodyRedactor(Redactor(), contentType: type)
         var cut = data.reduce(into: Data()) { $0 += redactor.feed(Data([$1])) }
         cut += redactor.finish()
         #expect(cut == whole)

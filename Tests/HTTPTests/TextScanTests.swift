@@ -146,7 +146,7 @@ struct TextScanTests {
     }
 
     @Test func auditListsPlacesWithoutValues() {
-        var audit = RedactionAudit()
+        var audit = Redactor.Audit()
         let redactor = Redactor()
         _ = redactor.redact(
             [.authorization: "Bearer hidden", .location: "/?pin=hidden"],

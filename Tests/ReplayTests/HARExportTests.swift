@@ -17,7 +17,7 @@ struct HARExportTests {
         return try await withFolder { folder in
             let path = "\(folder)/a.har"
             try Recording([read]).writeHAR(to: path)
-            try HARValidator(contentsOf: path).validate { #expect($0.severity == .hint, "\($0)") }
+            try HARReader.Validator(contentsOf: path).validate { #expect($0.severity == .hint, "\($0)") }
             let written = try #require(try HARReader(contentsOf: path).next()?.json)
             return try ParsedJSON(written).root
         }

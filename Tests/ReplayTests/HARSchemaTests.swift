@@ -74,7 +74,7 @@ struct HARSchemaTests {
             #expect(found.first == [])
             for (index, row) in Self.broken.enumerated() {
                 #expect(found[index + 1].contains(row.2), "\(row)")
-                let validator = HARValidator(contentsOf: paths[index + 1])
+                let validator = HARReader.Validator(contentsOf: paths[index + 1])
                 try validator.validate { _ in }
                 #expect(validator.summary.errors + validator.summary.hints > 0, "\(row)")
             }
@@ -84,7 +84,7 @@ struct HARSchemaTests {
     @Test(arguments: ["chromium", "playwright", "mitmproxy"])
     func validatorFindsAsManyErrorsAsTheSchema(_ name: String) async throws {
         let path = "\(RealArchiveTests.folder)/\(name).har"
-        let validator = HARValidator(contentsOf: path)
+        let validator = HARReader.Validator(contentsOf: path)
         try validator.validate { _ in }
         #expect(try await faults([path]).first?.count == validator.summary.errors)
     }

@@ -5,11 +5,11 @@ import Testing
 
 struct HARValidatorTests {
     /// The findings as severity, path and reason, and the summary.
-    private func findings(_ text: String) async throws -> (texts: [String], summary: HARValidator.Summary) {
+    private func findings(_ text: String) async throws -> (texts: [String], summary: HARReader.Validator.Summary) {
         try await withFile(text.utf8) { path in
             var texts: [String] = []
             let bytes = Array(text.utf8)
-            let summary = try HARValidator(contentsOf: path).validate { finding in
+            let summary = try HARReader.Validator(contentsOf: path).validate { finding in
                 #expect(finding.file == path)
                 #expect(finding.offset.map { $0 < bytes.count } ?? true)
                 let path = finding.path.replacing("$.log.entries[0]", with: "")
@@ -44,7 +44,7 @@ struct HARValidatorTests {
         bytes.replaceSubrange(offset..<(offset + 2), with: [0xE9, 0xFF])
         try await withFile(bytes) { path in
             var findings: [Recording.Warning] = []
-            let summary = try HARValidator(contentsOf: path).validate { findings.append($0) }
+            let summary = try HARReader.Validator(contentsOf: path).validate { findings.append($0) }
             #expect(summary.errors == 1)
             #expect(findings.map(\.offset) == [offset])
             #expect(findings.first?.reason == "is not UTF-8")
@@ -240,7 +240,7 @@ struct HARValidatorTests {
         let text = "\u{FEFF}\n" + archive(["response.status": #""two hundred""#])
         try await withFile(text.utf8) { path in
             var found: [Recording.Warning] = []
-            _ = try HARValidator(contentsOf: path).validate { found.append($0) }
+            _ = try HARReader.Validator(contentsOf: path).validate { found.append($0) }
             let offset = try #require(found.first?.offset)
             #expect(Array(text.utf8)[offset...].starts(with: #""two hundred""#.utf8))
             #expect(found.first?.path == "$.log.entries[0].response.status")
@@ -251,7 +251,7 @@ struct HARValidatorTests {
         try await withFile((archive(["time": #""x""#]).dropLast(3) + ",{").utf8) { path in
             var paths: [String] = []
             let error = #expect(throws: NetworkError.self) {
-                _ = try HARValidator(contentsOf: path).validate { paths.append($0.path) }
+                _ = try HARReader.Validator(contentsOf: path).validate { paths.append($0.path) }
             }
             #expect(paths == ["$.log.entries[0].time"])
             #expect((error?.underlying as? Recording.Warning)?.path == "$.log.entries[1]")
@@ -274,7 +274,7 @@ struct HARValidatorTests {
             let failed = LogEntry(started: entry.started, request: entry.request, error: "timeout")
             try Recording([entry, failed]).writeHAR(to: "\(folder)/a.har")
             var texts: [String] = []
-            _ = try HARValidator(contentsOf: "\(folder)/a.har").validate { texts.append($0.description) }
+            _ = try HARReader.Validator(contentsOf: "\(folder)/a.har").validate { texts.append($0.description) }
             #expect(texts == [])
         }
     }

@@ -115,7 +115,7 @@ private struct ZipText {
                 )
                 #expect(one == two, "\(entry.request.url)")
             }
-            let summary = try HARValidator(contentsOf: path).validate { _ in }
+            let summary = try HARReader.Validator(contentsOf: path).validate { _ in }
             #expect(summary.entries == plain.entries.count && summary.bodies > 5)
         }
     }

@@ -18,7 +18,7 @@ extension NetworkClient {
     /// - Throws: `NetworkError`: `.status` if the status is outside 200...299, `.decoding` if the body can't be
     ///   decoded, or the reason why there is no response.
     public func fetch<Value: Decodable>(
-        _ target: some RequestTarget,
+        _ target: some Request.Target,
         as type: Value.Type = Value.self,
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
@@ -55,7 +55,7 @@ extension NetworkClient {
     ///     `TransferOptions.Timeouts.total` limits each attempt.
     /// - Throws: `NetworkError`; of kind `.status` if the status is outside 200...299.
     public func image(
-        _ target: some RequestTarget,
+        _ target: some Request.Target,
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
         timeout: Duration? = nil
@@ -75,7 +75,7 @@ extension NetworkClient {
     /// - Throws: `NetworkError`; of kind `.status` if the server rejects the form, with its response body in `data`.
     public func submit(
         form: Request.FormData,
-        to target: some RequestTarget,
+        to target: some Request.Target,
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
         timeout: Duration? = nil
@@ -84,7 +84,7 @@ extension NetworkClient {
     }
 
     func makeRequest(
-        _ target: some RequestTarget,
+        _ target: some Request.Target,
         _ type: Request.RequestType,
         _ query: [URLQueryItem],
         _ headers: [String: String],

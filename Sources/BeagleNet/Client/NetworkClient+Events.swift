@@ -12,7 +12,7 @@ extension NetworkClient {
     ///   `EventSource` for options to set before.
     /// - Throws: `NetworkError` if `target` isn't a URL.
     public func events(
-        _ target: some RequestTarget,
+        _ target: some Request.Target,
         query: [URLQueryItem] = [],
         headers: [String: String] = [:]
     ) throws(NetworkError) -> EventSource {

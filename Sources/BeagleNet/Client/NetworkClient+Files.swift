@@ -33,7 +33,7 @@ extension NetworkClient {
     ///   incomplete.
     @discardableResult
     public func download(
-        _ target: some RequestTarget,
+        _ target: some Request.Target,
         to path: String,
         resuming: Bool = false,
         query: [URLQueryItem] = [],
@@ -110,7 +110,7 @@ extension NetworkClient {
     @discardableResult
     public func upload(
         from path: String,
-        to target: some RequestTarget,
+        to target: some Request.Target,
         method: String = "PUT",
         contentType: String = "application/octet-stream",
         query: [URLQueryItem] = [],

@@ -173,7 +173,7 @@ extension NetworkClient {
     /// See `submit(_:to:)` for the parameters.
     public func submission(
         of form: Form,
-        to target: some RequestTarget,
+        to target: some Request.Target,
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
         timeout: Duration? = nil,

@@ -29,7 +29,7 @@ extension NetworkClient {
     ///   and sends it later. The form's group is then deleted, and submitting the form again is a new submission.
     public func submit(
         _ form: Form,
-        to target: some RequestTarget,
+        to target: some Request.Target,
         query: [URLQueryItem] = [],
         headers: [String: String] = [:],
         timeout: Duration? = nil,

@@ -34,7 +34,7 @@ final class LoadRecorder: Sendable {
     /// Begins a load.
     ///
     /// - Returns: `nil` if the timing is complete.
-    func begin(_ target: any RequestTarget, isImage: Bool = false) -> LoadRecord? {
+    func begin(_ target: any Request.Target, isImage: Bool = false) -> LoadRecord? {
         let text = target as? String ?? "\(target)"
         let now = elapsed()
         return state.withLock { state in

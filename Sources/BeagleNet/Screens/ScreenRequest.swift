@@ -3,7 +3,7 @@ public import BeagleNetRequestBuilder
 /// A request for a screen through a `ViewClient`.
 public struct ScreenRequest: Sendable {
     /// The path or URL of the screen.
-    public var target: any RequestTarget
+    public var target: any Request.Target
     /// The method, body and header fields; a GET without them by default.
     public var additionalData: HttpAdditionalData
     /// Whether a stored screen is used; `nil`, the default, for the container's policy or `networkFirst`.
@@ -20,7 +20,7 @@ public struct ScreenRequest: Sendable {
     ///   - additionalData: The method, body and header fields; a GET without them by default.
     ///   - policy: Whether a stored screen is used; `nil`, the default, for the container's policy.
     public init(
-        _ target: any RequestTarget,
+        _ target: any Request.Target,
         additionalData: HttpAdditionalData = HttpAdditionalData(),
         policy: RequestPolicy? = nil
     ) {

@@ -159,7 +159,7 @@ public final class ViewClient: Sendable {
 
     /// Fetches a screen at a path or URL and decodes it, as `fetch(_:as:decoder:onStored:)` does.
     public func fetch<Screen: Decodable & Sendable>(
-        _ target: some RequestTarget,
+        _ target: some Request.Target,
         as type: Screen.Type = Screen.self
     ) async throws(NetworkError) -> FetchedScreen<Screen> {
         try await fetch(ScreenRequest(target), as: type)

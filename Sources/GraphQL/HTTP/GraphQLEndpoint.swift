@@ -50,7 +50,7 @@ public struct GraphQLEndpoint: Sendable {
     }
 
     /// The path or URL of the endpoint.
-    public var target: any RequestTarget
+    public var target: any Request.Target
     /// The header fields of each request.
     public var headers: [String: String]
     /// The HTTP method of queries.
@@ -120,7 +120,7 @@ public struct GraphQLEndpoint: Sendable {
     /// - Parameters:
     ///   - target: The path or URL of the endpoint.
     ///   - headers: The header fields of each request.
-    public init(_ target: some RequestTarget, headers: [String: String] = [:]) {
+    public init(_ target: some Request.Target, headers: [String: String] = [:]) {
         self.target = target
         self.headers = headers
     }

@@ -16,7 +16,7 @@ extension GraphQLRequest {
     /// - Throws: `NetworkError` of kind `.badRequest` if the variables can't be written as JSON, or have no place for a
     ///   file.
     package init(
-        _ execution: RelayExecution,
+        _ execution: NetworkOperation.RelayExecution,
         _ variables: VariableData,
         uploadables: [String: FormFile] = [:]
     ) throws(NetworkError) {

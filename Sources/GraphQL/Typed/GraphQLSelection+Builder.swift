@@ -15,7 +15,7 @@ extension GraphQLSelection {
         }
 
         /// Returns a fragment spread.
-        public static func buildExpression(_ fragment: GraphQLFragment) -> GraphQLSelection {
+        public static func buildExpression(_ fragment: Fragment) -> GraphQLSelection {
             GraphQLSelection([.fragment(fragment)])
         }
 

@@ -5,7 +5,7 @@ public struct GraphQLSelection: Sendable, Hashable {
         /// A field.
         case field(Field)
         /// A fragment spread.
-        case fragment(GraphQLFragment)
+        case fragment(Fragment)
         /// An inline fragment: parts for objects of one type, or of any type if `nil`.
         case inline(on: String?, [Directive], GraphQLSelection)
     }

@@ -76,12 +76,12 @@ public struct GraphQLTemplate<Output: Decodable, each Value: Encodable & Sendabl
     /// - Throws: The errors of `check`, which is performed once.
     public func callAsFunction(
         _ values: repeat each Value
-    ) throws(NetworkError) -> GraphQLOperation<GraphQLArguments, Output> {
+    ) throws(NetworkError) -> GraphQLOperation<GraphQLSelection.Arguments, Output> {
         try checkOnce()
         var given: [any Encodable & Sendable] = []
         repeat given.append(each values)
-        var operation = GraphQLOperation<GraphQLArguments, Output>(
-            input: GraphQLArguments(Array(zip(variables.map(\.name), given))),
+        var operation = GraphQLOperation<GraphQLSelection.Arguments, Output>(
+            input: GraphQLSelection.Arguments(Array(zip(variables.map(\.name), given))),
             operationString: text.description
         )
         operation.operationName = operationName
@@ -125,31 +125,33 @@ public struct GraphQLTemplate<Output: Decodable, each Value: Encodable & Sendabl
     }
 }
 
-/// The values of an operation's variables by name, as passed to a template.
-public struct GraphQLArguments: Encodable, Sendable {
-    private let values: [(name: String, value: any Encodable & Sendable)]
+extension GraphQLSelection {
+    /// The values of an operation's variables by name, as passed to a template.
+    public struct Arguments: Encodable, Sendable {
+        private let values: [(name: String, value: any Encodable & Sendable)]
 
-    init(_ values: [(String, any Encodable & Sendable)]) {
-        self.values = values
-    }
-
-    /// Encodes an object without the values that are `.none`.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Name.self)
-        for (name, value) in values where (value as? any Omittable)?.isOmitted != true {
-            try container.encode(value, forKey: Name(stringValue: name))
-        }
-    }
-
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
+        init(_ values: [(String, any Encodable & Sendable)]) {
+            self.values = values
         }
 
-        init?(intValue: Int) { nil }
+        /// Encodes an object without the values that are `.none`.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Name.self)
+            for (name, value) in values where (value as? any Omittable)?.isOmitted != true {
+                try container.encode(value, forKey: Name(stringValue: name))
+            }
+        }
+
+        private struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) {
+                self.stringValue = stringValue
+            }
+
+            init?(intValue: Int) { nil }
+        }
     }
 }
 

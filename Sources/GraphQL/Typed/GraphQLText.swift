@@ -16,7 +16,7 @@ public struct GraphQLText: Sendable, Hashable {
     /// The text without the definitions of interpolated fragments.
     let body: String
     /// The fragments of the text without duplicates, in order of first use.
-    let fragments: [GraphQLFragment]
+    let fragments: [GraphQLSelection.Fragment]
     /// An error in an interpolation.
     let problem: Problem?
 
@@ -32,7 +32,7 @@ public struct GraphQLText: Sendable, Hashable {
         self.init(body: text)
     }
 
-    init(body: String, fragments: [GraphQLFragment] = [], problem: Problem? = nil) {
+    init(body: String, fragments: [GraphQLSelection.Fragment] = [], problem: Problem? = nil) {
         self.body = body
         self.fragments = fragments
         self.problem = problem
@@ -75,7 +75,7 @@ extension GraphQLText: ExpressibleByStringInterpolation {
     /// The interpolations of a document literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var body = ""
-        fileprivate var fragments: [GraphQLFragment] = []
+        fileprivate var fragments: [GraphQLSelection.Fragment] = []
         fileprivate var problem: Problem?
 
         /// Creates an empty text with reserved capacity.
@@ -89,7 +89,7 @@ extension GraphQLText: ExpressibleByStringInterpolation {
         }
 
         /// Appends a fragment spread, and adds the fragment's definition to the document.
-        public mutating func appendInterpolation(_ fragment: GraphQLFragment) {
+        public mutating func appendInterpolation(_ fragment: GraphQLSelection.Fragment) {
             body += "...\(fragment.name)"
             append([fragment] + fragment.selection.fragments, fragment.selection.problem)
         }
@@ -143,7 +143,7 @@ extension GraphQLText: ExpressibleByStringInterpolation {
         )
         public mutating func appendInterpolation<Value>(_ value: Value) {}
 
-        private mutating func append(_ more: [GraphQLFragment], _ problem: Problem?) {
+        private mutating func append(_ more: [GraphQLSelection.Fragment], _ problem: Problem?) {
             for fragment in more where !fragments.contains(fragment) { fragments.append(fragment) }
             self.problem = self.problem ?? problem
         }

@@ -2,7 +2,7 @@
 struct GraphQLWriter {
     private(set) var text = ""
     /// The fragments used directly or by other fragments, each once.
-    private(set) var fragments: [GraphQLFragment] = []
+    private(set) var fragments: [GraphQLSelection.Fragment] = []
     /// The error that makes the text invalid, if there is one.
     private(set) var problem: GraphQLText.Problem?
 

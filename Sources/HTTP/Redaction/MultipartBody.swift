@@ -2,7 +2,7 @@
 struct MultipartBody: BodyScan {
     private enum Part {
         /// A part that is scanned by its type.
-        case open(BodyRedactor, path: String)
+        case open(Redactor.BodyRedactor, path: String)
         case secret([UInt8], path: String)
         /// The rest of a secret that has already been written.
         case passed
@@ -79,7 +79,7 @@ struct MultipartBody: BodyScan {
         } else {
             let isFile = parameters["filename"] != nil || parameters["filename*"] != nil
             let type = fields[.contentType] ?? (isFile ? "application/octet-stream" : "text/plain")
-            part = .open(BodyRedactor(redactor, contentType: type, at: "part \(shown)"), path: "part \(shown)")
+            part = .open(Redactor.BodyRedactor(redactor, contentType: type, at: "part \(shown)"), path: "part \(shown)")
         }
         var head = "--\(boundary)\r\n"
         for (name, value) in redactor.redact(fields) { head += "\(name): \(value)\r\n" }

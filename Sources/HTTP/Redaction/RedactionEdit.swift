@@ -4,7 +4,7 @@ struct RedactionEdit {
     var range: Range<Int>
     /// The replacement.
     var text: String
-    /// The path to the secret, as in ``RedactionAudit``.
+    /// The path to the secret, as in ``Redactor/Audit``.
     var path: String
 
     init(_ range: Range<Int>, _ text: String, _ path: String) {

@@ -20,7 +20,7 @@ extension Redactor {
     public func redact(
         _ fields: HTTPFields,
         at place: String,
-        recordingTo audit: inout RedactionAudit
+        recordingTo audit: inout Audit
     ) -> [(name: String, value: String)] {
         fields.compactMap { redact($0, at: place, recordingTo: &audit) }
     }
@@ -31,7 +31,7 @@ extension Redactor {
     package func redact(
         _ field: HTTPField,
         at place: String,
-        recordingTo audit: inout RedactionAudit
+        recordingTo audit: inout Audit
     ) -> (name: String, value: String)? {
         let (name, value) = (field.name.rawName, field.value)
         return redact(value, ofField: name, at: place, recordingTo: &audit).map { (name, $0) }
@@ -44,7 +44,7 @@ extension Redactor {
         _ value: String,
         ofField name: String,
         at place: String,
-        recordingTo audit: inout RedactionAudit
+        recordingTo audit: inout Audit
     ) -> String? {
         let bytes = Array(value.utf8)
         let edits = edits(ofField: name, bytes)

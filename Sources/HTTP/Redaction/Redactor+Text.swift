@@ -14,7 +14,7 @@ extension Redactor {
     ///   - text: Any text.
     ///   - place: The name of the text in the audit, such as `error`.
     ///   - audit: The audit to which the locations are added.
-    public func redact(text: String, at place: String, recordingTo audit: inout RedactionAudit) -> String {
+    public func redact(text: String, at place: String, recordingTo audit: inout Audit) -> String {
         let bytes = Array(text.utf8)
         let edits = textEdits(bytes, in: 0..<bytes.count, rules: .all, depth: 0)
         audit.record(edits, at: place)

@@ -16,7 +16,7 @@ extension Redactor {
     ///   - url: An absolute or relative URL.
     ///   - place: The name of the URL in the audit, such as `request.url`.
     ///   - audit: The audit to which the locations are added.
-    public func redact(url: String, at place: String, recordingTo audit: inout RedactionAudit) -> String {
+    public func redact(url: String, at place: String, recordingTo audit: inout Audit) -> String {
         let bytes = Array(url.utf8)
         let edits = edits(ofURL: bytes, in: 0..<bytes.count, depth: 0)
         audit.record(edits, at: place)

@@ -6,8 +6,8 @@
 /// so redacting twice changes nothing.
 ///
 /// ``redact(text:)``, ``redact(url:)-(String)`` and ``redact(_:)`` return text that is safe to show.
-/// ``redact(body:contentType:)`` and ``BodyRedactor`` return no body if they can't tell what is secret in it. Each has
-/// a variant that records the redacted locations in a ``RedactionAudit``.
+/// ``redact(body:contentType:)`` and ``Redactor/BodyRedactor`` return no body if they can't tell what is secret in it.
+/// Each has a variant that records the redacted locations in a ``Redactor/Audit``.
 public struct Redactor: Sendable, Hashable {
     /// The text that replaces a secret.
     public static let placeholder = "REDACTED"

@@ -27,7 +27,7 @@ struct FormRedaction {
     func redacted(
         _ whole: LogEntry.Parameter,
         at place: String,
-        recordingTo audit: inout RedactionAudit
+        recordingTo audit: inout Redactor.Audit
     ) -> (field: LogEntry.Parameter?, isSecret: Bool) {
         var field = whole
         field.name = redactor.redact(text: whole.name, at: place, recordingTo: &audit)

@@ -16,7 +16,7 @@ final class BodySink {
     private let options: RequestLog.Options
     private let partName: () -> String
     private let place: String
-    private var redactor: BodyRedactor
+    private var redactor: Redactor.BodyRedactor
     /// The decoder of the body's content coding; `nil` if it has none.
     private let decoder: ContentDecoder?
     private var digest: RunningSHA256?
@@ -48,7 +48,7 @@ final class BodySink {
         self.options = options
         self.partName = partName
         self.place = place
-        self.redactor = BodyRedactor(redactor, contentType: mediaType, at: place)
+        self.redactor = Redactor.BodyRedactor(redactor, contentType: mediaType, at: place)
         decoder = coding?.decoder()
         if coding != nil, decoder == nil { omitCoded() }
     }
@@ -167,7 +167,7 @@ final class BodySink {
             switch redactor.unredactable {
             case nil: try store(rest)
             // The part stored before is free of secrets.
-            case RedactedBody.Reason.truncated? where storedBytes > 0: isTruncated = true
+            case Redactor.RedactedBody.Reason.truncated? where storedBytes > 0: isTruncated = true
             default: omit("unredactable")
             }
         }

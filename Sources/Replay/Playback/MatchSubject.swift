@@ -30,7 +30,7 @@ struct MatchSubject: Sendable {
         request.url = redactor.redact(url: request.url)
         request.method = Self.plain(method: request.method)
         let type = request.body?.mediaType ?? ""
-        var audit = RedactionAudit()
+        var audit = Redactor.Audit()
         let redacted = data.flatMap { data in
             let type = type.isEmpty ? nil : type
             return redactor.redact(decoding: data, request.charset, type, at: "body", recordingTo: &audit).data
@@ -66,7 +66,7 @@ struct MatchSubject: Sendable {
 
     /// Returns the fields of a form without secrets.
     func redacted(_ fields: [LogEntry.Parameter]) -> [LogEntry.Parameter] {
-        var audit = RedactionAudit()
+        var audit = Redactor.Audit()
         let form = FormRedaction(redactor, fields)
         return fields.compactMap { form.redacted($0, at: "", recordingTo: &audit).field }
     }

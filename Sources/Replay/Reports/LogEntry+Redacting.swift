@@ -36,7 +36,7 @@ struct EntryRedaction {
     private let redactor: Redactor
     /// Whether bodies are redacted elsewhere.
     fileprivate let leavesBodies: Bool
-    private var audit = RedactionAudit()
+    private var audit = Redactor.Audit()
     /// The bodies that cannot be checked for secrets.
     private var opaque: [String] = []
     /// A cache of texts that don't have to be checked again.
@@ -145,7 +145,7 @@ struct EntryRedaction {
 
     fileprivate mutating func omit(
         _ content: inout LogEntry.Body.Content,
-        _ reason: RedactedBody.Reason,
+        _ reason: Redactor.RedactedBody.Reason,
         at place: String
     ) {
         opaque.append("\(place).text:[\(reason.rawValue)]")
@@ -268,7 +268,7 @@ extension Redactor {
         _ charset: @autoclosure () -> Charset?,
         _ mediaType: String?,
         at place: String,
-        recordingTo audit: inout RedactionAudit
+        recordingTo audit: inout Audit
     ) -> RedactedBody {
         let redacted = redact(body: data, contentType: mediaType, at: place, recordingTo: &audit)
         guard case .omitted(.encoding) = redacted, let charset = charset(), let text = charset.text(of: data) else {

@@ -93,7 +93,7 @@ extension Recording {
         let data = try data(of: body)
         // Other bodies were redacted together with their entries.
         guard let redactor, case .file = body.content else { return data }
-        var audit = RedactionAudit()
+        var audit = Redactor.Audit()
         let (type, charset) = (body.mediaType, body.fileCharset)
         switch redactor.redact(
             decoding: data,

@@ -7,8 +7,8 @@ extension RequestLog.Reader {
     /// - Parameter report: receives warnings about skipped records, losses, and missing or damaged body files.
     /// - Returns: a summary of the log's contents.
     /// - Throws: `NetworkError` of kind `.file` if the directory cannot be read.
-    package func check(_ report: (Recording.Warning) -> Void) throws(NetworkError) -> HARValidator.Summary {
-        var summary = HARValidator.Summary()
+    package func check(_ report: (Recording.Warning) -> Void) throws(NetworkError) -> HARReader.Validator.Summary {
+        var summary = HARReader.Validator.Summary()
         let entries = try entries()
         let recording = Recording([], directory: directory.path)
         for warning in entries.warnings { report(warning) }

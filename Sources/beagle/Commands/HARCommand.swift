@@ -47,8 +47,8 @@ struct HARCommand: AsyncParsableCommand {
             var failure: Failure?
             var reports: [JSONValue] = []
             for file in files {
-                let validator = HARValidator(contentsOf: file)
-                var summary: HARValidator.Summary?
+                let validator = HARReader.Validator(contentsOf: file)
+                var summary: HARReader.Validator.Summary?
                 var findings: [Recording.Warning] = []
                 func take(_ finding: Recording.Warning) { if findings.count < 1_000 { findings.append(finding) } }
                 do {
@@ -198,7 +198,7 @@ struct HARCommand: AsyncParsableCommand {
     }
 }
 
-extension HARValidator.Summary {
+extension HARReader.Validator.Summary {
     /// The summary as text.
     fileprivate var words: String {
         [
@@ -237,7 +237,7 @@ extension Failure {
     }
 
     /// Creates the failure for an archive or log with errors.
-    fileprivate init(breaking summary: HARValidator.Summary, in file: String) {
+    fileprivate init(breaking summary: HARReader.Validator.Summary, in file: String) {
         let what = RequestLog.Reader.isLog(file) ? "has missing or damaged parts" : "does not conform to HAR 1.2"
         let message = "\(file) \(what): \(summary.words)"
         self.init(exit: ExitCode.invalidContent, code: "not_valid", phase: .decode, message)

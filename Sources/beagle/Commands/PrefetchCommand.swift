@@ -82,14 +82,14 @@ struct PrefetchCommand: AsyncParsableCommand {
     private func walk(
         _ site: CrawlSite,
         in session: Session,
-        _ work: (OfflineSet) async throws(NetworkError) -> Void
-    ) async throws -> OfflineSet {
+        _ work: (ViewClient.OfflineSet) async throws(NetworkError) -> Void
+    ) async throws -> ViewClient.OfflineSet {
         guard let cache = try SessionCache.open(CacheFlags(cache), servesStale: false, session.console) else {
             throw ValidationError("Name the directory for the responses with '--cache DIRECTORY'.")
         }
         var route = ScreenRequest(site.start.absoluteString)
         route.partition = cache.user
-        let set = OfflineSet(
+        let set = ViewClient.OfflineSet(
             "prefetch",
             routes: [route],
             depth: depth,

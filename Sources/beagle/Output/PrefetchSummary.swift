@@ -5,13 +5,13 @@ import Foundation
 
 /// The parts of a prefetch that are stored, and those that are missing, as a table and as JSON.
 struct PrefetchSummary {
-    private let parts: [OfflineSet.Part]
-    private let missing: [OfflineSet.Missing]
+    private let parts: [ViewClient.OfflineSet.Part]
+    private let missing: [ViewClient.OfflineSet.Missing]
 
     /// - Parameters:
     ///   - stored: The set as it is on the disk.
     ///   - fetched: The set after it was fetched, which has the reasons of failed requests.
-    init(_ stored: OfflineSet, after fetched: OfflineSet) {
+    init(_ stored: ViewClient.OfflineSet, after fetched: ViewClient.OfflineSet) {
         parts = stored.parts
         missing = stored.missing.map { part in
             fetched.missing.first { $0.url == part.url && $0.kind == part.kind } ?? part
@@ -61,7 +61,7 @@ struct PrefetchSummary {
 
     private static func shown(_ url: String) -> String { Redactor.standard.redact(url: url).printable }
 
-    private static func reason(_ part: OfflineSet.Missing) -> String {
+    private static func reason(_ part: ViewClient.OfflineSet.Missing) -> String {
         Redactor.standard.redact(text: part.error.message).printable
     }
 

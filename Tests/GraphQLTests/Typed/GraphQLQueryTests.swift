@@ -3,7 +3,7 @@ import Testing
 
 struct GraphQLQueryTests {
     @Test func selectionsAreWrittenInOrder() throws {
-        let avatar = GraphQLFragment("Avatar", on: "Image", "{ url }")
+        let avatar = GraphQLSelection.Fragment("Avatar", on: "Image", "{ url }")
         let wantsBody = true
         let wantsTags = false
         let query = GraphQLQuery("Post", variables: ["id": "ID!", "first": "[Int!]"], directives: [.init("cached")]) {
@@ -68,7 +68,7 @@ struct GraphQLQueryTests {
         GraphQLQuery { GraphQLSelection.InlineFragment(on: "A { b } ... on C") { "d" } },
         GraphQLQuery { GraphQLSelection.InlineFragment {} },
         GraphQLQuery { GraphQLSelection.Field("a", directives: [GraphQLSelection.Directive("b @c")]) },
-        GraphQLQuery { GraphQLFragment("F on T { x } fragment G", on: "T", "{ a }") },
+        GraphQLQuery { GraphQLSelection.Fragment("F on T { x } fragment G", on: "T", "{ a }") },
         GraphQLQuery(variables: ["a": "Int) { b } #"]) { "b" },
         GraphQLQuery(variables: ["a": "[Int"]) { "b" },
         GraphQLQuery {},

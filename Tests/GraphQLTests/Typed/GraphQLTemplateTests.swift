@@ -37,7 +37,7 @@ struct GraphQLTemplateTests {
         case newest = "NEWEST"
     }
 
-    private func variables(_ operation: GraphQLOperation<GraphQLArguments, some Decodable>) throws -> String {
+    private func variables(_ operation: GraphQLOperation<GraphQLSelection.Arguments, some Decodable>) throws -> String {
         String(decoding: try operation.request().variables, as: UTF8.self)
     }
 

@@ -11,8 +11,8 @@ struct GraphQLTextTests {
         let friend: [Person]
     }
 
-    private static let avatar = GraphQLFragment("Avatar", on: "Image", "{ url }")
-    private static let author = GraphQLFragment("AuthorParts", on: "User", "{ id avatar { \(avatar) } }")
+    private static let avatar = GraphQLSelection.Fragment("Avatar", on: "Image", "{ url }")
+    private static let author = GraphQLSelection.Fragment("AuthorParts", on: "User", "{ id avatar { \(avatar) } }")
 
     @Test func fragmentsAreSpreadAndDefinedOnce() throws {
         let text: GraphQLText = "query Q { a { \(Self.author) } b { \(Self.author) } c { \(Self.avatar) } }"
@@ -35,7 +35,7 @@ struct GraphQLTextTests {
     @Test func selectionOfATypeIsInsertedUnlessTheTypeIsALeaf() throws {
         let text: GraphQLText = "{ post { author \(selectionOf: [Author].self) count \(selectionOf: Int.self)} }"
         #expect(text.description == "{ post { author { id name } count } }")
-        let fragment = GraphQLFragment("A", on: "User", selectionOf: Author.self)
+        let fragment = GraphQLSelection.Fragment("A", on: "User", selectionOf: Author.self)
         let other: GraphQLText = "{ a { \(fragment) } }"
         #expect(other.description == "{ a { ...A } }\nfragment A on User { id name }")
     }
@@ -78,12 +78,12 @@ struct GraphQLTextTests {
         #expect(error?.message.contains("cannot derive a selection for Person") == true)
         // The description of the text is not a valid document either, nor is a text that contains it.
         #expect(throws: NetworkError.self) { try GraphQLDocument(parsing: text.description) }
-        let outer: GraphQLText = "{ a { \(GraphQLFragment("F", on: "P", text)) } }"
+        let outer: GraphQLText = "{ a { \(GraphQLSelection.Fragment("F", on: "P", text)) } }"
         #expect(throws: NetworkError.self) { try outer.document() }
     }
 
     @Test func differentFragmentsWithTheSameNameThrow() {
-        let other = GraphQLFragment("Avatar", on: "Image", "{ width }")
+        let other = GraphQLSelection.Fragment("Avatar", on: "Image", "{ width }")
         let text: GraphQLText = "{ a { \(Self.avatar) \(other) } }"
         let error = #expect(throws: NetworkError.self) { try text.document() }
         #expect(error?.message.contains("there is more than one fragment named Avatar") == true)

@@ -72,7 +72,7 @@ struct GraphQLFilesTests {
     }
 
     @Test func relayUploadsAreOrderedByPosition() throws {
-        let execution = RelayExecution(
+        let execution = NetworkOperation.RelayExecution(
             request: RequestParameters(name: "A", operationKind: .mutation, text: "mutation A { a }"),
             cacheConfig: CacheConfig()
         )

@@ -169,7 +169,7 @@ struct ImageLoaderTests {
             default: Self.serving()
             }
         }
-        let fallbacks: [any RequestTarget] = ["\(server.url)/page", "\(server.url)/a"]
+        let fallbacks: [any Request.Target] = ["\(server.url)/page", "\(server.url)/a"]
         #expect(try await loader.image("\(server.url)/missing", fallbacks: fallbacks).data == Self.image)
         #expect(server.requests.map(\.target) == ["/missing", "/page", "/a"])
         let error = await #expect(throws: NetworkError.self) {

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func loadBesideARunningOneIsDropped() async throws {
-        let (group, held) = (LoadGroup(.drop), HeldLoad())
+        let (group, held) = (ViewClient.LoadGroup(.drop), HeldLoad())
         let first = Task { try await group.run { try await held.run("first") } }
         await held.hasBegun()
         #expect(group.isLoading)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func runningLoadIsReplaced() async throws {
-        let (group, held) = (LoadGroup(.replace), HeldLoad())
+        let (group, held) = (ViewClient.LoadGroup(.replace), HeldLoad())
         let first = Task { try await group.run { try await held.run("first") } }
         await held.hasBegun()
         #expect(try await group.run { "second" } == "second")
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func loadsAreQueuedInOrder() async throws {
-        let (group, held) = (LoadGroup(.queue), HeldLoad())
+        let (group, held) = (ViewClient.LoadGroup(.queue), HeldLoad())
         let order = Lock<[String]>([])
         let first = Task { try await group.run { try await held.run("first") } }
         await held.hasBegun()
@@ -57,10 +57,10 @@ import Testing
         #expect(!group.isLoading)
     }
 
-    @Test(arguments: [LoadGroup.Rule.drop, .replace, .queue]) func failureDoesNotAffectTheNextLoad(
-        _ rule: LoadGroup.Rule
+    @Test(arguments: [ViewClient.LoadGroup.Rule.drop, .replace, .queue]) func failureDoesNotAffectTheNextLoad(
+        _ rule: ViewClient.LoadGroup.Rule
     ) async throws {
-        let group = LoadGroup(rule)
+        let group = ViewClient.LoadGroup(rule)
         for _ in 0..<3 {
             await #expect(throws: NetworkError.self) {
                 _ = try await group.run { () -> Int in throw NetworkError(.network, during: .body, "lost") }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func cancelledCallerCancelsItsLoad() async throws {
-        let (group, held) = (LoadGroup(.queue), HeldLoad())
+        let (group, held) = (ViewClient.LoadGroup(.queue), HeldLoad())
         let first = Task { try await group.run { try await held.run("first") } }
         await held.hasBegun()
         first.cancel()
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func cancelledLoadInTheQueueNeverRuns() async throws {
-        let (group, held) = (LoadGroup(.queue), HeldLoad())
+        let (group, held) = (ViewClient.LoadGroup(.queue), HeldLoad())
         let first = Task { try await group.run { try await held.run("first") } }
         await held.hasBegun()
         let hasRun = Lock(false)
@@ -93,8 +93,10 @@ import Testing
         #expect(!group.isLoading)
     }
 
-    @Test(arguments: [LoadGroup.Rule.drop, .replace, .queue]) func everyLoadEndsOnce(_ rule: LoadGroup.Rule) async {
-        let group = LoadGroup(rule)
+    @Test(arguments: [ViewClient.LoadGroup.Rule.drop, .replace, .queue]) func everyLoadEndsOnce(
+        _ rule: ViewClient.LoadGroup.Rule
+    ) async {
+        let group = ViewClient.LoadGroup(rule)
         let ends = Lock(0)
         await withTaskGroup { tasks in
             for number in 0..<200 {

@@ -57,7 +57,7 @@ struct OfflineSetTests {
     }
 
     @Test func setHasScreensLazyComponentsAndImagesToItsDepth() async throws {
-        let set = OfflineSet("guide", routes: [ScreenRequest("/guide")])
+        let set = ViewClient.OfflineSet("guide", routes: [ScreenRequest("/guide")])
         #expect(!set.isComplete)
         try await set.refresh()
         #expect(Set(set.parts.map(\.url)) == ["/guide", "/a", "/lazy", "/1.gif"])
@@ -75,13 +75,13 @@ struct OfflineSetTests {
 
     @Test func screenCountsAtItsSmallestDepth() async throws {
         // "/d2" is two routes away through "/d1", and one through the lazy component.
-        let set = OfflineSet("d", routes: [ScreenRequest("/d0")], depth: 2, includesImages: false)
+        let set = ViewClient.OfflineSet("d", routes: [ScreenRequest("/d0")], depth: 2, includesImages: false)
         try await set.refresh()
         #expect(set.parts.contains { $0.url == "/d3" }, "\(set.parts.map(\.url))")
     }
 
     @Test func referencesThatWereLeftOutAreMissing() async throws {
-        let set = OfflineSet("many", routes: [ScreenRequest("/many")])
+        let set = ViewClient.OfflineSet("many", routes: [ScreenRequest("/many")])
         try await set.refresh()
         #expect(!set.isComplete)
         #expect(set.missing.map(\.error.kind) == [.tooLarge])
@@ -89,13 +89,13 @@ struct OfflineSetTests {
     }
 
     @Test func cyclesEnd() async throws {
-        let set = OfflineSet("guide", routes: [ScreenRequest("/deep")], depth: 10)
+        let set = ViewClient.OfflineSet("guide", routes: [ScreenRequest("/deep")], depth: 10)
         try await set.refresh()
         #expect(set.parts.count(where: { $0.kind == .route }) == 3)
     }
 
     @Test func setIsUsedWithoutTheServer() async throws {
-        let set = OfflineSet("deep", routes: [ScreenRequest("/deep")], depth: 0)
+        let set = ViewClient.OfflineSet("deep", routes: [ScreenRequest("/deep")], depth: 0)
         try await set.refresh()
         #expect(set.isComplete)
         let count = server.requests.count
@@ -117,7 +117,7 @@ struct OfflineSetTests {
     @Test func setOfAUserIsRemovedAtSignOut() async throws {
         var route = ScreenRequest("/deep")
         route.partition = "a"
-        let set = OfflineSet("deep", routes: [route], depth: 0)
+        let set = ViewClient.OfflineSet("deep", routes: [route], depth: 0)
         try await set.refresh()
         #expect(set.isComplete)
         for case let cache as CacheInterceptor in Beagle.dependencies.interceptors {
@@ -129,21 +129,21 @@ struct OfflineSetTests {
     }
 
     @Test func limitOnPartsIsReported() async throws {
-        let set = OfflineSet("guide", routes: [ScreenRequest("/guide")], maxParts: 2)
+        let set = ViewClient.OfflineSet("guide", routes: [ScreenRequest("/guide")], maxParts: 2)
         try await set.refresh()
         #expect(set.parts.count == 2)
         #expect(set.missing.contains { $0.error.kind == .tooLarge })
     }
 
     @Test func routesCanBeExcluded() async throws {
-        let set = OfflineSet("guide", routes: [ScreenRequest("/guide")], allows: { $0.path != "/b" })
+        let set = ViewClient.OfflineSet("guide", routes: [ScreenRequest("/guide")], allows: { $0.path != "/b" })
         try await set.refresh()
         #expect(!server.requests.contains { $0.target == "/b" })
         #expect(set.missing.map(\.url) == ["/2.gif"])
     }
 
     @Test func cancelledRefreshEnds() async throws {
-        let set = OfflineSet("guide", routes: [ScreenRequest("/guide")])
+        let set = ViewClient.OfflineSet("guide", routes: [ScreenRequest("/guide")])
         let work = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await set.refresh()

@@ -213,7 +213,7 @@ struct ScreenRequestRulesTests {
     @Test func offlineSetListsForbiddenReferencesAsMissing() async throws {
         let other = try LoopbackServer { _ in .response(200, ["Content-Type": "image/gif"], "GIF89a") }
         let server = try serve(other)
-        let set = OfflineSet("set", routes: [ScreenRequest("/home")])
+        let set = ViewClient.OfflineSet("set", routes: [ScreenRequest("/home")])
         try await set.refresh()
         #expect(set.missing.map(\.kind) == [.lazy, .route])
         #expect(set.missing.allSatisfy { $0.error.kind == .blocked && $0.parent == "/home" })

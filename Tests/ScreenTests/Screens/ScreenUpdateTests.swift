@@ -64,7 +64,7 @@ import Testing
             #expect(error?.kind == .decoding)
             return
         }
-        #expect(try JSONPatch(Self.json(example.patch)).applied(to: document) == Self.json(result))
+        #expect(try ScreenUpdate.JSONPatch(Self.json(example.patch)).applied(to: document) == Self.json(result))
     }
 
     // MARK: - Merge patch
@@ -139,14 +139,14 @@ import Testing
     }
 
     @Test func patchesCannotGrowADocumentWithoutLimit() throws {
-        let deeper = try JSONPatch(Self.json(#"[{"op":"copy","from":"","path":"/a"}]"#))
+        let deeper = try ScreenUpdate.JSONPatch(Self.json(#"[{"op":"copy","from":"","path":"/a"}]"#))
         var screen: JSONValue = ["a": 1]
         let error = #expect(throws: NetworkError.self) {
             for _ in 0..<2_000 { screen = try deeper.applied(to: screen) }
         }
         #expect(error?.message.contains("deep") == true)
         let copies = (0..<40).map { #"{"op":"copy","from":"","path":"/\#($0)"}"# }.joined(separator: ",")
-        let larger = try JSONPatch(Self.json("[\(copies)]"))
+        let larger = try ScreenUpdate.JSONPatch(Self.json("[\(copies)]"))
         #expect(throws: NetworkError.self) { try larger.applied(to: ["a": 1]) }
         let nested = String(repeating: "{\"id\":", count: 300) + "1" + String(repeating: "}", count: 300)
         let inner = try Self.json(nested)

@@ -75,7 +75,7 @@ final class ImageLoad: Sendable {
         )
     }
 
-    private static func source(_ target: any RequestTarget, _ client: any NetworkClient) throws(NetworkError) -> Source
+    private static func source(_ target: any Request.Target, _ client: any NetworkClient) throws(NetworkError) -> Source
     {
         // An app's URL builder may know paths only.
         if let text = target as? String, DataURL.isOne(text) { return .data(text) }

@@ -64,7 +64,7 @@ extension ImageLoader {
         }
 
         /// Prefetches images in this order, after those that wait already.
-        public func prefetch(_ targets: [any RequestTarget]) {
+        public func prefetch(_ targets: [any Request.Target]) {
             prefetch(targets.map { ImageRequest($0) })
         }
 

@@ -72,8 +72,8 @@ public final class ImageLoader: Sendable {
     ///   - priority: The priority; `.normal` by default.
     /// - Throws: `NetworkError`, as `ImageTask.image` does.
     public func image(
-        _ target: any RequestTarget,
-        fallbacks: [any RequestTarget] = [],
+        _ target: any Request.Target,
+        fallbacks: [any Request.Target] = [],
         priority: Priority = .normal
     ) async throws(NetworkError) -> Image {
         try await image(ImageRequest(target, fallbacks: fallbacks, priority: priority))

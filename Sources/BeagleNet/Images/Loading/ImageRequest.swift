@@ -3,9 +3,9 @@ public import BeagleNetHTTP
 /// A request for an image through an `ImageLoader`.
 public struct ImageRequest: Sendable {
     /// The path or URL of the image, or a `data:` URL (RFC 2397).
-    public var target: any RequestTarget
+    public var target: any Request.Target
     /// The images to load in this order if the one before can't be loaded or isn't an image; none by default.
-    public var fallbacks: [any RequestTarget]
+    public var fallbacks: [any Request.Target]
     /// The header fields of the request.
     public var headers: [String: String] = [:]
     /// The initial priority; `.normal` by default.
@@ -24,8 +24,8 @@ public struct ImageRequest: Sendable {
     ///   - fallbacks: The images to load if it can't be loaded; none by default.
     ///   - priority: The initial priority; `.normal` by default.
     public init(
-        _ target: any RequestTarget,
-        fallbacks: [any RequestTarget] = [],
+        _ target: any Request.Target,
+        fallbacks: [any Request.Target] = [],
         priority: Priority = .normal
     ) {
         self.target = target

@@ -28,7 +28,7 @@ extension ScreenRequest {
     ///
     /// A forbidden request fails with an error of kind `.blocked`, whose `underlying` is a `Refusal`; nothing is sent.
     /// The rules apply to `ScreenAction`, `ScreenForm`, `ViewClient.prefetch(_:from:screen:partition:images:)` and the
-    /// references that an `OfflineSet` follows, and not to URLs that the app passes itself.
+    /// references that an `ViewClient.OfflineSet` follows, and not to URLs that the app passes itself.
     /// `HttpRequestBuilder.allowedHosts` and `TransferOptions.RedirectPolicy` limit redirects.
     public struct Rules: Sendable, Hashable {
         /// The requests that screens of one origin may ask for.

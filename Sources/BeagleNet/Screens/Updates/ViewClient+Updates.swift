@@ -27,7 +27,7 @@ extension ViewClient {
     /// - Returns: The results, each applied to the screen of the one before. The connection ends when iteration stops.
     /// - Throws: `NetworkError` if `target` isn't a URL.
     public func updates(
-        from target: some RequestTarget,
+        from target: some Request.Target,
         to screen: JSONValue,
         as format: UpdateFormat = .events,
         headers: [String: String] = [:]

@@ -7,21 +7,23 @@ import BeagleNetRequestBuilder
     public import Foundation
 #endif
 
-/// The target of a request: a path, the text of a URL, or a URL.
-public protocol RequestTarget: Sendable {
-    /// Returns the URL of the target.
-    ///
-    /// - Parameter dependencies: The container whose `urlBuilder` turns paths into URLs.
-    /// - Throws: `NetworkError` of kind `.badURL` if the target isn't a valid path or URL.
-    func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL
+extension Request {
+    /// The target of a request: a path, the text of a URL, or a URL.
+    public protocol Target: Sendable {
+        /// Returns the URL of the target.
+        ///
+        /// - Parameter dependencies: The container whose `urlBuilder` turns paths into URLs.
+        /// - Throws: `NetworkError` of kind `.badURL` if the target isn't a valid path or URL.
+        func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL
+    }
 }
 
-extension URL: RequestTarget {
+extension URL: Request.Target {
     /// Returns this URL.
     public func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL { self }
 }
 
-extension String: RequestTarget {
+extension String: Request.Target {
     /// Returns the URL that the `urlBuilder` makes from this path or URL.
     public func url(in dependencies: BeagleDependencies) throws(NetworkError) -> URL {
         do {
