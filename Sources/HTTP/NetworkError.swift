@@ -373,6 +373,11 @@ extension NetworkError {
         if !(error is NetworkError) { phase = .queue }
     }
 
+    /// Returns the error for a request that was cancelled in a phase.
+    package static func cancelled(during phase: Phase) -> NetworkError {
+        NetworkError(.cancelled, during: phase, "the request was cancelled")
+    }
+
     /// Converts any error to a `NetworkError`.
     ///
     /// A `NetworkError` is used as it is, and a `CancellationError` becomes `.cancelled`. Any other error becomes
@@ -381,7 +386,7 @@ extension NetworkError {
     public init(wrapping error: any Error) {
         switch error {
         case let error as NetworkError: self = error
-        case is CancellationError: self = NetworkError(.cancelled, during: .queue, "the request was cancelled")
+        case is CancellationError: self = .cancelled(during: .queue)
         default:
             self = NetworkError(
                 .other,

@@ -51,9 +51,7 @@ final class SessionTransfer: PrioritizedToken, PriorityRaising, @unchecked Senda
     }
 
     func cancel() {
-        session.queue.async {
-            self.fail(NetworkError(.cancelled, during: self.phase, "the request was cancelled"))
-        }
+        session.queue.async { self.fail(.cancelled(during: self.phase)) }
     }
 
     func raise(to priority: Priority) {

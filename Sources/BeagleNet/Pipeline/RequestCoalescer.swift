@@ -258,7 +258,7 @@ extension NetworkError {
     ///
     /// The coalescer doesn't know how far the operation got, so the server may have acted on it.
     static let left: NetworkError = {
-        var error = NetworkError(.cancelled, during: .queue, "the request was cancelled")
+        var error = NetworkError.cancelled(during: .queue)
         error.mayHaveReachedServer = true
         return error
     }()

@@ -450,7 +450,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func insert(_ hop: Hop, of transfer: Transfer) {
-        hop.willStart()
+        hop.sender.willStart()
         let code = curl_multi_add_handle(multi, hop.easy.pointer)
         guard code == CURLM_OK else {
             return end(
@@ -794,10 +794,6 @@ private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 }
 
 extension NetworkError {
-    fileprivate static func cancelled(during phase: Phase) -> NetworkError {
-        NetworkError(.cancelled, during: phase, "the request was cancelled")
-    }
-
     fileprivate static var emptyFrameFlood: NetworkError {
         NetworkError(
             .protocol,

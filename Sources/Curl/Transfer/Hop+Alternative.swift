@@ -43,7 +43,7 @@ extension Hop {
     func shouldFallBackToOrigin(after code: CURLcode?) -> Bool {
         guard alternative != nil else { return false }
         guard sendAttempts > 0 else { return true }
-        guard let code, response == nil, failure == nil, !isStale, request.canBeResent else { return false }
+        guard let code, receiver.response == nil, failure == nil, !isStale, request.canBeResent else { return false }
         // libcurl's only time limit is that of connecting.
         return [.connect, .network, .timeout].contains(error(code).kind)
     }

@@ -118,7 +118,7 @@ extension Hop {
 
     /// Whether the request can be resent without `Expect` if the server refuses it.
     var canRetryWithoutExpect: Bool {
-        Self.sendsExpectContinue(request) && (!hasBegunBody || request.body?.isReplayable == true)
+        Self.sendsExpectContinue(request) && (!sender.hasBegun || request.body?.isReplayable == true)
     }
 
     // MARK: deadlines
@@ -135,9 +135,10 @@ extension Hop {
         if let completionDeadline { return completionDeadline }
         if isRateLimited, let rateLimitEnd { return rateLimitEnd }
         let timeouts = request.options.timeouts
-        guard !isReceivePaused, !isSendPaused else { return nil }
+        guard !isReceivePaused, !sender.isPaused else { return nil }
         guard sendAttempts > 0 else { return connectingLimit?.end }
-        let silence = (response == nil ? timeouts.firstByte : timeouts.idle).map { lastActivity.advanced(by: $0) }
+        let limit = receiver.response == nil ? timeouts.firstByte : timeouts.idle
+        let silence = limit.map { lastActivity.advanced(by: $0) }
         guard let slowness = speedEnd else { return silence }
         return min(silence ?? .max, slowness)
     }
@@ -206,7 +207,7 @@ extension Hop {
 
     // MARK: minimum speed
 
-    private var isBodyMoving: Bool { response != nil || (sendAttempts > 0 && !isUploaded) }
+    private var isBodyMoving: Bool { receiver.response != nil || (sendAttempts > 0 && !sender.isFinished) }
 
     private var speedEnd: UInt64? {
         guard let speed, isBodyMoving else { return nil }
@@ -217,7 +218,7 @@ extension Hop {
     func restartSpeedWindow() {
         guard var speed else { return }
         speed.since = loop.now
-        speed.bytes = bytesSent + bytesReceived
+        speed.bytes = sender.bytesSent + receiver.bytesReceived
         self.speed = speed
         loop.watchDeadline(of: transfer)
     }
@@ -225,7 +226,7 @@ extension Hop {
     /// Starts a new window if the last one has passed and enough bytes were transferred in it.
     func checkSpeed(at now: UInt64) {
         guard let speed, let end = speedEnd, end <= now else { return }
-        let moved = bytesSent + bytesReceived - speed.bytes
+        let moved = sender.bytesSent + receiver.bytesReceived - speed.bytes
         let seconds = Double(now - speed.since) / 1e9
         if Double(moved) >= Double(speed.minimum.bytesPerSecond) * seconds { restartSpeedWindow() }
     }

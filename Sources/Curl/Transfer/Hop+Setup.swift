@@ -135,7 +135,7 @@ extension Hop {
     }
 
     private func configureMethod() throws(NetworkError) {
-        if let upload {
+        if let upload = sender.source {
             easy.set(.upload, 1)
             easy.set(.uploadSize, upload.length ?? -1)
         } else if message.method == .head {

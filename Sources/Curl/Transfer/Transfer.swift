@@ -138,7 +138,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     /// Whether the end of the response can't be foreseen: it hasn't begun, or its length is unknown.
     var isOpenEnded: Bool {
         guard let hop, hop.phase == .firstByte || hop.phase == .body else { return false }
-        return hop.announcedLength == nil
+        return hop.receiver.announcedLength == nil
     }
 
     /// Creates the next hop.
@@ -201,7 +201,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     func deliverHead(_ response: RawHead, from hop: Hop, body pipe: BodyPipe) {
         self.pipe = pipe
         let reader = BodyPipeReader(pipe)
-        let length = response.isEncoded ? nil : hop.announcedLength
+        let length = response.isEncoded ? nil : hop.receiver.announcedLength
         let body = HTTPBody(
             .stream(length: length, isReplayable: false) { { try await reader.next() } }
         )
@@ -258,13 +258,13 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         do throws(NetworkError) {
             if hop.isStale || hop.lostTwice || isLost { return resend(after: hop) }
             if hop.isExpectationRefused { return resendWithoutExpect() }
-            if !hop.isDiscarding {
+            if !hop.receiver.isDiscarding {
                 if let failure = hop.failure { throw failure }
                 guard code == CURLE_OK || hop.hasEarlyResponse(code) else { throw hop.error(code) }
             }
             let body = try hop.finish()
             switch hop.route {
-            case .final: finish(hop, body, try hop.trailers())
+            case .final: finish(hop, body, try hop.receiver.trailers())
             case .redirect(let next): return follow(next, after: hop)
             case .challenged(let digest):
                 remember(hop, before: request)
@@ -313,7 +313,8 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     /// over HTTP/3. libcurl doesn't report the reason for which a stream ended, so only requests that may be sent twice
     /// are resent.
     private func shouldResend(_ hop: Hop, _ code: CURLcode) -> Bool {
-        guard code != CURLE_OK, hop.response == nil, hop.failure == nil, hop.sendAttempts == 1, mayResend else {
+        guard code != CURLE_OK, hop.receiver.response == nil, hop.failure == nil, hop.sendAttempts == 1, mayResend
+        else {
             return false
         }
         let isLost =
@@ -340,7 +341,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
 
     private func follow(_ next: TransferRequest, after hop: Hop) -> Next {
         var next = next
-        if let response = hop.response { next.notifyRedirect(response.head, after: redirects) }
+        if let response = hop.receiver.response { next.notifyRedirect(response.head, after: redirects) }
         remember(hop, before: next)
         redirects += 1
         staysAtOrigin = false
@@ -352,12 +353,14 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
     }
 
     private func remember(_ hop: Hop, before next: TransferRequest) {
-        if let observe = request.onHop, let response = hop.response { observe(response.head, metrics(of: hop), next) }
+        if let observe = request.onHop, let response = hop.receiver.response {
+            observe(response.head, metrics(of: hop), next)
+        }
         hops.append(
             TransferMetrics.Hop(
                 method: request.head.method.rawValue,
                 url: message.urlText,
-                status: hop.response?.status.code ?? 0,
+                status: hop.receiver.response?.status.code ?? 0,
                 duration: .microseconds(hop.easy.offset(CURLINFO_TOTAL_TIME_T))
             )
         )
@@ -369,7 +372,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
             self.end?.withLock { $0 = end }
             pipe.end(.success(()))
             self.pipe = nil
-        } else if let response = hop.response {
+        } else if let response = hop.receiver.response {
             complete(.success(makeResponse(response, body: HTTPBody(body), from: hop, trailers: trailers)))
         }
         release()
@@ -382,14 +385,14 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
         error.request = webSocket?.request.head ?? request.head
         error.resendPolicy = request.resendPolicy
         if let hop {
-            if let response = hop.response {
+            if let response = hop.receiver.response {
                 error.response = response.head
             } else if error.isTransient || error.kind == .tls || error.kind == .protocol {
                 markAlternativeBroken(of: hop)
             }
             error.metrics = metrics(of: hop)
             note(hop)
-            let partial = hop.abandon()
+            let partial = hop.receiver.abandon()
             if !partial.isEmpty { error.data = partial }
         } else if waitingSince != nil {
             stopWaiting(at: loop.now)
@@ -465,7 +468,7 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
             response,
             body: body,
             url: message.urlText,
-            interim: hop.interim,
+            interim: hop.receiver.interim,
             trailers: trailers,
             metrics: metrics(of: hop),
             end: end
@@ -487,18 +490,19 @@ final class Transfer: PrioritizedToken, PriorityRaising, @unchecked Sendable {
             metrics.connect = mark(CURLINFO_CONNECT_TIME_T)
             metrics.tlsHandshake = mark(CURLINFO_APPCONNECT_TIME_T)
         }
-        hop.setMarks(
+        hop.sender.setMarks(
             of: &metrics,
             start: mark(CURLINFO_PRETRANSFER_TIME_T),
-            firstByte: mark(CURLINFO_STARTTRANSFER_TIME_T)
+            firstByte: mark(CURLINFO_STARTTRANSFER_TIME_T),
+            wasSent: hop.sendAttempts > 0
         )
         // Inside a callback, libcurl's total time is out of date.
         metrics.total = max(mark(CURLINFO_TOTAL_TIME_T), metrics.requestEnd, metrics.firstByte)
         metrics.headBytesSent = hop.headBytesSent
-        metrics.bytesSent = hop.bytesSent
-        metrics.headBytesReceived = Int64(hop.headBytesReceived)
-        metrics.bytesReceived = hop.bytesReceived
-        metrics.decodedBytes = hop.decodedBytes
+        metrics.bytesSent = hop.sender.bytesSent
+        metrics.headBytesReceived = Int64(hop.receiver.headBytes)
+        metrics.bytesReceived = hop.receiver.bytesReceived
+        metrics.decodedBytes = hop.receiver.decodedBytes
         metrics.protocolName = protocolName(hop.easy.long(CURLINFO_HTTP_VERSION))
         metrics.remoteAddress = hop.connection?.remoteAddress ?? hop.easy.remoteAddress
         metrics.localPort = hop.easy.long(CURLINFO_LOCAL_PORT)

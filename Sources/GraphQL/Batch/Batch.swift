@@ -118,7 +118,7 @@ final class Batch: Sendable {
             state.waiting -= 1
             return (member.completion, state.waiting == 0 ? state.task : nil, state.isSent)
         }
-        var error = NetworkError(.cancelled, during: isSent ? .firstByte : .queue, "the request was cancelled")
+        var error = NetworkError.cancelled(during: isSent ? .firstByte : .queue)
         error.mayHaveReachedServer = isSent
         completion?(.failure(error))
         task?.cancel()

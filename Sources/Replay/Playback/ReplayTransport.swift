@@ -147,7 +147,7 @@ extension ReplayTransport {
         _ pending: PendingRequest,
         _ early: Result<Chosen, NetworkError>?
     ) async throws(NetworkError) -> TransferResponse {
-        if Task.isCancelled { throw .replayCancelled }
+        if Task.isCancelled { throw .cancelled(during: .queue) }
         switch mode {
         case .offline: return try await replay(pending, early, else: nil)
         case .fallback(let base): return try await replay(pending, early, else: base)
@@ -388,8 +388,4 @@ extension LogEntry.Request {
             body: body.map { LogEntry.Body(.data($0), mediaType: request.head.headerFields[.contentType] ?? "") }
         )
     }
-}
-
-extension NetworkError {
-    fileprivate static let replayCancelled = NetworkError(.cancelled, during: .queue, "the request was cancelled")
 }
