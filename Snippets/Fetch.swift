@@ -9,6 +9,6 @@ let client = Beagle.dependencies.networkClient
 let screen = try await client.fetch("/home", as: JSONValue.self)
 let image = try await client.image("/img/logo.png")
 let form = Request.FormData(method: .post, values: ["name": "Ada", "email": "ada@example.com"])
-let answer = try await client.submit(form: form, to: "/signup")
+let reply = try await client.submit(form, to: "/signup")
 // snippet.end
-print(screen["_beagleComponent_"] ?? "no screen", image.data.count, answer.response.status)
+print(screen["_beagleComponent_"] ?? "no screen", image.data.count, reply.isAccepted)

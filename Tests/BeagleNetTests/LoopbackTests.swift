@@ -40,15 +40,21 @@ struct LoopbackTests {
 
     @Test func formIsSubmittedAndItsErrorResponseRead() async throws {
         let server = try serve { request in
-            request.body.contains(UInt8(ascii: "@")) ? .response(201) : .response(422, [:], "{\"field\":\"email\"}")
+            if request.body.contains(UInt8(ascii: "@")) { return .response(201) }
+            let isEmpty = request.body == Data(#"{"email":""}"#.utf8)
+            return .response(422, [:], isEmpty ? #"{"field":"email"}"# : #"{"errors":{"email":["has no @"]}}"#)
         }
+        let wrong = Request.FormData(method: .post, values: ["email": "a"])
+        let reply = try await client.submit(wrong, to: "/signup")
+        #expect(!reply.isAccepted && reply.messages(for: "email") == ["has no @"])
+        #expect(reply.response?.status.code == 422)
         let bad = Request.FormData(method: .post, values: ["email": ""])
-        let error = try await #require(throws: NetworkError.self) { try await client.submit(form: bad, to: "/signup") }
+        let error = try await #require(throws: NetworkError.self) { try await client.submit(bad, to: "/signup") }
         #expect(error.response?.status.code == 422)
         #expect(error.data == Data("{\"field\":\"email\"}".utf8))
         let good = Request.FormData(method: .post, values: ["email": "a@b"])
-        #expect(try await client.submit(form: good, to: "/signup").response.status == .created)
-        #expect(server.requests.map(\.method) == ["POST", "POST"])
+        #expect(try await client.submit(good, to: "/signup").response?.status == .created)
+        #expect(server.requests.map(\.method) == ["POST", "POST", "POST"])
     }
 
     @Test func eventStreamReconnectsAfterADisconnect() async throws {

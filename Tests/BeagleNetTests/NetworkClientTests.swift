@@ -108,7 +108,7 @@ import TestClients
             return NetworkResponse(text: form.method.rawValue + " " + form.values["name", default: ""])
         }
         let form = Request.FormData(method: .put, values: ["name": "Ada"])
-        #expect(try await client.submit(form: form, to: "/signup").text() == "PUT Ada")
+        #expect(try await client.submit(form, to: "/signup").response?.text() == "PUT Ada")
     }
 
     @Test func clientWithOneMethodCanStream() async throws {

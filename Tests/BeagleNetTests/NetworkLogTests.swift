@@ -72,7 +72,7 @@ import TestClients
         Beagle.dependencies.logger = logger
         Beagle.dependencies.interceptors.replace(with: LogInterceptor(.commands))
         let form = Request.FormData(method: .get, values: ["diagnosis": "hunter2"])
-        _ = try await client(ScriptedTransport()).submit(form: form, to: "http://host/a?b=1")
+        _ = try await client(ScriptedTransport()).submit(form, to: "http://host/a?b=1")
         #expect(logger.messages.count == 2)
         #expect(logger.messages[0].hasPrefix("curl "))
         #expect(logger.messages[0].hasSuffix(" --url 'http://host/a?…'"))
@@ -129,7 +129,7 @@ import TestClients
         let logger = MemoryLogger()
         Beagle.dependencies.logger = logger
         let form = Request.FormData(method: .get, values: ["diagnosis": "hunter2"])
-        _ = try await client(ScriptedTransport()).submit(form: form, to: "http://host/a?b=1")
+        _ = try await client(ScriptedTransport()).submit(form, to: "http://host/a?b=1")
         #expect(logger.messages.count == 2)
         #expect(logger.messages[0].hasPrefix("-> GET http://host/a?…"))
         for message in logger.messages { #expect(!message.contains("hunter2")) }

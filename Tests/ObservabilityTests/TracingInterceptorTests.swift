@@ -121,7 +121,7 @@ import Tracing
         _ = try await client().executeRequest(
             raw("/r?access_token=\(canary)&pin=\(canary)&page=2", headers: ["Authorization": "Bearer \(canary)"])
         )
-        _ = try await client().submit(form: form, to: "/form")
+        _ = try await client().submit(form, to: "/form")
         #expect(tracer.spans.count == 3)
         #expect(tracer.spans[0]["url.full"] == "\(server.url)/r?access_token=REDACTED&pin=REDACTED&page=2")
         #expect(tracer.spans[2]["url.full"] == "\(server.url)/form?…")

@@ -63,26 +63,6 @@ extension NetworkClient {
         try await executeRequest(makeRequest(target, .fetchImage, query, headers, timeout))
     }
 
-    /// Submits a form.
-    ///
-    /// - Parameters:
-    ///   - form: The method and inputs.
-    ///   - target: A path or URL.
-    ///   - query: The items to append to the query of `target`. The inputs of a GET or DELETE form come before them.
-    ///   - headers: The header fields of this request.
-    ///   - timeout: The timeout of the whole call, including all attempts. By default only
-    ///     `TransferOptions.Timeouts.total` limits each attempt.
-    /// - Throws: `NetworkError`; of kind `.status` if the server rejects the form, with its response body in `data`.
-    public func submit(
-        form: Request.FormData,
-        to target: some Request.Target,
-        query: [URLQueryItem] = [],
-        headers: [String: String] = [:],
-        timeout: Duration? = nil
-    ) async throws(NetworkError) -> NetworkResponse {
-        try await executeRequest(makeRequest(target, .submitForm(form), query, headers, timeout))
-    }
-
     func makeRequest(
         _ target: some Request.Target,
         _ type: Request.RequestType,

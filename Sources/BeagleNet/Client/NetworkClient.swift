@@ -7,6 +7,17 @@ public import BeagleNetRequestBuilder
 /// The library sends every request through `BeagleDependencies.networkClient`, so that an app can replace
 /// `NetworkClientDefault` with its own client.
 ///
+/// | call | for | returns |
+/// |---|---|---|
+/// | `fetch(_:as:)` | a screen or other JSON | the decoded value |
+/// | `image(_:)` | one image; `ImageLoader` for those of a screen | the response |
+/// | `submit(_:to:)` | a form | `Form.Reply`: accepted, or the field errors |
+/// | `executeRequest(_:)` | any `Request` whose failure is an error | the response with a status in 200...299 |
+/// | `send(_:)`, `send(_:as:)` | any `Request`: whatever its status, or decoded | the response, or the value |
+/// | `stream(_:)`, `events(_:)` | a body that is large or doesn't end | the head and the body as it arrives, or events |
+/// | `download(_:to:)`, `upload(from:to:)` | a file | the response |
+/// | `run(_:emit:)`, `results(of:)`, `watch(_:in:_:)` | a `NetworkOperation`: policies, progress, changes | results |
+///
 /// A client of your own needs only `executeRequest(_:completion:)`. Everything else that is one request with one
 /// response is built on it. A client that wraps another adopts `NetworkClientWrapper`, which also forwards the rest:
 /// streams, subscriptions, watched operations, and the container for paths and endpoints.

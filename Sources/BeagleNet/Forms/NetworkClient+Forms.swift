@@ -67,6 +67,40 @@ extension NetworkClient {
         }
     }
 
+    /// Submits the data of a form that isn't kept, without validation.
+    ///
+    /// Each call sends a request; `submit(_:to:)` with a `Form` validates the inputs and sends a form once.
+    ///
+    /// - Parameters:
+    ///   - data: The method and inputs.
+    ///   - target: A path or URL.
+    ///   - query: The items to append to the query of `target`. The inputs of a GET or DELETE form come before them.
+    ///   - headers: The header fields of this request.
+    ///   - timeout: The timeout of the whole call, including all attempts. By default only
+    ///     `TransferOptions.Timeouts.total` limits each attempt.
+    /// - Returns: The server's reply. A response with status 400, 409 or 422 that contains field errors is a reply that
+    ///   isn't accepted; see `Form.FieldErrorReader`.
+    /// - Throws: `NetworkError`: `.status` if the server rejects the form for another reason, with its response body in
+    ///   `data`, or the reason why there is no response.
+    public func submit(
+        _ data: Request.FormData,
+        to target: some Request.Target,
+        query: [URLQueryItem] = [],
+        headers: [String: String] = [:],
+        timeout: Duration? = nil
+    ) async throws(NetworkError) -> Form.Reply {
+        let request = try makeRequest(target, .submitForm(data), query, headers, timeout)
+        do throws(NetworkError) {
+            return Form.Reply(try await executeRequest(request))
+        } catch {
+            let inputs = data.fields.map(\.name)
+            guard let reply = Form.Reply(refusedWith: error, inputs: inputs, container.fieldErrorReader) else {
+                throw error
+            }
+            return reply
+        }
+    }
+
     private func perform(
         _ form: Form,
         _ contents: FormContents,

@@ -217,7 +217,7 @@ import TestClients
         let transport = ScriptedTransport("1")
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: transport)
         let timeout = seconds.map { Duration.seconds($0) }
-        _ = try await client.submit(form: .init(method: .post, values: [:]), to: "/", timeout: timeout)
+        _ = try await client.submit(.init(method: .post, values: [:]), to: "/", timeout: timeout)
         let usual = try #require(TransferOptions().timeouts.total)
         let limits = transport.requests.withLock { $0.map(\.options.timeouts.total) }
         #expect(limits == [max(usual, timeout ?? usual)])

@@ -211,7 +211,7 @@ import Testing
         let client = NetworkClientDefault(dependencies: Beagle.dependencies, transport: ScriptedTransport())
         let views = ViewClient(client: client)
         let home = await beginFetch(prefetching: "/a", in: views)
-        let form = Task { try await client.submit(form: Request.FormData(method: .post, values: [:]), to: "/form") }
+        let form = Task { try await client.submit(Request.FormData(method: .post, values: [:]), to: "/form") }
         await runs.next().finish("{}")
         _ = try await form.value
         home.finish("{}")
@@ -249,7 +249,7 @@ import Testing
         while views.pendingCount > 0 { await Task.yield() }
         let held = Task {
             switch kind {
-            case "form": _ = try await client.submit(form: Request.FormData(method: .post, values: [:]), to: "/held")
+            case "form": _ = try await client.submit(Request.FormData(method: .post, values: [:]), to: "/held")
             case "action": _ = try await client.send(Request(url: url, type: .rawRequest(.init(method: "POST"))))
             default: _ = try await client.stream(Request(url: url, type: .rawRequest(.init()))).collect()
             }

@@ -73,7 +73,7 @@ struct ScreenCapabilitiesTests {
         _ = try await fetch("/screen")
         _ = try await fetch(other.url + "/screen")
         let client = Beagle.dependencies.networkClient
-        _ = try await client.submit(form: Request.FormData(method: .post, values: [:]), to: server.url + "/form")
+        _ = try await client.submit(Request.FormData(method: .post, values: [:]), to: server.url + "/form")
         #expect(server.requests.map { $0[Self.hashField] } == [nil, hash, nil])
         #expect(other.requests.map { $0[Self.hashField] } == [nil])
     }

@@ -107,7 +107,7 @@ import Testing
     @Test func formThatWasBegunIsSent() async throws {
         let home = ViewClient().open("home", images: loader)
         let client = Beagle.dependencies.networkClient
-        let form = Task { try await client.submit(form: Request.FormData(method: .post, values: [:]), to: "/form") }
+        let form = Task { try await client.submit(Request.FormData(method: .post, values: [:]), to: "/form") }
         await server.until { $0.requestCount == 1 }
         home.close()
         gate.open()

@@ -179,7 +179,7 @@ struct ViewClientTests {
         await prefetch(views, "/a")
         let client = Beagle.dependencies.networkClient
         switch reason {
-        case "form": _ = try await client.submit(form: Request.FormData(method: .post, values: [:]), to: "/form")
+        case "form": _ = try await client.submit(Request.FormData(method: .post, values: [:]), to: "/form")
         case "clear": _ = try await client.fetch("/clear", as: JSONValue.self)
         default: views.removePrefetches()
         }
@@ -232,7 +232,7 @@ struct ViewClientTests {
         let other = try LoopbackServer(.response(200))
         await prefetch(views, "/a")
         _ = try await Beagle.dependencies.networkClient
-            .submit(form: Request.FormData(method: .post, values: [:]), to: other.url)
+            .submit(Request.FormData(method: .post, values: [:]), to: other.url)
         #expect(try await views.fetch("/a", as: Title.self).wasPrefetched)
     }
 
