@@ -73,7 +73,7 @@ import Testing
         #expect(counts.checked == store.statistics().count)
     }
 
-    /// What one kind of body has taken is available for the other.
+    /// Space that one kind of body has used is available for the other.
     @Test func diskSpaceIsReused() async throws {
         let store = try folder.open(maxBytes: 8 << 20)
         for number in 0..<200 { await insert(number, bytes: 60_000, in: store) }

@@ -21,7 +21,7 @@ protocol ExchangeChainFixture: Sendable {
     func leave(_ operation: Operation) async
 }
 
-/// How a test drives the exchange.
+/// The way in which a test drives the exchange.
 enum ExchangePlacement: String, CaseIterable, CustomTestStringConvertible {
     case alone
     case hosted

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// What a client is asked to do, read from the command line that all clients share.
+/// The work of a client, read from the command line that all clients share.
 public struct Arguments: Sendable {
     /// The shape of the work.
     public enum Shape: String, Sendable {
@@ -24,7 +24,7 @@ public struct Arguments: Sendable {
 
     /// The shape of the work.
     public var shape = Shape.small
-    /// What to ask.
+    /// The URL of a request.
     public var url = ""
     /// Requests in all.
     public var requests = 1_000
@@ -32,7 +32,7 @@ public struct Arguments: Sendable {
     public var tasks = 1
     /// Silent streams held beside the requests.
     public var parked = 0
-    /// What to ask for a silent stream.
+    /// The URL of a silent stream.
     public var parkedURL = ""
     /// Whether HTTP/2 is to be spoken.
     public var isHTTP2 = false

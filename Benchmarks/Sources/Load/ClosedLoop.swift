@@ -3,7 +3,7 @@ protocol ClosedLoop: Sendable {
     func run(_ requests: Int, tasks: Int) async -> Outcome
 }
 
-/// What came of a loop.
+/// The outcome of a loop.
 struct Outcome: Sendable {
     /// Microseconds of each request.
     var latencies: [Int32] = []

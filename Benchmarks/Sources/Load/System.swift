@@ -19,7 +19,7 @@ public func printError(_ text: String) {
     write(STDERR_FILENO, line, line.utf8.count)
 }
 
-/// What the process has used so far.
+/// The resources that the process has used so far.
 struct Usage {
     let userSeconds: Double
     let systemSeconds: Double

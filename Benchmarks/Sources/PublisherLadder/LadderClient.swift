@@ -6,7 +6,7 @@ package import OpenCombine
 ///
 /// It does less than SwiftGraphQL's: two who ask for the same share nothing, and nobody hears that a result has become stale.
 package final class LadderClient {
-    /// What goes down.
+    /// The operations on their way down.
     package struct Operation {
         package let id: String
         package let message: TransferRequest
@@ -19,7 +19,7 @@ package final class LadderClient {
         }
     }
 
-    /// What comes up.
+    /// The results on their way up.
     package struct Answer {
         package let id: String
         /// Nil in an event that is no result.
@@ -51,7 +51,7 @@ package final class LadderClient {
 
     /// Asks, and leaves with the first answer.
     ///
-    /// - Returns: whether it came at once.
+    /// - Returns: Whether the result was available without waiting.
     @discardableResult package func run(_ operation: Operation) -> Bool {
         var isAnswered = false
         let hearing = execute(operation).first().sink { _ in isAnswered = true }

@@ -4,8 +4,8 @@ import Foundation
 
 import struct BeagleNetExchanges.Operation
 
-/// What an operation costs in a ladder of four exchanges, alone and beside others that wait: hosted in our pipeline above a
-/// transport that answers at once, over a client of its own, and in a client on publishers as the seed describes it.
+/// The cost of an operation in a ladder of four exchanges, alone and beside others that wait: hosted in our pipeline above
+/// a transport that responds immediately, over a client of its own, and in a client on publishers as the seed describes it.
 @main struct BenchExchanges {
     static let actives = [0, 1_000, 3_000]
 
@@ -65,7 +65,7 @@ import struct BeagleNetExchanges.Operation
 }
 
 protocol Contestant {
-    /// How many operations a round has, and how many rounds there are.
+    /// The number of operations in a round, and of rounds.
     var count: Int { get }
     var rounds: Int { get }
 
@@ -78,7 +78,7 @@ extension Contestant {
     var rounds: Int { 15 }
 }
 
-/// What one operation costs: the least of some rounds, since what else the machine does can only add to it.
+/// The cost of one operation: the least of some rounds, because other programs can only add to it.
 struct Tally {
     var micros: Double
     var allocations: Double

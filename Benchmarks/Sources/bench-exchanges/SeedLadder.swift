@@ -4,7 +4,7 @@ import PublisherLadder
 
 /// Operations of a client on publishers as the seed describes it, with an exchange at the bottom that answers at once.
 struct Seed: Contestant {
-    /// What stands above that exchange.
+    /// The exchanges above that one.
     enum Exchanges {
         case nothing
         /// Log, nothing, dedup, and a cache that has nothing.

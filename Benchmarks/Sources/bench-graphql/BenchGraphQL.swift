@@ -1,7 +1,7 @@
 import BeagleNetGraphQL
 import Foundation
 
-/// What GraphQL costs beside the network, in CPU of one thread.
+/// The cost of GraphQL beside the network, in CPU of one thread.
 @main
 struct BenchGraphQL {
     static func main() async throws {

@@ -39,12 +39,12 @@ import Synchronization
         }
     }
 
-    /// What one contestant's operations cost above what is taken off; nil for what it doesn't offer.
+    /// The cost of a contestant's operations without the deducted part; `nil` for operations that it doesn't have.
     struct Column {
         let name: String
         let alone: [Tally?]
         let beside: [Tally?]
-        /// What is taken off.
+        /// The deducted part of the cost.
         let message: Tally
         let transport: Tally
 

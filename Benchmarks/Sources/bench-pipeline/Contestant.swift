@@ -5,22 +5,22 @@ import Foundation
 protocol Contestant {
     var name: String { get }
 
-    /// How many operations a round has beside `active` others.
+    /// The number of operations in a round beside `active` others.
     func count(beside active: Int) -> Int
 
-    /// What building a message costs, where each operation does.
+    /// The cost of building a message, if each operation builds one.
     func message() async throws -> Tally
 
-    /// What the transport at its end costs, called as it calls it.
+    /// The cost of the transport at its end, called in the same way.
     func transport() async throws -> Tally
 
-    /// Asks for one of the answers that are there at once, and waits for it.
+    /// Performs an operation whose response is available immediately, and waits for it.
     func run(_ index: Int) async throws
 
     /// Asks likewise, hears the answer, and leaves.
     func watch(_ index: Int) throws
 
-    /// Hears an operation that is `InstantTransport.events` times told how far it is; nil where that is not offered.
+    /// Receives `InstantTransport.events` reports of progress; `nil` if the contestant has no progress.
     var progress: (() throws -> Void)? { get }
 
     /// Asks for one of the answers that a store has in memory, where it gives the others; nil where that is not offered.
@@ -46,7 +46,7 @@ extension Contestant {
     }
 }
 
-/// What is asked of all of them.
+/// The operations that all contestants perform.
 enum Sample {
     static let instant = (0..<64).map { "/screen/\($0)" }
     static let progress = InstantTransport.progress

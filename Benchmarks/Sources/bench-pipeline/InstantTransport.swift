@@ -2,12 +2,12 @@ import BeagleNet
 import Foundation
 import Synchronization
 
-/// Answers at once, on the caller's thread, so that what is left to measure is what stands above a transport.
+/// Responds immediately, on the caller's thread, so that only the layers above a transport are measured.
 final class InstantTransport: HTTPTransport {
     /// Paths of what is answered when it is cancelled, and of what tells how far it is before it is answered.
     static let waiting = "/waiting"
     static let progress = "/progress"
-    /// How often it is told.
+    /// The number of reports of progress.
     static let events = 1_000
 
     /// When a transfer was cancelled last.

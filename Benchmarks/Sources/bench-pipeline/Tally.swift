@@ -1,7 +1,7 @@
 import AllocationCount
 import Foundation
 
-/// What one operation costs: the least of some rounds, since what else the machine does can only add to it.
+/// The cost of one operation: the least of some rounds, because other programs can only add to it.
 struct Tally {
     var nanoseconds: Double
     var allocations: Double
@@ -44,7 +44,7 @@ struct Tally {
     }
 }
 
-/// What a clock shows, in nanoseconds, and how many blocks were allocated until then.
+/// The time of a clock, in nanoseconds, and the number of blocks allocated until then.
 struct Moment {
     private let time: UInt64
     private let allocations: UInt64

@@ -2,12 +2,12 @@ import BeagleNet
 import BeagleNetReplay
 import Foundation
 
-/// What recording costs a small request, in CPU of all threads: a client over a transport that answers at once, with
-/// and without a log, in turn.
+/// The cost of recording a small request, in CPU of all threads: a client over a transport that responds immediately,
+/// with and without a log, in turn.
 @main struct BenchRecording {
     private static let requests = 20_000
     private static let rounds = 5
-    /// No more than the log has room for: what is left out costs nothing.
+    /// No more than the log has room for, because records that are left out cost nothing.
     private static let batch = 500
 
     static func main() async throws {
@@ -80,7 +80,7 @@ import Foundation
     private static func text(_ number: Double) -> String { String(format: "%.1f", number) }
 }
 
-/// Answers at once: 1 KiB of JSON, and the fields that servers send.
+/// Responds immediately: 1 KiB of JSON, and the fields that servers send.
 private final class InstantTransport: HTTPTransport {
     private let dependencies: BeagleDependencies
     private let body = Data(

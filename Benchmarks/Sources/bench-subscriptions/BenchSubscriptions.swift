@@ -53,7 +53,7 @@ struct BenchSubscriptions {
         if events != count { exit(1) }
     }
 
-    /// What the system alone takes: bytes are received, and frames counted.
+    /// The cost of the system alone: bytes are received, and frames counted.
     private static func receive(_ count: Int, from port: Int) throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()

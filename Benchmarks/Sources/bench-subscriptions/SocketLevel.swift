@@ -20,7 +20,7 @@
 
         private static let parameters = Data(#"{"query":"subscription Ticks { tick { number price symbol } }"}"#.utf8)
 
-        /// What the endpoint's connection hands on.
+        /// The events of the endpoint's connection.
         static func readSocket(_ count: Int, at port: Int) async throws -> Int {
             let events = Lock(0)
             let operation = SocketOperation(parameters) { event in

@@ -97,7 +97,7 @@ final class PrefetchQueue: Sendable {
 
     // MARK: - Running
 
-    /// Starts the task of a prefetch here, where it has the caller's task-local values.
+    /// Starts the task of a prefetch, which inherits the task-local values of the caller.
     private func start(_ prefetch: Prefetch) {
         let task = Task { [weak self] in
             var outcome = Prefetch.Outcome.failure(.cancelledBeforeStart)
@@ -177,7 +177,7 @@ final class PrefetchQueue: Sendable {
         guard let origin, let pause = outcome.pause else { return }
         withState { state in
             state.pauses[origin] = .now.advanced(by: pause)
-            // Those that wait for the same origin would be refused now.
+            // Waiting prefetches of the same origin would be refused now.
             for waiting in state.prefetches.values where waiting.isWaiting && waiting.origin == origin {
                 remove(waiting.key, from: &state)
             }

@@ -12,7 +12,7 @@ protocol ExpressionScope {
     mutating func value(of context: ArraySlice<UInt8>, at path: [ExpressionStep]) -> ScreenValue
     /// Returns the object or array at a position of the document, or `nil` if it is too large to be read.
     mutating func json(at place: Int) -> JSONValue?
-    /// Whether operations have the meaning of Nimbus where it differs from that of Beagle.
+    /// Whether operations that differ between Beagle and Nimbus have the meaning of Nimbus.
     var isNimbus: Bool { get }
 }
 

@@ -129,7 +129,7 @@ struct ScreenResolver {
         var method = parts.method.isPresent ? text(of: parts.method) : .literal
         if budget <= 0 { (url, method) = (url == .literal ? url : .unknown, method == .literal ? method : .unknown) }
         if nesting > 0 {
-            // What is the same for all elements is listed once, and an element without a URL isn't listed.
+            // A reference that all elements share is listed once. An element without a URL isn't listed.
             if url == .none { return }
             if url == .unknown || (url == .literal && method == .literal) {
                 if isListed[index] { return }

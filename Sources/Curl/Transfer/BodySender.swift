@@ -4,7 +4,7 @@ import BeagleNetHTTP
 struct BodySender {
     /// The source of the body's bytes; `nil` if there is no body.
     let source: (any UploadSource)?
-    /// Whether the whole body has been passed to libcurl, or there is none.
+    /// Whether nothing of the body is left to be passed to libcurl.
     private(set) var isFinished: Bool
     /// The number of bytes passed to libcurl in the current attempt.
     private(set) var bytesSent: Int64 = 0

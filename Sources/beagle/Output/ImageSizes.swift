@@ -47,7 +47,7 @@ struct ImageSizes {
         unknownCount += 1
     }
 
-    /// A message about the sizes that aren't known, or `nil` if there are none.
+    /// A message about unknown sizes; `nil` if all sizes are known.
     var note: String? {
         firstUnknown.map {
             "beagle: image sizes that were not compared: \(unknownCount), such as \($0.url): \($0.reason)".printable

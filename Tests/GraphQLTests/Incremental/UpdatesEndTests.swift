@@ -4,7 +4,7 @@ import CurlPeers
 import Foundation
 import Testing
 
-/// How incremental responses end.
+/// The end of incremental responses.
 @Suite(.leavesNothing, .timeLimit(.minutes(1))) struct UpdatesEndTests {
     private let dependencies = BeagleDependencies()
     private let clock = ManualClock()

@@ -3,7 +3,7 @@ import BeagleNetTesting
 import Foundation
 import Testing
 
-/// How an outbox stores each kind of operation and sends it later.
+/// An outbox that stores each kind of operation and sends it later.
 @Suite(.timeLimit(.minutes(1))) struct PipelineOutboxTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "beagle-\(UUID().uuidString)").path
     private let outbox: Outbox

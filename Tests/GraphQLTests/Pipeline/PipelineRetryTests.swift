@@ -2,7 +2,7 @@ import BeagleNetGraphQL
 import BeagleNetTesting
 import Testing
 
-/// How often each kind of operation is sent, on the wire.
+/// The number of times that each kind of operation is sent, on the wire.
 @Suite(.timeLimit(.minutes(1))) struct PipelineRetryTests {
     /// Counts the attempts that reach the end of the pipeline.
     private struct Attempts: Interceptor {

@@ -6,7 +6,7 @@ import Foundation
 /// A server for operations of every `WireKind`. It responds with the received credentials and language, or fails as
 /// scripted by a test.
 final class WireServer: Sendable {
-    /// How an operation fails.
+    /// The failure of an operation.
     enum Fault: Sendable {
         /// The response has this status. For a shared connection, the request that opens it gets this status.
         case status(Int, retryAfter: Int? = nil)

@@ -7,7 +7,7 @@ import Testing
 /// Connections that break all the time.
 @Suite(.leavesNothing, .timeLimit(.minutes(2)))
 struct SocketChaosTests {
-    /// How a connection ends.
+    /// The end of a connection.
     private enum Loss: CaseIterable {
         case end, reset, restart, goingAway, halfMessage, withoutCode
     }

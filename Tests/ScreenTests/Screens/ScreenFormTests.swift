@@ -60,7 +60,7 @@ import Testing
             #expect(reply.content == .json(7))
         }
         #expect(server.requests.map { "\($0.method) \($0.target)" } == ["PUT /users/7"])
-        // What the user has entered is data.
+        // The values of the inputs are data.
         #expect(try body(server) == ["mail": "a@b", "name": "@{user.id}", "terms": true])
         #expect(screen.context.values["form"] == ["name": "@{user.id}", "contact": ["mail": "a@b"]])
     }
