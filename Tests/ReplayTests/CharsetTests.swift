@@ -61,6 +61,17 @@ struct CharsetTests {
         #expect(Charset(contentType: type) == nil)
     }
 
+    private static let extendsASCIIArguments: [(label: String, isTrue: Bool)] = [
+        ("iso-8859-1", true), ("shift_jis", true), ("euc-kr", true), ("gb18030", true), ("no-such-encoding", true),
+        ("utf-16", false), ("utf16", false), ("utf-16be", false), ("utf-32", false), ("ucs4", false), ("utf-7", false),
+        ("ibm037", false), ("cp500", false),
+    ]
+
+    @Test(arguments: Self.extendsASCIIArguments)
+    func extendsASCIIFollowsFromTheConversion(_ label: String, _ isTrue: Bool) throws {
+        #expect(try #require(Charset(label: label)).extendsASCII == isTrue)
+    }
+
     @Test func unsupportedTextIsNotConverted() throws {
         #expect(try #require(Charset(label: "iso-8859-1")).encoded("日") == nil)
         #expect(try #require(Charset(label: "shift_jis")).encoded("한") == nil)

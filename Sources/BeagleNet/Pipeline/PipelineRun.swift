@@ -59,9 +59,8 @@ private final class PipelineRun: PrioritizedToken {
     }
 
     private struct State: Sendable {
-        // All three are released when the run ends, so that an app that keeps the handle keeps neither the request's
-        // body nor the objects that the closure holds.
-        var pass: PipelinePass?
+        // Both are released when the run ends, so that an app that keeps the handle keeps neither the request's body,
+        // which the transfer holds, nor the objects that the closure holds.
         /// The caller's completion.
         var completion: Completion?
         /// The handle of the transfer or task in flight.
@@ -76,13 +75,12 @@ private final class PipelineRun: PrioritizedToken {
         ///
         /// - Returns: The objects to release outside of the lock.
         mutating func end() -> Ended {
-            defer { (pass, completion, token, isOver) = (nil, nil, nil, true) }
-            return Ended(pass: pass, completion: completion, token: token)
+            defer { (completion, token, isOver) = (nil, nil, true) }
+            return Ended(completion: completion, token: token)
         }
     }
 
     private struct Ended: Sendable {
-        let pass: PipelinePass?
         let completion: Completion?
         let token: (any RequestToken)?
     }
@@ -97,7 +95,7 @@ private final class PipelineRun: PrioritizedToken {
     init(_ pipeline: Pipeline, _ pass: PipelinePass, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.pipeline = pipeline
         priorityControl = pass.operation.transfer.priorityControl
-        state = InlineLock(State(pass: pass, completion: Completion(call: completion)))
+        state = InlineLock(State(completion: Completion(call: completion)))
     }
 
     func started() -> Pipeline.Started {
@@ -113,7 +111,7 @@ private final class PipelineRun: PrioritizedToken {
     func start(_ pass: PipelinePass, after stop: Pipeline.Stop) {
         if case .transport = stop, pipeline.sendsWithoutTask(pass.operation) {
             do throws(NetworkError) {
-                let token = try pipeline.send(pass) { self.receive(response: $0) }
+                let token = try pipeline.send(pass) { [pass] in self.receive(response: $0, pass) }
                 fill(token, isFirst: true)
             } catch {
                 receive(.failure(error), pass)
@@ -123,8 +121,7 @@ private final class PipelineRun: PrioritizedToken {
         work(startingHere: true) { [pipeline, pass] in await pipeline.outcome(of: pass, after: stop) }
     }
 
-    private func receive(response: Result<TransferResponse, NetworkError>) {
-        guard let pass = state.withLock({ $0.pass }) else { return }
+    private func receive(response: Result<TransferResponse, NetworkError>, _ pass: PipelinePass) {
         switch response {
         case .success(let response): receive(.success(.of(response, isStream: false)), pass)
         case .failure(let error):

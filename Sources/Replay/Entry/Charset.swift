@@ -73,12 +73,12 @@ struct Charset: Sendable, Hashable {
         }
     }
 
-    /// Whether ASCII text has the same bytes in this encoding as in UTF-8.
+    /// Whether ASCII text has the same bytes in this encoding as in UTF-8; also for an encoding that the system doesn't
+    /// know.
     var extendsASCII: Bool {
-        guard let ascii = codecs.last else { return false }
-        return !["utf-16", "utf-32", "utf-7", "ucs-", "hz", "iso-2022", "iso-10646", "unicode"].contains {
-            ascii.hasPrefix($0)
-        }
+        if isWestern { return true }
+        let ascii = Array(UInt8(ascii: " ")...UInt8(ascii: "~"))
+        return converted(ascii, toText: false).map { $0 == ascii } ?? true
     }
 
     /// Encodes a text; returns `nil` if the encoding lacks one of its characters, or if the system doesn't know the
